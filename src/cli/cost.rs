@@ -113,7 +113,7 @@ struct Figures<'c> {
     chart: &'c str,
     turns: Vec<Turn<'c>>,
     events: Vec<By<'c>>,
-    run: Run,
+    run: JsonRunCost,
 }
 
 #[derive(Serialize)]
@@ -134,7 +134,7 @@ struct By<'c> {
 }
 
 #[derive(Serialize)]
-struct Run {
+struct JsonRunCost {
     least: Option<u64>,
     worst: Option<u64>,
     bound: String,
@@ -201,7 +201,7 @@ pub(super) fn json(charts: &[Checked]) -> String {
                 chart: &chart.name,
                 turns: turns.collect(),
                 events: steps(chart, &found.events),
-                run: Run {
+                run: JsonRunCost {
                     least: found.run.least.as_ref().map(|(calls, _)| *calls),
                     worst: found.run.worst.calls(),
                     bound: bound.clone(),

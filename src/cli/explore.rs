@@ -6,7 +6,7 @@ use super::given::{PairKind, given as read};
 use super::lines;
 use super::output::{StyledText, print, print_json};
 use super::pick::pick_with_sources;
-use chartc_check::explore::survey::{DEEPEST, EdgeRef, Scope, Survey, survey};
+use chartc_check::explore::survey::{DEEPEST, EdgeRef, Survey, SurveyScope, survey};
 use chartc_check::explore::witness::{self, Witness};
 use chartc_check::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -70,7 +70,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let scope = Scope {
+    let scope = SurveyScope {
         inputs: args.depth,
         states: args.states.max(1),
         given: given(chart, &args)?,

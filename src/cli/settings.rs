@@ -29,11 +29,11 @@ pub(super) struct Settings {
     here: PathBuf,
     /// What the options of the command say.
     options: Config,
-    known: Mutex<Known>,
+    known: Mutex<ConfigCache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct ConfigCache {
     /// By the folder as it is named.
     places: BTreeMap<PathBuf, Arc<FolderConfig>>,
     /// By the path of the file; `None` if it cannot be used.

@@ -3,7 +3,7 @@
 mod run;
 
 use super::hover::{Index, Subject, drivers, figures, policy};
-use super::visit::{self, Node};
+use super::visit::{self, SyntaxNode};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
 use chartc_check::turn::cost::TurnCost;
@@ -59,7 +59,7 @@ pub fn hints(
     kinds: &[HintKind],
 ) -> Vec<Hint> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
-    let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
+    let mut found = HintCollector { done, file, range, kinds, hints: BTreeSet::new() };
     let index = Index::new(done);
     let is_chart = front::of(done.sources.get(file)).name == front::chart::FRONTEND.name;
     if is_chart && kinds.contains(&HintKind::Type) {
@@ -77,7 +77,7 @@ pub fn hints(
     found.hints.into_iter().collect()
 }
 
-struct Found<'c> {
+struct HintCollector<'c> {
     done: &'c Compilation,
     file: FileId,
     range: Range<usize>,
@@ -85,13 +85,13 @@ struct Found<'c> {
     hints: BTreeSet<Hint>,
 }
 
-impl Found<'_> {
-    fn holds(&self, offset: usize) -> bool {
+impl HintCollector<'_> {
+    fn contains(&self, offset: usize) -> bool {
         (self.range.start..=self.range.end).contains(&offset)
     }
 
     fn add(&mut self, offset: usize, kind: HintKind, text: &str) {
-        if self.holds(offset) && self.kinds.contains(&kind) {
+        if self.contains(offset) && self.kinds.contains(&kind) {
             self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
         }
     }
@@ -117,12 +117,12 @@ impl Found<'_> {
     fn parameters(&mut self, index: &Index<'_>, syntax: &File) {
         let mut calls: Vec<(Span, Vec<&Expr>)> = Vec::new();
         visit::file(syntax, &mut |node| match node {
-            Node::Expr(expr) => {
+            SyntaxNode::Expr(expr) => {
                 if let ExprKind::Call(name, arguments) = &expr.kind {
                     calls.push((name.span, arguments.iter().collect()));
                 }
             }
-            Node::Action(noted) => match &noted.node {
+            SyntaxNode::Action(noted) => match &noted.node {
                 Action::Do(name, arguments) => {
                     calls.push((name.span, arguments.iter().collect()));
                 }
@@ -135,11 +135,11 @@ impl Found<'_> {
                 | Action::Cancel(_)
                 | Action::Log(_) => {}
             },
-            Node::Target(target) => {
+            SyntaxNode::Target(target) => {
                 let name = target.path.names.last().map_or(target.path.span, |name| name.span);
                 calls.push((name, target.arguments.iter().collect()));
             }
-            Node::Test(noted) => match &noted.node {
+            SyntaxNode::Test(noted) => match &noted.node {
                 TestItem::Send(path, arguments)
                 | TestItem::Answers(_, TestAnswer::Option(path, arguments)) => {
                     calls.push((path.span, arguments.iter().collect()));
@@ -157,7 +157,7 @@ impl Found<'_> {
                 | TestItem::Expect(_)
                 | TestItem::Bad(_) => {}
             },
-            Node::Does(step) => match &step.kind {
+            SyntaxNode::Does(step) => match &step.kind {
                 StepKind::Call(path, arguments) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
@@ -167,10 +167,14 @@ impl Found<'_> {
                 }
                 StepKind::Llm | StepKind::Code(_) | StepKind::Ask(_) | StepKind::Human(_) => {}
             },
-            Node::Line(_) | Node::Step(_) | Node::Param(_) | Node::Template(_) => {}
+            SyntaxNode::Line(_)
+            | SyntaxNode::Step(_)
+            | SyntaxNode::Param(_)
+            | SyntaxNode::Template(_) => {}
         });
         for (name, arguments) in calls {
-            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start as usize));
+            let wanted =
+                arguments.iter().any(|argument| self.contains(argument.span.start as usize));
             if !wanted {
                 continue;
             }
@@ -192,7 +196,7 @@ impl Found<'_> {
     fn policies(&mut self, index: &Index<'_>, syntax: &File) {
         let mut own: BTreeMap<Span, &Step> = BTreeMap::new();
         visit::file(syntax, &mut |node| {
-            if let Node::Does(step) = node {
+            if let SyntaxNode::Does(step) = node {
                 own.insert(step.name.span, step);
             }
         });

@@ -36,11 +36,11 @@ struct Finding<'d> {
     place: JsonSpan<'d>,
     related: Vec<Related<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<Change<'d>>,
+    fix: Option<JsonFix<'d>>,
 }
 
 #[derive(Serialize)]
-struct Change<'d> {
+struct JsonFix<'d> {
     safe: bool,
     edits: Vec<Edit<'d>>,
 }
@@ -85,10 +85,10 @@ fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
     }
 }
 
-fn change<'d>(fix: &'d Fix, sources: &'d Sources) -> Change<'d> {
+fn change<'d>(fix: &'d Fix, sources: &'d Sources) -> JsonFix<'d> {
     let edit =
         |(span, text): &'d (Span, String)| Edit { replacement: text, place: place(*span, sources) };
-    Change { safe: fix.is_safe, edits: fix.edits.iter().map(edit).collect() }
+    JsonFix { safe: fix.is_safe, edits: fix.edits.iter().map(edit).collect() }
 }
 
 fn place(span: Span, sources: &Sources) -> JsonSpan<'_> {

@@ -30,7 +30,7 @@ pub(crate) enum Did {
 }
 
 /// One chart of a run.
-struct Subject<'c> {
+struct FollowedChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
     /// States by their paths.
@@ -49,8 +49,8 @@ pub(crate) fn follow<'c>(
 ) {
     let own = checked.lowered();
     let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
-    let mut subjects: BTreeMap<Span, (Subject<'c>, &'c Lowered)> =
-        family.iter().map(|one| (one.map.name, (Subject::new(one), *one))).collect();
+    let mut subjects: BTreeMap<Span, (FollowedChart<'c>, &'c Lowered)> =
+        family.iter().map(|one| (one.map.name, (FollowedChart::new(one), *one))).collect();
     // Which chart runs below which steps.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
@@ -67,7 +67,7 @@ pub(crate) fn follow<'c>(
     }
 }
 
-impl<'c> Subject<'c> {
+impl<'c> FollowedChart<'c> {
     fn new(one: &'c Lowered) -> Self {
         let (chart, map) = (&one.chart, &one.map);
         let states = chart.states.iter().enumerate();

@@ -1,6 +1,6 @@
 //! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
 
-use super::blame::{Act, RelatedPlace, push, untaken};
+use super::blame::{RecordedAct, RelatedPlace, push, untaken};
 use super::expect::collect;
 use super::follow::Did;
 use super::play::Player;
@@ -37,13 +37,13 @@ fn base(expr: &Expr) -> &Expr {
 
 /// Where these variables were last set: by a transition or a `code` step.
 pub(super) fn assigned(
-    acts: &[Act<'_>],
+    acts: &[RecordedAct<'_>],
     checked: &Checked,
     reads: &[VarId],
     places: &mut Vec<RelatedPlace>,
 ) {
     let own = acts.iter().filter(|act| act.map().name == checked.map().name);
-    let own: Vec<&Act<'_>> = own.collect();
+    let own: Vec<&RecordedAct<'_>> = own.collect();
     for id in reads {
         let chart = checked.chart();
         let sets = |actions: &[Action]| {
@@ -102,13 +102,13 @@ pub(super) fn leading(
 pub(super) fn offered(
     player: &mut Player<'_>,
     checked: &Checked,
-    acts: &[Act<'_>],
+    acts: &[RecordedAct<'_>],
     (names, only, holds): (&[String], bool, bool),
     lines: &[Line],
     places: &mut Vec<RelatedPlace>,
 ) {
-    let own = |act: &&Act<'_>| act.map().name == checked.map().name;
-    let is_option = |act: &&Act<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
+    let own = |act: &&RecordedAct<'_>| act.map().name == checked.map().name;
+    let is_option = |act: &&RecordedAct<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
     let Some(last) = acts.iter().filter(own).rfind(|act| matches!(act.did, Did::Held(_))) else {
         return;
     };
@@ -160,7 +160,7 @@ pub(super) fn asked(
     let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
     let spans = &checked.map().steps[nth];
     if let (Some(guard), Some(span)) = (&chart.steps[nth].guard, spans.guard) {
-        let what = player.comes_to(guard, &[], &[]).map(|why| why.text);
+        let what = player.condition_value(guard, &[], &[]).map(|why| why.text);
         push(places, span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
         named(checked, guard, places);
         variables(guard, reads);
@@ -197,7 +197,7 @@ pub(super) fn refusing(
     let rows: Vec<_> = rows.filter(|(row, _)| is_from(row.from)).collect();
     let closed = rows.iter().find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
     if let Some((row, span)) = closed {
-        let why = row.guard.as_ref().and_then(|guard| player.comes_to(guard, &[], &[]));
+        let why = row.guard.as_ref().and_then(|guard| player.condition_value(guard, &[], &[]));
         let what = why.map_or_else(|| "its condition is false".to_owned(), |why| why.text);
         push(places, **span, &what);
     }
@@ -326,7 +326,7 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
 }
 
 /// The value of a condition.
-pub(super) struct Why {
+pub(super) struct ConditionValue {
     pub(super) holds: bool,
     /// The value in words, with what the condition reads.
     pub(super) text: String,
@@ -334,16 +334,26 @@ pub(super) struct Why {
 
 impl Player<'_> {
     /// The present value of a transition's guard, with the values that it reads.
-    pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<Why> {
+    pub(super) fn why(
+        &mut self,
+        id: TransitionId,
+        at: usize,
+        lines: &[Line],
+    ) -> Option<ConditionValue> {
         let chart = self.chart;
         let line = chart.transition(id);
         let is_event = matches!(line.trigger, Trigger::Event(_));
         let payload = if is_event { payload(at, lines) } else { Vec::new() };
-        self.comes_to(line.guard.as_ref()?, &payload, &notation::payload(line))
+        self.condition_value(line.guard.as_ref()?, &payload, &notation::payload(line))
     }
 
     /// The present value of a condition; its payload has these values and names.
-    fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<Why> {
+    fn condition_value(
+        &mut self,
+        guard: &Expr,
+        payload: &[Value],
+        names: &[&str],
+    ) -> Option<ConditionValue> {
         let chart = self.chart;
         let mut leaves = Vec::new();
         collect(guard, &mut leaves);
@@ -363,7 +373,7 @@ impl Player<'_> {
         let shown =
             if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
         let what = words::short(&notation::expression_in(chart, guard, names), 80);
-        Some(Why { holds: is_so, text: format!("`{what}` is {is_so}{shown}") })
+        Some(ConditionValue { holds: is_so, text: format!("`{what}` is {is_so}{shown}") })
     }
 
     fn now(&mut self, expr: &Expr, payload: &[Value]) -> Option<Value> {

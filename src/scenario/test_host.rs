@@ -62,7 +62,7 @@ pub(super) enum Reply {
 pub(super) type Case = (String, Option<Vec<Value>>, Result<Value, String>);
 
 #[derive(Debug, Default)]
-struct State {
+struct HostState {
     next: u64,
     open: Vec<(u64, Wanted)>,
     replies: Vec<(u64, Reply)>,
@@ -84,12 +84,12 @@ struct State {
 
 /// The test as oracle, tools, host and trace. Clones share one state.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TestHost(Arc<Mutex<State>>);
+pub(super) struct TestHost(Arc<Mutex<HostState>>);
 
 impl TestHost {
     /// `most` lines may be kept.
     pub(super) fn new(effects: Vec<String>, most: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { effects, most, ..State::default() })))
+        Self(Arc::new(Mutex::new(HostState { effects, most, ..HostState::default() })))
     }
 
     /// Whether the trace has as many lines as the test's budget allows, if that is less than the number for an endless run.
@@ -98,7 +98,7 @@ impl TestHost {
         state.most < LONGEST && state.lines.len() >= state.most
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HostState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

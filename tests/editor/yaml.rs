@@ -1,11 +1,11 @@
 //! Completion and hover in YAML.
 
-use chartc::editor::yaml::{Format, Item, ItemKind, complete, hover, names};
+use chartc::editor::yaml::{CompletionItem, Format, ItemKind, complete, hover, names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What is offered at `|`.
-fn offered(format: Format, text: &str) -> Vec<Item> {
+fn offered(format: Format, text: &str) -> Vec<CompletionItem> {
     let at = text.find('|').expect("a cursor");
     complete(format, &text.replacen('|', "", 1), at).items
 }
@@ -256,7 +256,7 @@ fn each_key_of_each_file_is_offered_where_it_was() {
             }
             let without = [&text[..at.start], &text[at.end..]].concat();
             let done = complete(format, &without, at.start);
-            let is_there = |item: &Item| item.label == key;
+            let is_there = |item: &CompletionItem| item.label == key;
             // What means nothing beside the type of its step is not offered.
             let ignored = conflicts && !matches!(key, "name" | "type" | "in_state" | "run_if");
             assert!(done.items.iter().any(is_there) || ignored, "{key} in\n{without}");

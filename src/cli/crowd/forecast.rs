@@ -64,7 +64,7 @@ impl Forecast {
                 agent_set.agents.iter().filter(|agent| agent.group == number).count() as u64;
             let charts = &group.family.charts;
             for chart in charts {
-                all.asks(chart, llm.unwrap_or_default(), common.model);
+                all.add_models(chart, llm.unwrap_or_default(), common.model);
             }
             let most = most(charts, turns, &mut all.beyond);
             let most = match (most, group.entry.budget.llm_calls) {
@@ -81,7 +81,7 @@ impl Forecast {
             if is_live(llm)
                 && let Ok(chart) = auction::chart()
             {
-                all.asks(&chart, llm.unwrap_or_default(), common.model);
+                all.add_models(&chart, llm.unwrap_or_default(), common.model);
                 all.beyond.push("auctions");
             }
         }
@@ -92,7 +92,7 @@ impl Forecast {
     }
 
     /// Notes the models that a chart asks.
-    fn asks(&mut self, chart: &Chart, llm: &str, model: Option<&str>) {
+    fn add_models(&mut self, chart: &Chart, llm: &str, model: Option<&str>) {
         let price = |client: &Client| {
             let (input, output) = (client.input_price?, client.output_price?);
             Some(Price { input, output })

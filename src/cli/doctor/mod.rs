@@ -60,12 +60,12 @@ struct ProviderRow {
     url: Option<String>,
     /// `CHART.CLIENT` and the model, of those that name it.
     clients: Vec<(String, String)>,
-    state: State,
+    state: ProviderState,
     /// The models that are to be asked.
     models: Vec<Tried>,
 }
 
-enum State {
+enum ProviderState {
     Answers,
     NotAsked,
     NoKey,
@@ -76,7 +76,7 @@ enum State {
     Unreachable(String),
 }
 
-impl State {
+impl ProviderState {
     const fn word(&self) -> &'static str {
         match self {
             Self::Answers => "answers",
@@ -247,8 +247,8 @@ async fn row(place: ProviderAccess, clients: Vec<(String, String)>, args: &Args)
     let (state, list) = match server(&place, args.offline) {
         Err(state) => (state, None),
         Ok(server) => match server.models().await {
-            Ok(list) => (State::Answers, Some((server, list))),
-            Err(why) => (State::from_error(&why), None),
+            Ok(list) => (ProviderState::Answers, Some((server, list))),
+            Err(why) => (ProviderState::from_error(&why), None),
         },
     };
     let own = match (&list, args.llm.is_some() && names.is_empty()) {
@@ -269,17 +269,17 @@ async fn row(place: ProviderAccess, clients: Vec<(String, String)>, args: &Args)
 }
 
 /// The server, or why it is not asked.
-fn server(place: &ProviderAccess, is_offline: bool) -> Result<Server, State> {
+fn server(place: &ProviderAccess, is_offline: bool) -> Result<Server, ProviderState> {
     match place.address() {
-        None => return Err(State::NoAddress),
-        Some(Err(why)) => return Err(State::Wrong(why.to_string())),
+        None => return Err(ProviderState::NoAddress),
+        Some(Err(why)) => return Err(ProviderState::Wrong(why.to_string())),
         Some(Ok(_)) => {}
     }
     if place.wants_key && !place.has_key() {
-        return Err(State::NoKey);
+        return Err(ProviderState::NoKey);
     }
-    let server = place.server().map_err(|why| State::Wrong(why.to_string()))?;
-    if is_offline { Err(State::NotAsked) } else { Ok(server) }
+    let server = place.server().map_err(|why| ProviderState::Wrong(why.to_string()))?;
+    if is_offline { Err(ProviderState::NotAsked) } else { Ok(server) }
 }
 
 const fn key_word(place: &ProviderAccess, has_key: bool) -> &'static str {
@@ -325,7 +325,7 @@ fn provider_table(rows: &[ProviderRow], without: &[String], is_general: bool) ->
         .collect();
     out.add(&columns(&["provider", "address", "key", "state"], &cells, &[]));
     for row in rows {
-        if let State::Denied(why) | State::Unreachable(why) = &row.state {
+        if let ProviderState::Denied(why) | ProviderState::Unreachable(why) = &row.state {
             out.line(format!("  {}: {why}", row.place.provider));
         }
     }
@@ -336,7 +336,7 @@ fn provider_table(rows: &[ProviderRow], without: &[String], is_general: bool) ->
             out.line(format!("  {}: {}", row.place.provider, names.join(", ")));
         }
     }
-    for row in rows.iter().filter(|row| matches!(row.state, State::Answers)) {
+    for row in rows.iter().filter(|row| matches!(row.state, ProviderState::Answers)) {
         for tried in &row.models {
             out.line(format!("  {} {}", row.place.provider, tried.told()));
         }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of one chart that tests have covered.
 #[derive(Debug, Default)]
-struct Seen {
+struct CoveredParts {
     entered: BTreeSet<String>,
     taken: BTreeSet<Span>,
     /// Guards that held, and that did not.
@@ -90,10 +90,10 @@ impl Coverage {
 }
 
 /// One chart that tests have run, with its spans.
-struct Subject<'c> {
+struct CoveredChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
-    seen: Seen,
+    seen: CoveredParts,
 }
 
 /// The coverage of each chart that ran, by the place of the chart.
@@ -101,11 +101,11 @@ pub(super) fn coverage<'c>(
     runs: impl Iterator<Item = (&'c Checked, &'c [Line])>,
     sources: &Sources,
 ) -> Vec<Coverage> {
-    let mut subjects: BTreeMap<Span, Subject<'c>> = BTreeMap::new();
+    let mut subjects: BTreeMap<Span, CoveredChart<'c>> = BTreeMap::new();
     for (checked, lines) in runs {
         for one in std::iter::once(checked.lowered()).chain(checked.lowered_children()) {
-            let (chart, map, seen) = (&one.chart, &one.map, Seen::default());
-            subjects.entry(map.name).or_insert(Subject { chart, map, seen });
+            let (chart, map, seen) = (&one.chart, &one.map, CoveredParts::default());
+            subjects.entry(map.name).or_insert(CoveredChart { chart, map, seen });
         }
         follow(checked, lines, |one, _, did| {
             subjects.get_mut(&one.map.name).into_iter().for_each(|subject| subject.see(&did));
@@ -114,7 +114,7 @@ pub(super) fn coverage<'c>(
     subjects.values().map(|subject| subject.sum(sources)).collect()
 }
 
-impl Subject<'_> {
+impl CoveredChart<'_> {
     fn see(&mut self, did: &Did) {
         let Self { chart, map, seen } = self;
         match did {

@@ -6,7 +6,7 @@ use super::binding::bound;
 use super::cursor::{Cursor, Region};
 use super::offer::{Offer, call};
 use super::role::{Role, role};
-use super::scope::Scope;
+use super::scope::VisibleNames;
 use super::word::{self, meaning};
 use super::{CompletionKind, snippet, value};
 use crate::Compilation;
@@ -45,7 +45,7 @@ pub(super) fn gather(
             (found, next, role)
         }
     };
-    let scope = Scope::new(compilation, file, cursor, &found.open);
+    let scope = VisibleNames::new(compilation, file, cursor, &found.open);
     let at = Site { compilation, file, cursor, scope: &scope, found: &found };
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
@@ -105,7 +105,7 @@ struct Site<'s, 'c> {
     compilation: &'c Compilation,
     file: FileId,
     cursor: &'s Cursor<'s>,
-    scope: &'s Scope<'c>,
+    scope: &'s VisibleNames<'c>,
     found: &'s CompletionContext,
 }
 

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, bare};
 use crate::Compilation;
-use crate::editor::known::{self, Decl, Node};
+use crate::editor::known::{self, Decl, StateNode};
 use crate::editor::outline::SymbolKind;
 use chartc_text::front::chart::completion_context::{BodyKind, Open};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
@@ -10,11 +10,11 @@ use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
 /// The names that a place sees.
-pub(super) struct Scope<'c> {
+pub(super) struct VisibleNames<'c> {
     /// What charts and files declare, the nearest first.
     pub(super) decls: Vec<Decl<'c>>,
     /// The states of the chart around the place, or of the one that a test tests.
-    pub(super) states: Option<Node<'c>>,
+    pub(super) states: Option<StateNode<'c>>,
     /// The names of the states around the place, outermost first.
     pub(super) path: Vec<String>,
     /// States that stand in parts of the file that cannot be read.
@@ -35,7 +35,7 @@ fn is_name(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Word | TokenKind::Quoted)
 }
 
-impl<'c> Scope<'c> {
+impl<'c> VisibleNames<'c> {
     pub(super) fn new(
         compilation: &'c Compilation,
         file: FileId,
@@ -143,8 +143,8 @@ impl<'c> Scope<'c> {
     }
 
     /// The states around the place from the chart on, as far as they are known.
-    pub(super) fn around(&self) -> Vec<&Node<'c>> {
-        let mut found: Vec<&Node<'c>> = self.states.iter().collect();
+    pub(super) fn around(&self) -> Vec<&StateNode<'c>> {
+        let mut found: Vec<&StateNode<'c>> = self.states.iter().collect();
         for name in &self.path {
             let inner = found.last().and_then(|node| node.children.iter().find(|c| c.name == name));
             match inner {
@@ -157,7 +157,7 @@ impl<'c> Scope<'c> {
 }
 
 /// Where the states of a tree are named.
-fn collect(node: &Node<'_>, places: &mut BTreeSet<usize>) {
+fn collect(node: &StateNode<'_>, places: &mut BTreeSet<usize>) {
     for child in &node.children {
         places.insert(child.start);
         collect(child, places);

@@ -4,9 +4,9 @@ use super::CompletionKind;
 use super::binding::BoundName;
 use super::cursor::{Cursor, bare};
 use super::offer::{Offer, call};
-use super::scope::Scope;
+use super::scope::VisibleNames;
 use super::word::FUNCTIONS;
-use crate::editor::known::{Decl, Part, parts};
+use crate::editor::known::{Decl, MemberName, parts};
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
 use chartc_check::lower::observables;
@@ -29,7 +29,7 @@ const VALUES: &[(SymbolKind, u32)] = &[
 /// Everything that an expression may begin with.
 pub(super) fn offers(
     cursor: &Cursor<'_>,
-    scope: &Scope<'_>,
+    scope: &VisibleNames<'_>,
     bound: &[BoundName<'_>],
 ) -> Vec<Offer> {
     let mut found = expected(cursor, scope, bound);
@@ -101,7 +101,7 @@ pub(super) fn kind_of(kind: SymbolKind) -> CompletionKind {
 }
 
 /// The values of the enum that stands on the other side of a comparison or an assignment.
-fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[BoundName<'_>]) -> Vec<Offer> {
+fn expected(cursor: &Cursor<'_>, scope: &VisibleNames<'_>, bound: &[BoundName<'_>]) -> Vec<Offer> {
     if !matches!(cursor.back(1), "==" | "!=" | "=" | "in" | "[" | ",") {
         return Vec::new();
     }
@@ -112,14 +112,18 @@ fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[BoundName<'_>]) -> 
     if decl.kind != SymbolKind::Enum {
         return Vec::new();
     }
-    let offer = |(value, _): &Part<'_>| {
+    let offer = |(value, _): &MemberName<'_>| {
         Offer::new(format!("{name}.{value}"), CompletionKind::EnumMember, 0)
     };
     values.iter().map(offer).collect()
 }
 
 /// The type of the first name of a chain.
-fn first<'c>(scope: &Scope<'c>, bound: &[BoundName<'c>], name: &str) -> Option<&'c TypeExpr> {
+fn first<'c>(
+    scope: &VisibleNames<'c>,
+    bound: &[BoundName<'c>],
+    name: &str,
+) -> Option<&'c TypeExpr> {
     if let Some((_, ty)) = bound.iter().find(|(known, _)| known == name) {
         return *ty;
     }
@@ -138,7 +142,7 @@ fn present(ty: &TypeExpr) -> &TypeExpr {
 /// What may follow the dot of a chain of names.
 pub(super) fn fields(
     cursor: &Cursor<'_>,
-    scope: &Scope<'_>,
+    scope: &VisibleNames<'_>,
     bound: &[BoundName<'_>],
 ) -> Vec<Offer> {
     let Some(Some(name)) = cursor.chain.first() else { return any_field(scope) };
@@ -148,8 +152,9 @@ pub(super) fn fields(
         && let Some((decl, values)) = parts(&scope.decls, name)
         && decl.kind == SymbolKind::Enum
     {
-        let offer =
-            |(value, _): &Part<'_>| Offer::new(*value, CompletionKind::EnumMember, 0).detail(name);
+        let offer = |(value, _): &MemberName<'_>| {
+            Offer::new(*value, CompletionKind::EnumMember, 0).detail(name)
+        };
         return values.iter().map(offer).collect();
     }
     let mut ty = first(scope, bound, name);
@@ -165,18 +170,18 @@ pub(super) fn fields(
     }
 }
 
-fn record<'s, 'c>(scope: &'s Scope<'c>, ty: &TypeExpr) -> Option<&'s [Part<'c>]> {
+fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [MemberName<'c>]> {
     let TypeKind::Name(name) = &present(ty).kind else { return None };
     let (decl, fields) = parts(&scope.decls, name)?;
     (decl.kind == SymbolKind::Type).then_some(fields)
 }
 
-fn field((name, ty): &Part<'_>) -> Offer {
+fn field((name, ty): &MemberName<'_>) -> Offer {
     Offer::new(*name, CompletionKind::Field, 0).detail(ty.map(show::type_expr).unwrap_or_default())
 }
 
 /// The type is not known: the fields of all records, and what runs end with.
-fn any_field(scope: &Scope<'_>) -> Vec<Offer> {
+fn any_field(scope: &VisibleNames<'_>) -> Vec<Offer> {
     let records = scope.of_kind(&[SymbolKind::Type]).flat_map(|decl| &decl.parts).map(field);
     let mut found: Vec<Offer> = records.collect();
     let mut open: Vec<_> = scope.states.iter().collect();

@@ -161,7 +161,7 @@ fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
     let quoted = source.text[..span.start as usize].ends_with(['`', '"']);
     let mut texts: Vec<&Template> = Vec::new();
     super::visit::file(file, &mut |node| {
-        if let super::visit::Node::Template(text) = node {
+        if let super::visit::SyntaxNode::Template(text) = node {
             texts.push(text);
         }
     });

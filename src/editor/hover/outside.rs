@@ -1,6 +1,6 @@
 //! What no chart tells: ids of sent events, imported files, and declarations of files without charts.
 
-use super::find::holds;
+use super::find::contains;
 use super::markdown::{Markdown, code};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::{NameKind, Use};
@@ -20,7 +20,7 @@ pub(super) fn show(markdown: &mut Markdown, done: &Compilation, name: &Use) -> b
     let Some(file) = done.files.iter().find(|file| file.id == name.declared.file) else {
         return false;
     };
-    let around = file.items.iter().find(|noted| holds(noted.span, name.declared));
+    let around = file.items.iter().find(|noted| contains(noted.span, name.declared));
     match around.map(|noted| (noted, &noted.node)) {
         None | Some((_, Item::Chart(_) | Item::Scenario(_) | Item::Import(_) | Item::Bad(_))) => {
             false

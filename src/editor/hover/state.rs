@@ -5,7 +5,7 @@ use super::data::fields;
 use super::markdown::{Markdown, code};
 use crate::costs;
 use chartc_check::compile::Compilation;
-use chartc_check::lint::words::{self, Head};
+use chartc_check::lint::words::{self, TransitionHead};
 use chartc_check::lower::Lowered;
 use chartc_check::notation;
 use chartc_check::turn::cost::{Cost, Driver};
@@ -23,8 +23,8 @@ pub(in crate::editor) fn figures<'c>(done: &'c Compilation, one: &Lowered) -> Op
 /// The trigger of a transition, as code.
 fn head(chart: &Chart, id: TransitionId) -> String {
     match words::head(chart, id) {
-        Head::Line(words) => code(&words),
-        Head::Outcome(what, step) => format!("{} of {}", code(what), code(step)),
+        TransitionHead::Line(words) => code(&words),
+        TransitionHead::Outcome(what, step) => format!("{} of {}", code(what), code(step)),
     }
 }
 

@@ -32,7 +32,7 @@ pub fn prepare_rename(
     file: FileId,
     offset: usize,
 ) -> Result<(Span, String), Refusal> {
-    let found = Found::at(compilation, file, offset)?;
+    let found = RenameTarget::at(compilation, file, offset)?;
     Ok((found.at, found.name))
 }
 
@@ -50,7 +50,7 @@ pub fn rename(
     others: &[String],
     loader: &dyn Loader,
 ) -> Result<Renaming, Refusal> {
-    Found::at(compilation, file, offset)?;
+    RenameTarget::at(compilation, file, offset)?;
     // All files are requested, so that the charts of imported ones are lowered, too.
     let parsed = compilation.files.iter().filter(|file| !file.items.is_empty());
     let mut paths: Vec<String> =
@@ -64,18 +64,18 @@ pub fn rename(
     let Some((file, _)) = same.filter(|(_, found)| found.text == source.text) else {
         return Err(Refusal::Stale(source.name.clone()));
     };
-    let found = Found::at(&before, file, offset)?;
+    let found = RenameTarget::at(&before, file, offset)?;
     found.change(&before, new, &paths, loader)
 }
 
 /// What is to be renamed.
-struct Found {
+struct RenameTarget {
     at: Span,
     name: String,
     declared: BTreeSet<Declaration>,
 }
 
-impl Found {
+impl RenameTarget {
     fn at(compilation: &Compilation, file: FileId, offset: usize) -> Result<Self, Refusal> {
         let uses = uses_at(compilation, file, offset);
         let first = uses.iter().find(|one| one.is_written).ok_or(Refusal::NoName)?;

@@ -5,10 +5,10 @@ use super::marks::{Mark, Marks};
 use chartc_text::front::chart::lex::{self, is_keyword, tokens as lexical};
 use std::ops::Range;
 
-type Found = Vec<(Range<usize>, Mark)>;
+type MarkedTokens = Vec<(Range<usize>, Mark)>;
 
-pub(super) fn tokens(text: &str, marks: &Marks) -> Found {
-    let mut found = Found::new();
+pub(super) fn tokens(text: &str, marks: &Marks) -> MarkedTokens {
+    let mut found = MarkedTokens::new();
     for token in lexical(text) {
         plain(text, 0, token, marks, &mut found);
     }
@@ -16,7 +16,7 @@ pub(super) fn tokens(text: &str, marks: &Marks) -> Found {
 }
 
 /// One token of the scanner, whose offsets count from `base`.
-fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut Found) {
+fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut MarkedTokens) {
     let range = base + token.start..base + token.end;
     let kind = match token.kind {
         lex::TokenKind::Comment => TokenKind::Comment,
@@ -44,7 +44,7 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
 }
 
 /// A text: between its placeholders, line by line.
-fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
+fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut MarkedTokens) {
     let mut at = range.start;
     let holes = marks.holes.range((range.start, 0)..(range.end, 0));
     for (start, end) in holes.copied() {
@@ -70,7 +70,7 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
 }
 
 /// A part of a text, one token a line, without the blanks around it.
-fn lines(text: &str, range: Range<usize>, found: &mut Found) {
+fn lines(text: &str, range: Range<usize>, found: &mut MarkedTokens) {
     let mut at = range.start;
     for line in text[range].split('\n') {
         let body = line.trim();

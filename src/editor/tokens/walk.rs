@@ -16,14 +16,14 @@ use chartc_text::syntax::{
 };
 
 /// What is known on the way.
-pub(super) struct Walk<'c> {
+pub(super) struct TokenWalk<'c> {
     pub(super) sink: Sink<'c>,
     names: Names,
     /// Names that lines, steps and comprehensions bind.
     locals: Vec<String>,
 }
 
-impl<'c> Walk<'c> {
+impl<'c> TokenWalk<'c> {
     pub(super) fn new(sink: Sink<'c>, names: Names) -> Self {
         Self { sink, names, locals: Vec::new() }
     }

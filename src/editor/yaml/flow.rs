@@ -1,9 +1,9 @@
 //! `{a: b}` and `[a, b]`, whole or not.
 
-use super::tree::{DEPTH, Entry, Node, YamlKind, unquoted};
+use super::tree::{DEPTH, Entry, YamlKind, YamlNode, unquoted};
 
 /// The collection that begins at an offset. Nothing at or after `limit` belongs to it.
-pub(super) fn flow(text: &str, start: usize, limit: usize) -> Node {
+pub(super) fn flow(text: &str, start: usize, limit: usize) -> YamlNode {
     let limit = limit.min(text.len());
     let mut reader = Reader { text: text.get(..limit).unwrap_or(text), at: start, depth: 0 };
     reader.value()
@@ -34,12 +34,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn value(&mut self) -> Node {
+    fn value(&mut self) -> YamlNode {
         self.blanks();
         let start = self.at;
         if self.depth == DEPTH {
             self.at = self.text.len();
-            return Node::nothing(start);
+            return YamlNode::nothing(start);
         }
         self.depth += 1;
         let kind = match self.rest().chars().next() {
@@ -48,7 +48,7 @@ impl<'t> Reader<'t> {
             Some(_) | None => self.scalar(),
         };
         self.depth -= 1;
-        Node { kind, span: start..self.at }
+        YamlNode { kind, span: start..self.at }
     }
 
     fn list(&mut self) -> YamlKind {
@@ -100,13 +100,13 @@ impl<'t> Reader<'t> {
         let key = if let YamlKind::Scalar(key) = key { key } else { String::new() };
         self.blanks();
         if !self.rest().starts_with(':') {
-            return Entry { key, value: Node::nothing(at.end), at, has_colon: false };
+            return Entry { key, value: YamlNode::nothing(at.end), at, has_colon: false };
         }
         self.at += 1;
         let behind = self.at;
         self.blanks();
         let value = match self.rest().chars().next() {
-            None | Some(',' | '}' | ']') => Node::nothing(behind),
+            None | Some(',' | '}' | ']') => YamlNode::nothing(behind),
             Some(_) => self.value(),
         };
         Entry { key, at, value, has_colon: true }

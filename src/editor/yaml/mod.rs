@@ -7,7 +7,7 @@ mod hover;
 mod place;
 mod tree;
 
-pub use complete::{Completion, Item, ItemKind, complete};
+pub use complete::{Completion, CompletionItem, ItemKind, complete};
 pub use hole::names;
 pub use hover::{Hover, hover};
 

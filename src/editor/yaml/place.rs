@@ -1,6 +1,6 @@
 //! What stands at an offset of a file: a key of a mapping, or a value, by the table of the format.
 
-use super::tree::{Entry, Node, YamlKind};
+use super::tree::{Entry, YamlKind, YamlNode};
 use crate::keys::{Key, Mapping, Shape};
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(super) enum YamlPosition<'n> {
 
 /// What stands at the offset of a file with this table.
 pub(super) fn spot<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     table: &'static Mapping,
     text: &str,
     offset: usize,
@@ -40,7 +40,7 @@ pub(super) fn spot<'n>(
 
 /// Within a mapping of this table, or a text that may become one.
 fn mapping<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     table: &'static Mapping,
     text: &str,
     offset: usize,
@@ -72,7 +72,7 @@ fn mapping<'n>(
 
 /// Within the value of a key; `around` is the mapping that has it.
 fn value<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     key: &'static Key,
     around: &'n [Entry],
     text: &str,
@@ -99,7 +99,7 @@ fn value<'n>(
 
 /// Within a value of one of these shapes.
 fn item<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     shapes: &'static [Shape],
     text: &str,
     offset: usize,

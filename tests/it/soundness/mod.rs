@@ -13,7 +13,7 @@ use crate::interpreter::Log;
 use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, place::scope};
+use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, scope::scope};
 use chartc_check::facts::{progress, reach::is_leaf, restart};
 use chartc_check::turn::{calls, unreached};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
@@ -117,7 +117,7 @@ impl Claims {
             needless: needless(chart),
             late: deadline::dead(chart, &facts).iter().map(|d| d.line).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
-            idle: (0..chart.permissions.len()).filter(|row| !facts.places.used[*row]).collect(),
+            idle: (0..chart.permissions.len()).filter(|row| !facts.scopes.used[*row]).collect(),
             fails: !told("success-by-failure").is_empty(),
             facts,
         }
@@ -140,7 +140,7 @@ impl Claims {
             match record {
                 Record::Entered(state) => {
                     active.insert(*state);
-                    if !self.facts.reach.enters(*state) {
+                    if !self.facts.reach.can_enter(*state) {
                         return Some(format!("entered {}", chart.state(*state).path));
                     }
                     for trap in &self.traps {
@@ -169,7 +169,7 @@ impl Claims {
                     active.remove(state);
                 }
                 Record::Taken(line) => {
-                    if !self.facts.reach.takes(*line) {
+                    if !self.facts.reach.can_take(*line) {
                         return Some(format!("took {line:?}"));
                     }
                     if self.shadowed.contains(line) {
@@ -382,7 +382,7 @@ fn what_cannot_happen_does_not() {
             claims.hidden.len(),
             claims.circles.len(),
             claims.traps.len(),
-            chart.state_ids().filter(|s| !claims.facts.reach.enters(*s)).count(),
+            chart.state_ids().filter(|s| !claims.facts.reach.can_enter(*s)).count(),
             claims.resets.len(),
             claims.restarts.len(),
             claims.left.iter().filter(|l| !**l).count(),

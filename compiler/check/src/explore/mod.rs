@@ -37,7 +37,7 @@ mod walk;
 pub mod witness;
 
 pub use child_summary::ChildSummary;
-pub use moves::{Act, Answer, FieldValues, Named};
+pub use moves::{Answer, FieldValues, HostAct, Named};
 use slot::is_total;
 pub use walk::explore;
 
@@ -101,7 +101,7 @@ pub struct Edge {
     /// The other point.
     pub to: usize,
     /// What the host does.
-    pub act: Act,
+    pub act: HostAct,
     /// What happened: an index into [`Explored::stories`].
     pub story: usize,
     /// Model calls made on the edge; if several inputs lead to the same point, the most.

@@ -45,7 +45,7 @@ pub enum Answer {
 
 /// One thing that a host does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Act {
+pub enum HostAct {
     /// It starts the machine with these params and inputs.
     Start(Named),
     /// It sets these inputs and sends an event.
@@ -228,7 +228,7 @@ impl<'c> Moves<'c> {
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         waited: bool,
-    ) -> Vec<Act> {
+    ) -> Vec<HostAct> {
         let mut acts = Vec::new();
         if machine.ended().is_some() {
             return acts;
@@ -236,7 +236,7 @@ impl<'c> Moves<'c> {
         let now = machine.standing().now;
         let due = machine.next_deadline();
         if due.is_some_and(|due| due <= now) && !waited {
-            return vec![Act::Wait(0)];
+            return vec![HostAct::Wait(0)];
         }
         let configuration = machine.configuration();
         for inputs in &self.inputs {
@@ -246,7 +246,7 @@ impl<'c> Moves<'c> {
                 let is_heard = self.heard.are_observed(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
-                let each = |p: &FieldValues| Act::Event(inputs.clone(), *event, p.clone());
+                let each = |p: &FieldValues| HostAct::Event(inputs.clone(), *event, p.clone());
                 acts.extend(payloads.iter().take(count).map(each));
             }
         }
@@ -254,9 +254,9 @@ impl<'c> Moves<'c> {
             self.answers(machine, key, &mut acts);
         }
         if !machine.is_walking() {
-            acts.extend(self.inputs.iter().cloned().map(Act::Turn));
+            acts.extend(self.inputs.iter().cloned().map(HostAct::Turn));
         }
-        acts.extend(due.map(|due| Act::Wait(due.saturating_sub(now))));
+        acts.extend(due.map(|due| HostAct::Wait(due.saturating_sub(now))));
         acts
     }
 
@@ -264,10 +264,10 @@ impl<'c> Moves<'c> {
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         key: StepKey,
-        acts: &mut Vec<Act>,
+        acts: &mut Vec<HostAct>,
     ) {
         let chart = self.chart;
-        let mut put = |answer| acts.push(Act::Answer(key, answer));
+        let mut put = |answer| acts.push(HostAct::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
         if let Some(tool) = machine.calls(key) {
             self.combinations(&[Slot::Result(tool)])
@@ -354,13 +354,13 @@ fn offered(
 }
 
 /// What a host does, as an input of the machine.
-pub(super) fn input(act: &Act) -> Input<Vec<Value>> {
+pub(super) fn input(act: &HostAct) -> Input<Vec<Value>> {
     match act {
-        Act::Start(_) => Input::Start,
-        Act::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
-        Act::Turn(_) => Input::Turn,
-        Act::Wait(_) => Input::Tick,
-        Act::Answer(key, answer) => Input::Answer(
+        HostAct::Start(_) => Input::Start,
+        HostAct::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
+        HostAct::Turn(_) => Input::Turn,
+        HostAct::Wait(_) => Input::Tick,
+        HostAct::Answer(key, answer) => Input::Answer(
             *key,
             match answer {
                 Answer::Done(value) => Outcome::Done(vec![value.clone()]),

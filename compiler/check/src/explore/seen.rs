@@ -124,7 +124,7 @@ impl Seen {
     }
 
     /// Whether a run takes a transition.
-    pub fn takes(&self, line: TransitionId) -> bool {
+    pub fn is_taken(&self, line: TransitionId) -> bool {
         self.taken[line.index()]
     }
 

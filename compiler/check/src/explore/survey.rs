@@ -57,7 +57,7 @@ impl Survey {
 
 /// The inputs and the bounds of a survey.
 #[derive(Debug, Clone, Default)]
-pub struct Scope<'c> {
+pub struct SurveyScope<'c> {
     /// Most inputs of a run.
     pub inputs: u32,
     /// Most states that are examined.
@@ -70,13 +70,13 @@ pub struct Scope<'c> {
 
 /// Tries everything that a host and a model can do. A child chart is a black box: at any time it may give any answer of its final
 /// states, or fail if it can.
-pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
+pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let boxed = child_summaries(chart, &scope.children);
     let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     let is_uncounted = scope.children.iter().any(|child| child.steps.iter().any(asks));
     let names = obstacles::boxed(chart);
-    let Scope { states, given, .. } = scope;
+    let SurveyScope { states, given, .. } = scope;
     let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
     let found = explore(chart, &search);
     let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());

@@ -8,7 +8,7 @@ use super::heuristic::Heuristic;
 use super::host::Anything;
 use super::key::{Counting, Keys};
 use super::log::Log;
-use super::moves::{Act, Moves};
+use super::moves::{HostAct, Moves};
 use super::obstacles::{boxed, obstacles};
 use super::perform::{Machined, perform};
 use super::shared::ExploreContext;
@@ -124,7 +124,7 @@ struct Walk<'c> {
 /// A point with what is still to be tried there; `None` for everything.
 struct OpenPoint {
     point: Point,
-    acts: Option<std::vec::IntoIter<Act>>,
+    acts: Option<std::vec::IntoIter<HostAct>>,
 }
 
 impl Walk<'_> {
@@ -141,7 +141,7 @@ impl Walk<'_> {
             };
             machine.allow(self.units);
             let before = machine.point();
-            self.step(&mut machine, &before, None, &Act::Start(start));
+            self.step(&mut machine, &before, None, &HostAct::Start(start));
             self.units = machine.allowed();
             host = machine.with_host(std::mem::take);
         }
@@ -209,13 +209,13 @@ impl Walk<'_> {
     /// Whether the host has waited in vain for what is due at the point.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
-            (Some(from), nth) => self.found.edges[from][nth].act == Act::Wait(0),
+            (Some(from), nth) => self.found.edges[from][nth].act == HostAct::Wait(0),
             (None, _) => false,
         }
     }
 
     /// Performs one input of the host at a point, with all results of functions and all combinations of reached limits.
-    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &Act) {
+    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &HostAct) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
             let counts = self.step_in(machine, at, from, act, (0, turns));
@@ -233,7 +233,7 @@ impl Walk<'_> {
         machine: &mut Machined<'_>,
         at: &Point,
         from: Option<usize>,
-        act: &Act,
+        act: &HostAct,
         (way, turns): (usize, Option<u32>),
     ) -> bool {
         let mut counts = false;
@@ -290,7 +290,7 @@ impl Walk<'_> {
         self.found.cut.get_or_insert(by);
     }
 
-    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &Act) {
+    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &HostAct) {
         self.count(machine);
         let (races, weight) = self.keys.key(machine, &mut self.key);
         if races {

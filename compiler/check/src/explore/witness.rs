@@ -1,7 +1,7 @@
 //! A run that demonstrates something, in words and as a file for `chartc simulate`.
 
 use super::log::Log;
-use super::moves::{Act, Answer};
+use super::moves::{Answer, HostAct};
 use super::perform::{Machined, perform};
 use super::shared::ExploreContext;
 use super::{Edge, Explored, Happened};
@@ -65,10 +65,13 @@ pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Va
 }
 
 /// The inputs that the host sets.
-pub(super) fn inputs<'d>(chart: &Chart, act: &'d Act) -> impl Iterator<Item = &'d (VarId, Value)> {
+pub(super) fn inputs<'d>(
+    chart: &Chart,
+    act: &'d HostAct,
+) -> impl Iterator<Item = &'d (VarId, Value)> {
     let rows = match act {
-        Act::Start(rows) | Act::Event(rows, ..) | Act::Turn(rows) => &rows[..],
-        Act::Wait(_) | Act::Answer(..) => &[],
+        HostAct::Start(rows) | HostAct::Event(rows, ..) | HostAct::Turn(rows) => &rows[..],
+        HostAct::Wait(_) | HostAct::Answer(..) => &[],
     };
     rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
 }
@@ -81,7 +84,7 @@ pub fn json(value: &Value) -> String {
 /// Whether the chart itself, with its real limits, does what the edges did.
 pub(super) fn plays(ground: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
     let chart = ground.chart;
-    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
+    let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
     let params = params(chart, start);
     let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
         return false;
@@ -113,7 +116,7 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
         functions: BTreeMap::new(),
         taken: Vec::new(),
     };
-    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
+    let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
     told.params = params(chart, start);
     let params = told.params.clone();
     let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
@@ -123,7 +126,7 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
     let mut log = Log::new(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
-        if let Act::Answer(key, _) = &edge.act {
+        if let HostAct::Answer(key, _) = &edge.act {
             // As `chartc simulate` does before an answer.
             let is_called = machine.call(*key).is_ok();
             let kind = &chart.steps[key.step.index()].kind;
@@ -133,8 +136,8 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
         }
         let pending = machine.pending();
         let calling = match &edge.act {
-            Act::Answer(key, _) => machine.calls(*key),
-            Act::Start(_) | Act::Event(..) | Act::Turn(_) | Act::Wait(_) => None,
+            HostAct::Answer(key, _) => machine.calls(*key),
+            HostAct::Start(_) | HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) => None,
         };
         let words = teller.words(&edge.act, calling);
         let entry = teller.entry(&edge.act, &pending);
@@ -149,12 +152,12 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
             told.functions.entry(name).or_default().push(result);
         }
         match &edge.act {
-            Act::Start(_) => {
+            HostAct::Start(_) => {
                 told.inputs = inputs(chart, &edge.act)
                     .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
                     .collect();
             }
-            Act::Event(..) | Act::Turn(_) | Act::Wait(_) | Act::Answer(..) => {
+            HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) | HostAct::Answer(..) => {
                 told.entries.push(entry);
             }
         }
@@ -180,7 +183,7 @@ struct Teller<'c> {
 }
 
 impl Teller<'_> {
-    fn set(&mut self, act: &Act) -> String {
+    fn set(&mut self, act: &HostAct) -> String {
         let mut told = Vec::new();
         for (id, value) in inputs(self.chart, act) {
             if self.known.contains(&(*id, value.clone())) {
@@ -202,10 +205,10 @@ impl Teller<'_> {
     }
 
     /// What is done, in words; `calling` is the tool whose call is answered, if any.
-    fn words(&mut self, act: &Act, calling: Option<ToolId>) -> String {
+    fn words(&mut self, act: &HostAct, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match act {
-            Act::Start(start) => {
+            HostAct::Start(start) => {
                 let params = params(chart, start);
                 let shown: Vec<String> =
                     params.iter().map(|(name, v)| format!("{name} = {}", json(v))).collect();
@@ -216,7 +219,7 @@ impl Teller<'_> {
                 };
                 format!("start{with}{}", self.set(act))
             }
-            Act::Event(_, event, payload) => {
+            HostAct::Event(_, event, payload) => {
                 let row = &chart.events[event.index()];
                 let data = if payload.is_empty() {
                     String::new()
@@ -226,9 +229,9 @@ impl Teller<'_> {
                 };
                 format!("event `{}{data}`{}", row.name, self.set(act))
             }
-            Act::Turn(_) => format!("turn{}", self.set(act)),
-            Act::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
-            Act::Answer(key, answer) => {
+            HostAct::Turn(_) => format!("turn{}", self.set(act)),
+            HostAct::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
+            HostAct::Answer(key, answer) => {
                 let step = self.step(key);
                 let tool = calling.map(|tool| chart.tools[tool.index()].name.as_str());
                 match (answer, tool) {
@@ -251,7 +254,7 @@ impl Teller<'_> {
         }
     }
 
-    fn entry(&self, act: &Act, pending: &[StepKey]) -> String {
+    fn entry(&self, act: &HostAct, pending: &[StepKey]) -> String {
         let chart = self.chart;
         let text = |text: &str| Value::Text(text.to_owned());
         let set = || {
@@ -264,8 +267,8 @@ impl Teller<'_> {
         let mut row = Map::new();
         let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
         match act {
-            Act::Start(_) => {}
-            Act::Event(_, event, payload) => {
+            HostAct::Start(_) => {}
+            HostAct::Event(_, event, payload) => {
                 let declared = &chart.events[event.index()];
                 put("event", text(&declared.name));
                 if !payload.is_empty() {
@@ -277,9 +280,9 @@ impl Teller<'_> {
                     put("input", Value::Map(set));
                 }
             }
-            Act::Turn(_) => put("turn", Value::Map(set())),
-            Act::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
-            Act::Answer(key, answer) => {
+            HostAct::Turn(_) => put("turn", Value::Map(set())),
+            HostAct::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
+            HostAct::Answer(key, answer) => {
                 match answer {
                     Answer::Done(value) => put("answer", value.clone()),
                     Answer::Option(choice, values) => {

@@ -1,7 +1,7 @@
 //! Questions that are never asked because a transition always takes their event, or the turn, first.
 
-use crate::facts::place::ScopeCondition;
 use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::scope::ScopeCondition;
 use crate::facts::uses::written;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StepKind, Transition, Trigger};

@@ -144,7 +144,7 @@ fn added(first: bool, a: &Expr, second: bool, b: &Expr) -> Option<i64> {
 
 /// What an assignment does to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum CounterChange {
     /// Adds a nonzero number.
     By(i64),
     /// Sets the counter to a value that no run changes; the number, if it is a literal.
@@ -171,7 +171,7 @@ pub struct Writer {
     pub owner: Owner,
     /// The index of this assignment among the owner's assignments to this counter.
     pub nth: usize,
-    pub(crate) change: Change,
+    pub(crate) change: CounterChange,
     /// Whether the block assigns the counter inside a `for`.
     pub(crate) is_repeated: bool,
 }
@@ -218,10 +218,10 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
     Some(found)
 }
 
-fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
+fn change(chart: &Chart, counter: VarId, value: &Expr) -> CounterChange {
     match step(counter, value) {
-        Some(by) if by != 0 => return Change::By(by),
-        Some(_) => return Change::Other,
+        Some(by) if by != 0 => return CounterChange::By(by),
+        Some(_) => return CounterChange::Other,
         None => {}
     }
     let mut read = BTreeSet::new();
@@ -229,14 +229,14 @@ fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
     let is_param =
         |id: &VarId| matches!(chart.variables[id.index()].kind, VariableKind::Param { .. });
     if local || !read.iter().all(is_param) || !is_fixed(chart, value) {
-        return Change::Other;
+        return CounterChange::Other;
     }
-    Change::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
+    CounterChange::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
 }
 
 /// Whether the value is one that no run changes, so that the assignment resets the counter.
-pub(crate) fn sets_back(chart: &Chart, counter: VarId, value: &Expr) -> bool {
-    matches!(change(chart, counter, value), Change::To(_))
+pub(crate) fn is_reset(chart: &Chart, counter: VarId, value: &Expr) -> bool {
+    matches!(change(chart, counter, value), CounterChange::To(_))
 }
 
 /// Whether actions set the counter.

@@ -1,8 +1,8 @@
 //! Transitions that test whether a counter is below a bound without incrementing it, next to transitions that increment it.
 
 use crate::facts::Facts;
-use crate::facts::graph::Node;
-use crate::facts::place::is_final;
+use crate::facts::graph::GraphNode;
+use crate::facts::scope::is_final;
 use crate::facts::uses::own_walk;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::model::{
@@ -32,7 +32,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut asking: BTreeMap<VarId, Vec<TransitionId>> = BTreeMap::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.takes(id)) {
+        if let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.can_take(id)) {
             for counter in bounded(chart, guard) {
                 asking.entry(counter).or_default().push(id);
             }
@@ -56,7 +56,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             let retries = |l: TransitionId| ends && is_back(chart, l);
             let twin = twin.or(counting.iter().find(|c| retries(line) && retries(**c)));
             if let Some(twin) = twin
-                && comes_back(chart, facts, line, *counter)
+                && can_return(chart, facts, line, *counter)
             {
                 found.push(Uncounted { line, counter: *counter, counting: *twin });
             }
@@ -160,23 +160,26 @@ fn counted_elsewhere(
 }
 
 /// Whether a path over transitions that do not set the counter leads from this transition back to it.
-pub(crate) fn comes_back(chart: &Chart, facts: &Facts, line: TransitionId, counter: VarId) -> bool {
+pub(crate) fn can_return(chart: &Chart, facts: &Facts, line: TransitionId, counter: VarId) -> bool {
     let Some(actor) = facts.reach.actors[line.index()] else { return false };
     let mut seen = vec![false; facts.moves.nodes()];
-    let mut open: Vec<Node> = crate::facts::reach::entries(chart, chart.transition(line))
+    let mut open: Vec<GraphNode> = crate::facts::reach::entries(chart, chart.transition(line))
         .into_iter()
-        .map(Node::Entered)
+        .map(GraphNode::Entered)
         .collect();
     let goals: BTreeSet<StateId> =
-        facts.places.line(line).within.iter().copied().chain([actor]).collect();
+        facts.scopes.line(line).within.iter().copied().chain([actor]).collect();
     while let Some(node) = open.pop() {
         if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
             continue;
         }
         match node {
-            Node::Active(state) if goals.contains(&state) => return true,
-            Node::Line(id) if assigns(&chart.transition(id).actions, counter) => {}
-            Node::Active(_) | Node::Entered(_) | Node::Line(_) | Node::Any(_) => {
+            GraphNode::Active(state) if goals.contains(&state) => return true,
+            GraphNode::Line(id) if assigns(&chart.transition(id).actions, counter) => {}
+            GraphNode::Active(_)
+            | GraphNode::Entered(_)
+            | GraphNode::Line(_)
+            | GraphNode::Any(_) => {
                 open.extend(facts.moves.next(node));
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::ScopeCondition;
 use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::scope::ScopeCondition;
 use crate::facts::uses::reads;
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{Chart, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger};
@@ -33,10 +33,10 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
     let inner = Inner::new(chart, facts);
     let mut open = Vec::new();
     let mut found = Vec::new();
-    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+    for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut earlier = Earlier::default();
         for id in &chart.state(state).transitions {
-            let place = facts.places.line(*id);
+            let place = facts.scopes.line(*id);
             if place.within.is_empty() {
                 continue;
             }
@@ -129,7 +129,7 @@ impl Earlier {
 
 /// Whether `first` precedes `then` wherever and whenever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
-    covers(chart, facts.places.line(first), facts.places.line(then))
+    covers(chart, facts.scopes.line(first), facts.scopes.line(then))
         && sooner(chart.transition(first), chart.transition(then))
 }
 
@@ -148,7 +148,7 @@ fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<V
 /// Whether the first place includes the second.
 fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
-    !whole.is_loose
+    !whole.is_approximate
         && part.within.iter().all(|s| inside(s, &whole.within) && !inside(s, &whole.except))
         && whole
             .except
@@ -225,8 +225,8 @@ impl Inner {
         let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
         for (i, line) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let place = facts.places.line(id);
-            if place.within != [line.source] || !place.except.is_empty() || place.is_loose {
+            let place = facts.scopes.line(id);
+            if place.within != [line.source] || !place.except.is_empty() || place.is_approximate {
                 continue;
             }
             let every = line.trigger == Trigger::AnyOccurrence;
@@ -267,7 +267,7 @@ impl Inner {
                 let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
                 lines.flatten().copied().filter(|l| holds(*l)).min()
             };
-            let place = facts.places.line(id);
+            let place = facts.scopes.line(id);
             covered(chart, facts, place, line.source, &takes, &self.looks, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
@@ -313,7 +313,7 @@ fn covered(
         while at < chart.state(*top).end {
             looks.one()?;
             let end = chart.state(at).end;
-            let skipped = !facts.reach.enters(at)
+            let skipped = !facts.reach.can_enter(at)
                 || is_history(chart, at)
                 || is_end(chart, at)
                 || place.except.contains(&at);

@@ -1,7 +1,7 @@
 //! Deadlines that never fire.
 
 use crate::facts::Facts;
-use crate::facts::place::ScopeCondition;
+use crate::facts::scope::ScopeCondition;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -42,11 +42,11 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !timed(&line.trigger) || !facts.reach.takes(id) {
+        if !timed(&line.trigger) || !facts.reach.can_take(id) {
             continue;
         }
         let left = |state: &StateId| chart.ancestors(*state).find_map(|s| passing[s.index()]);
-        let places = facts.places.line(id).within.iter().filter(|s| facts.reach.enters(**s));
+        let places = facts.scopes.line(id).within.iter().filter(|s| facts.reach.can_enter(**s));
         let whens: Option<Vec<TransitionId>> = places.map(left).collect();
         let before = whens
             .and_then(|whens| whens.first().copied().map(Before::When))
@@ -60,7 +60,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
 /// Whether a transition applies wherever its source is active, and exits it.
 pub(crate) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
     let whole = ScopeCondition::in_state(line.source);
-    line.kind == TransitionKind::External && *facts.places.line(id) == whole
+    line.kind == TransitionKind::External && *facts.scopes.line(id) == whole
 }
 
 /// By state: the `when` transition that exits it at once, so that it is never part of a stable configuration.
@@ -71,7 +71,7 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
         if line.trigger != Trigger::When || !leaves(facts, line, id) {
             continue;
         }
-        let place = facts.places.line(id);
+        let place = facts.scopes.line(id);
         if line.guard.as_ref().is_none_or(|g| place.is_opened_by(chart, g)) {
             found[line.source.index()].get_or_insert(id);
         }

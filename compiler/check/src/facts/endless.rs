@@ -1,7 +1,7 @@
 //! Unbounded cycles of model calls.
 
 use crate::facts::Facts;
-use crate::facts::graph::{Moves, Node};
+use crate::facts::graph::{GraphNode, Moves};
 use crate::facts::reach::{is_end, is_leaf};
 use crate::facts::uses::{assigned, reads, walk, written};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
@@ -23,7 +23,7 @@ pub struct Round {
 /// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
 /// from the host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
-    let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
+    let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.can_enter(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
         return None;
     }
@@ -34,9 +34,9 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         let mut leaves: Vec<StateId> = Vec::new();
         for node in component {
             match node {
-                Node::Line(line) => lines.push(*line),
-                Node::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
-                Node::Active(_) | Node::Entered(_) | Node::Any(_) => {}
+                GraphNode::Line(line) => lines.push(*line),
+                GraphNode::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
+                GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => {}
             }
         }
         lines.sort_unstable();
@@ -51,7 +51,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
 /// The moves of the chart without host events and without answers of people; `None` if some question waits for a host event.
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     let alone = Alone::new(chart)?;
-    let mut places = facts.places.clone();
+    let mut places = facts.scopes.clone();
     for (i, place) in places.lines.iter_mut().enumerate() {
         if !alone.takes(chart, TransitionId::at(i)) {
             place.within.clear();
@@ -158,7 +158,7 @@ impl Around {
         let (mut calling, mut moves_on) = (vec![None; count], vec![false; count]);
         let (mut asks_on, mut offers) = (vec![false; count], vec![0_usize; count]);
         let mut bounded: Vec<bool> = chart.states.iter().map(|s| is_limited(&s.limits)).collect();
-        for (i, (step, place)) in chart.steps.iter().zip(&facts.places.steps).enumerate() {
+        for (i, (step, place)) in chart.steps.iter().zip(&facts.scopes.steps).enumerate() {
             let counts = step.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             for state in place.within.iter().map(|s| s.index()) {
                 moves_on[state] |= always_moves_on(chart, step);
@@ -168,7 +168,7 @@ impl Around {
                 }
             }
         }
-        for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
+        for (line, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
             let ends = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
                 || line.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             if ends {

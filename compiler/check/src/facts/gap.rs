@@ -103,7 +103,7 @@ struct Last<'f> {
 impl<'f> Last<'f> {
     fn new(chart: &Chart, facts: &'f Facts) -> Self {
         let mut own = vec![None; chart.states.len()];
-        for (nth, place) in facts.places.steps.iter().enumerate() {
+        for (nth, place) in facts.scopes.steps.iter().enumerate() {
             for state in &place.within {
                 own[state.index()] = Some(nth);
             }
@@ -120,7 +120,7 @@ impl<'f> Last<'f> {
     /// Whether a later step may run in a state where this step may run.
     fn is_after(&self, chart: &Chart, step: StepId) -> bool {
         let later = |last: Option<usize>| last > Some(step.index());
-        self.facts.places.step(step).within.iter().any(|here| {
+        self.facts.scopes.step(step).within.iter().any(|here| {
             later(self.below[here.index()])
                 || chart.ancestors(*here).any(|s| later(self.own[s.index()]))
         })
@@ -183,7 +183,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     let mut guards: Vec<&Expr> = Vec::new();
     for id in all {
         let line = chart.transition(*id);
-        if line.scope.is_some() || !facts.reach.takes(*id) {
+        if line.scope.is_some() || !facts.reach.can_take(*id) {
             return None;
         }
         let guard = line.guard.as_ref()?;

@@ -69,7 +69,7 @@ pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let mut found = Vec::new();
     for event in (0..chart.events.len()).map(EventId::at) {
         let of = handlers.remove(&event).unwrap_or_default();
-        if !of.iter().any(|(_, state)| facts.reach.enters(*state)) {
+        if !of.iter().any(|(_, state)| facts.reach.can_enter(*state)) {
             let dead = of.into_iter().map(|(handler, _)| handler).collect();
             found.push(Unhandled { event, dead });
         }

@@ -35,11 +35,11 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let defaulted = defaulted(chart);
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if line.trigger != Trigger::When || !facts.reach.takes(id) {
+        if line.trigger != Trigger::When || !facts.reach.can_take(id) {
             continue;
         }
         let leaves =
-            facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
+            facts.scopes.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             let Some(within) = alone(chart, &sources, leaf) else { continue };
             if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within), &defaulted) {
@@ -57,7 +57,7 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
 /// A leaf in which a targetless transition of the state may be taken; for other transitions, any leaf will do.
 fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     let mut below = (state.0..chart.state(state).end.0).map(StateId);
-    below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
+    below.find(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s))
 }
 
 /// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf
@@ -193,7 +193,7 @@ fn forced(
     for state in chart.ancestors(leaf) {
         for id in &chart.state(state).transitions {
             let line = chart.transition(*id);
-            if line.trigger != Trigger::When || !facts.places.line(*id).covers(chart, leaf) {
+            if line.trigger != Trigger::When || !facts.scopes.line(*id).may_hold_in(chart, leaf) {
                 continue;
             }
             let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();

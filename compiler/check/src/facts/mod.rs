@@ -21,11 +21,11 @@ pub(crate) mod interval;
 pub(crate) mod known_values;
 pub mod livelock;
 pub mod loops;
-pub mod place;
 pub mod progress;
 pub mod range;
 pub mod reach;
 pub mod restart;
+pub mod scope;
 pub(crate) mod term;
 pub mod usage;
 pub mod uses;
@@ -34,9 +34,9 @@ pub mod witness;
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::Chart;
 use graph::Moves;
-use place::Places;
 use range::Ranges;
 use reach::Reach;
+use scope::ScopeConditions;
 use std::collections::BTreeSet;
 
 /// The facts that the analyses have established about one chart.
@@ -45,7 +45,7 @@ pub struct Facts {
     /// The bounds of variables.
     pub ranges: Ranges,
     /// The states in which each transition and each step may act.
-    pub places: Places,
+    pub scopes: ScopeConditions,
     /// The reachable states, and how each is entered.
     pub reach: Reach,
     /// The graph of possible moves.
@@ -60,9 +60,9 @@ impl Facts {
     /// Runs the analyses that several lints need. Linear in the size of the chart, up to logarithms.
     pub fn new(chart: &Chart) -> Self {
         let ranges = Ranges::new(chart);
-        let places = Places::new(chart, &ranges);
-        let reach = Reach::compute(chart, &places);
-        let moves = Moves::new(chart, &places, &reach);
-        Self { ranges, places, reach, moves, passed: BTreeSet::new(), sure: BTreeSet::new() }
+        let scopes = ScopeConditions::new(chart, &ranges);
+        let reach = Reach::compute(chart, &scopes);
+        let moves = Moves::new(chart, &scopes, &reach);
+        Self { ranges, scopes, reach, moves, passed: BTreeSet::new(), sure: BTreeSet::new() }
     }
 }

@@ -1,6 +1,6 @@
 //! Which states are reachable, and by which transitions.
 
-use crate::facts::place::{Places, is_final};
+use crate::facts::scope::{ScopeConditions, is_final};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, Transition, TransitionKind};
 use chartc_core::structure;
@@ -29,28 +29,28 @@ pub struct Reach {
 impl Reach {
     /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and
     /// targets times depth.
-    pub fn compute(chart: &Chart, places: &Places) -> Self {
-        Search::new(chart, places).run()
+    pub fn compute(chart: &Chart, places: &ScopeConditions) -> Self {
+        ReachSearch::new(chart, places).run()
     }
 
     /// Likewise for the part of a run before it enters `barred`, with what the last transition of that part enters.
-    pub fn before(chart: &Chart, places: &Places, barred: StateId) -> Self {
-        Search { barred: Some(barred), ..Search::new(chart, places) }.run()
+    pub fn before(chart: &Chart, places: &ScopeConditions, barred: StateId) -> Self {
+        ReachSearch { barred: Some(barred), ..ReachSearch::new(chart, places) }.run()
     }
 
     /// Whether the state can be active (or, for a history, be targeted).
-    pub fn enters(&self, state: StateId) -> bool {
+    pub fn can_enter(&self, state: StateId) -> bool {
         self.causes[state.index()].is_some()
     }
 
     /// Whether the transition can be taken.
-    pub fn takes(&self, line: TransitionId) -> bool {
+    pub fn can_take(&self, line: TransitionId) -> bool {
         self.actors[line.index()].is_some()
     }
 
     /// Leaves that can be active, ascending: atomic states, and final states below the top level.
     pub fn leaves<'c>(&'c self, chart: &'c Chart) -> impl Iterator<Item = StateId> + 'c {
-        chart.state_ids().filter(|s| self.enters(*s) && is_leaf(chart, *s))
+        chart.state_ids().filter(|s| self.can_enter(*s) && is_leaf(chart, *s))
     }
 }
 
@@ -133,7 +133,7 @@ pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId
 }
 
 /// Whether entering these states by default enters `state` or a state inside it, whatever histories have recorded.
-pub fn enters_surely(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
+pub fn surely_enters(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
     closure(chart, entries, |s| !is_history(chart, s)).iter().any(|s| chart.contains(state, *s))
 }
 
@@ -161,15 +161,15 @@ pub fn is_history(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::History { .. })
 }
 
-enum Item {
+enum WorkItem {
     Active(StateId, Cause),
     Default(StateId, Cause),
     Line(TransitionId),
 }
 
-struct Search<'c> {
+struct ReachSearch<'c> {
     chart: &'c Chart,
-    places: &'c Places,
+    places: &'c ScopeConditions,
     causes: Vec<Option<Cause>>,
     defaulted: Vec<bool>,
     actors: Vec<Option<StateId>>,
@@ -183,12 +183,12 @@ struct Search<'c> {
     barred: Option<StateId>,
     /// By state: whether it is entered along with the barred one, and how.
     along: Vec<Option<Cause>>,
-    now: VecDeque<Item>,
-    later: VecDeque<Item>,
+    now: VecDeque<WorkItem>,
+    later: VecDeque<WorkItem>,
 }
 
-impl<'c> Search<'c> {
-    fn new(chart: &'c Chart, places: &'c Places) -> Self {
+impl<'c> ReachSearch<'c> {
+    fn new(chart: &'c Chart, places: &'c ScopeConditions) -> Self {
         let count = chart.states.len();
         let mut starting = vec![Vec::new(); count];
         for (i, place) in places.lines.iter().enumerate() {
@@ -219,9 +219,9 @@ impl<'c> Search<'c> {
         }
         while let Some(item) = self.now.pop_front().or_else(|| self.later.pop_front()) {
             match item {
-                Item::Active(state, cause) => self.active(state, cause),
-                Item::Default(state, cause) => self.default(state, cause),
-                Item::Line(line) => self.line(line),
+                WorkItem::Active(state, cause) => self.active(state, cause),
+                WorkItem::Default(state, cause) => self.default(state, cause),
+                WorkItem::Line(line) => self.line(line),
             }
         }
         let both = self.causes.into_iter().zip(self.along);
@@ -235,7 +235,7 @@ impl<'c> Search<'c> {
     /// If entering these states surely enters the barred one, notes what else is entered, but not what follows, and returns `true`.
     fn stop_at_barred(&mut self, entries: &[StateId], cause: Cause) -> bool {
         let chart = self.chart;
-        if !self.barred.is_some_and(|barred| enters_surely(chart, entries, barred)) {
+        if !self.barred.is_some_and(|barred| surely_enters(chart, entries, barred)) {
             return false;
         }
         for entered in closure(chart, entries, |_| true) {
@@ -253,7 +253,7 @@ impl<'c> Search<'c> {
         if self.bars(state) {
             // A history may lead there, or elsewhere.
             let outside = self.barred.and_then(|barred| self.chart.state(barred).parent);
-            self.now.extend(outside.map(|parent| Item::Active(parent, cause)));
+            self.now.extend(outside.map(|parent| WorkItem::Active(parent, cause)));
             return;
         }
         if self.causes[state.index()].is_some() {
@@ -261,9 +261,9 @@ impl<'c> Search<'c> {
         }
         self.causes[state.index()] = Some(cause);
         if let Some(parent) = self.chart.state(state).parent {
-            self.now.push_back(Item::Active(parent, Cause::With(state)));
+            self.now.push_back(WorkItem::Active(parent, Cause::With(state)));
             if self.remembered[parent.index()] {
-                self.now.push_back(Item::Default(state, Cause::With(parent)));
+                self.now.push_back(WorkItem::Default(state, Cause::With(parent)));
             }
         }
         if is_end(self.chart, state) {
@@ -303,7 +303,7 @@ impl<'c> Search<'c> {
     fn serve(&mut self, place: StateId, leaf: StateId) {
         let Some(lines) = self.waiting.remove(&place) else { return };
         let (ready, waiting): (Vec<_>, Vec<_>) =
-            lines.into_iter().partition(|l| !self.places.line(*l).leaves_out(self.chart, leaf));
+            lines.into_iter().partition(|l| !self.places.line(*l).excludes_leaf(self.chart, leaf));
         for line in ready {
             self.take(line, leaf);
         }
@@ -315,14 +315,14 @@ impl<'c> Search<'c> {
     fn take(&mut self, line: TransitionId, actor: StateId) {
         if self.actors[line.index()].is_none() {
             self.actors[line.index()] = Some(actor);
-            self.later.push_back(Item::Line(line));
+            self.later.push_back(WorkItem::Line(line));
         }
     }
 
     fn line(&mut self, id: TransitionId) {
         let (cause, entered) = (Cause::Line(id), entries(self.chart, self.chart.transition(id)));
         if !self.stop_at_barred(&entered, cause) {
-            self.now.extend(entered.into_iter().map(|state| Item::Default(state, cause)));
+            self.now.extend(entered.into_iter().map(|state| WorkItem::Default(state, cause)));
         }
     }
 
@@ -337,14 +337,14 @@ impl<'c> Search<'c> {
         }
         let with = Cause::With(state);
         for entered in entered_by_default(chart, state) {
-            self.now.push_back(Item::Default(entered, with));
+            self.now.push_back(WorkItem::Default(entered, with));
         }
         if let StateKind::History { deep: false, .. } = chart.state(state).kind
             && let Some(parent) = chart.state(state).parent
             && !std::mem::replace(&mut self.remembered[parent.index()], true)
         {
             for child in restored(chart, state).filter(|c| self.causes[c.index()].is_some()) {
-                self.now.push_back(Item::Default(child, with));
+                self.now.push_back(WorkItem::Default(child, with));
             }
         }
     }

@@ -24,7 +24,7 @@ const TOLD: usize = 4;
 
 /// Every such transition that can be taken, ascending. Linear in transitions, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
-    let taken = |id: &TransitionId| facts.reach.takes(*id);
+    let taken = |id: &TransitionId| facts.reach.can_take(*id);
     let lines = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
     let mut busy = BTreeMap::new();
     lines.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
@@ -39,7 +39,7 @@ fn reset(
 ) -> Option<Reset> {
     let line = chart.transition(id);
     let domain = domain(chart, line)?;
-    let place = facts.places.line(id);
+    let place = facts.scopes.line(id);
     let target = line.targets.first()?.state;
     let between = chart.ancestors(target).skip(1).take_while(|s| *s != domain);
     let left = |s: &StateId| {
@@ -87,10 +87,10 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let Some(scope) = &line.scope else { continue };
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
-        let place = facts.places.line(id);
+        let place = facts.scopes.line(id);
         let again = line.targets.iter().map(|t| t.state).find_map(|target| {
             let state = if is_history(chart, target) {
                 chart.state(target).parent.unwrap_or(target)
@@ -100,7 +100,7 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
                 target
             };
             let listed = scope.wildcard || scope.any_of.binary_search(&state).is_ok();
-            let holds = listed && facts.reach.enters(state) && place.covers(chart, state);
+            let holds = listed && facts.reach.can_enter(state) && place.may_hold_in(chart, state);
             (holds && state != line.source).then_some(state)
         });
         found.extend(again.map(|state| Restart { line: id, state }));
@@ -115,12 +115,12 @@ pub fn left(chart: &Chart, facts: &Facts) -> Vec<bool> {
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let Some(domain) = domain(chart, line) else { continue };
-        if !facts.reach.takes(id) || line.targets.iter().any(|t| is_end(chart, t.state)) {
+        if !facts.reach.can_take(id) || line.targets.iter().any(|t| is_end(chart, t.state)) {
             continue;
         }
-        let place = facts.places.line(id);
+        let place = facts.scopes.line(id);
         for within in &place.within {
-            if place.is_loose || !chart.contains(domain, *within) || *within == domain {
+            if place.is_approximate || !chart.contains(domain, *within) || *within == domain {
                 below[domain.index()] = true;
             } else {
                 let path = chart.ancestors(*within).take_while(|s| *s != domain);

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::counter::{self, CounterBound, is_lasting, step};
-use crate::facts::counting::comes_back;
+use crate::facts::counting::can_return;
 use crate::facts::loops::Lost;
 use crate::facts::uses::{reads, walk, written};
 use crate::lint::{Context, Lint, words};
@@ -123,7 +123,9 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
     for (i, line) in chart.transitions.iter().enumerate().filter(counting).take(MOST) {
         let id = TransitionId::at(i);
-        let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.takes(id)) else { continue };
+        let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.can_take(id)) else {
+            continue;
+        };
         let bounds = bounds(chart, guard);
         for bound in &bounds {
             let Some(by) = counts(line, bound.counter) else { continue };
@@ -136,7 +138,7 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
             let alone = asked == 1;
             let fault = if up == (by > 0) {
                 let open = alone && !is_bounded_elsewhere(chart, id, bound, up);
-                (open && comes_back(chart, facts, id, bound.counter)).then_some(Fault::Backward)
+                (open && can_return(chart, facts, id, bound.counter)).then_some(Fault::Backward)
             } else {
                 room(chart, facts, bound)
                     .filter(|room| by.unsigned_abs() > 1 && by.unsigned_abs() > room.unsigned_abs())
@@ -198,14 +200,14 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
             .map(|bound| bound.counter)
             .collect();
         elsewhere.extend(read.iter().filter(|id| !compared.contains(id)));
-        if !moves || line.targets.is_empty() || !facts.reach.takes(id) {
+        if !moves || line.targets.is_empty() || !facts.reach.can_take(id) {
             continue;
         }
         for (counter, twin) in asking.iter().filter(|(id, _)| !read.contains(id)) {
             let Some((by, twin)) = counts(line, *counter).zip(*twin) else { continue };
             let along =
                 counts(chart.transition(twin), *counter).is_some_and(|n| (n > 0) == (by > 0));
-            if along && comes_back(chart, facts, id, *counter) {
+            if along && can_return(chart, facts, id, *counter) {
                 found.push(Miscount {
                     line: id,
                     counter: *counter,

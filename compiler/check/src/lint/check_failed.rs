@@ -38,7 +38,7 @@ fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
     let leading = unreachable_state::leading(context.chart);
-    if context.facts.reach.enters(state) {
+    if context.facts.reach.can_enter(state) {
         let first = unreachable_state::first_closed(context, &leading, state);
         let found = unreachable_state::closed_by_values(context, &leading, first, found);
         return found.help(format!(

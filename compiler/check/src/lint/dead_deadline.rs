@@ -24,7 +24,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // `each after` expands to several transitions with the same span: reported only if none of them can fire.
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
     for (i, spans) in map.lines.iter().enumerate() {
-        if found.contains_key(&spans.whole) && facts.reach.takes(TransitionId::at(i)) {
+        if found.contains_key(&spans.whole) && facts.reach.can_take(TransitionId::at(i)) {
             *written.entry(spans.whole).or_default() += 1;
         }
     }

@@ -22,16 +22,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let (Some(guard), false) = (&line.guard, seen.takes(id)) else { continue };
+        let (Some(guard), false) = (&line.guard, seen.is_taken(id)) else { continue };
         let span = map.lines[i].whole;
         let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
-        let place = facts.places.line(id);
+        let place = facts.scopes.line(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
         // Another rule reports a source or target that is never entered.
         let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
         if !is_alone
-            || !facts.reach.takes(id)
+            || !facts.reach.can_take(id)
             || entered.is_empty()
             || leads_nowhere
             || matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))

@@ -144,7 +144,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     let nothing = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
         for argument in line.targets.iter().flat_map(|t| &t.arguments) {

@@ -2,8 +2,8 @@
 
 use crate::facts::Facts;
 use crate::facts::livelock::{is_outside_parallel, landing};
-use crate::facts::place::ScopeCondition;
 use crate::facts::reach::is_leaf;
+use crate::facts::scope::ScopeCondition;
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{
@@ -48,7 +48,7 @@ fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     let mut found = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !matches!(line.trigger, Trigger::Event(_)) || !facts.reach.takes(id) {
+        if !matches!(line.trigger, Trigger::Event(_)) || !facts.reach.can_take(id) {
             continue;
         }
         if sends(line).is_some() {
@@ -67,7 +67,7 @@ fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
         (source.0..chart.state(source).end.0).map(StateId)
     };
     // Without a target, a transition stays in whichever leaf is active; only the case of a single leaf is followed.
-    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))?;
+    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s))?;
     if below.any(|s| is_leaf(chart, s)) && chart.transition(first).targets.is_empty() {
         return None;
     }
@@ -200,7 +200,7 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
             | Trigger::LimitWarn(_) => false,
         };
         if on {
-            let whole = *facts.places.line(*id) == ScopeCondition::in_state(line.source);
+            let whole = *facts.scopes.line(*id) == ScopeCondition::in_state(line.source);
             return (line.guard.is_none() && whole).then_some(*id);
         }
     }

@@ -11,7 +11,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        for from in &facts.places.forbidden[i] {
+        for from in &facts.scopes.forbidden[i] {
             let away = line.targets.iter().position(|t| t.state != *from);
             // A forbidden self-transition changes no state, but its actions are lost.
             let again = (!line.actions.is_empty()).then_some(0);

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::endless::alone;
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use crate::facts::uses::{own_walk, walk};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -65,9 +65,9 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
         let mut active: BTreeSet<StateId> = BTreeSet::new();
         for node in component {
             match node {
-                Node::Line(line) => drop(taken.insert(*line)),
-                Node::Active(state) | Node::Entered(state) => drop(active.insert(*state)),
-                Node::Any(_) => {}
+                GraphNode::Line(line) => drop(taken.insert(*line)),
+                GraphNode::Active(state) | GraphNode::Entered(state) => drop(active.insert(*state)),
+                GraphNode::Any(_) => {}
             }
         }
         let resets = |variable: VarId| {
@@ -89,7 +89,7 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
                 continue;
             }
             for (_, step, part) in shown.iter().filter(|(v, ..)| v == variable) {
-                let within = &facts.places.step(*step).within;
+                let within = &facts.scopes.step(*step).within;
                 if within.iter().any(|s| active.contains(s)) {
                     found.entry((*step, *variable)).or_insert(Growing {
                         variable: *variable,

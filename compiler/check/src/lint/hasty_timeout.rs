@@ -150,7 +150,7 @@ fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
     let mut found: Vec<Option<(StepId, Whom, u64)>> = vec![None; chart.states.len()];
     for (i, step) in chart.steps.iter().enumerate() {
         let Some((whom, least)) = whom(step) else { continue };
-        if facts.places.steps[i].within.is_empty() {
+        if facts.scopes.steps[i].within.is_empty() {
             continue;
         }
         for state in chart.ancestors(step.state) {

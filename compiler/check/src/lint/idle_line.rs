@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::cover::{Key, keys};
-use crate::facts::place::exclusive;
+use crate::facts::scope::exclusive;
 use crate::lint::{Context, Lint, words};
 use crate::lower::{Follower, LineSpans};
 use crate::notation;

@@ -2,8 +2,8 @@
 
 use super::{Context, Lint, words};
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::place::{ScopeCondition, scope};
 use crate::facts::range::Range;
+use crate::facts::scope::{ScopeCondition, scope};
 use crate::notation;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
-    for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.places.lines) {
+    for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.scopes.lines) {
         let Some(guard) = &line.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
         let home = (&scope(chart, line), Some(acts));
@@ -41,7 +41,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let whole = |(place, all): &(Span, Vec<Diagnostic>)| written.get(place) == Some(&all.len());
     let all = found.into_iter().filter(whole);
     diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
-    for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
+    for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.scopes.steps) {
         let place = spans.guard.unwrap_or(spans.name);
         let home = ScopeCondition::in_state(step.state);
         let home = (&home, Some(acts));

@@ -3,7 +3,7 @@
 use super::backward_count::away;
 use super::{Context, Lint, words};
 use crate::facts::counter::{Owner, Writer};
-use crate::facts::loops::{GuardOwner, Lost, Why, lost};
+use crate::facts::loops::{GuardOwner, Lost, LostReason, lost};
 use crate::notation;
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
@@ -20,7 +20,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for found in lost(chart, facts) {
         let one = finding(context, &found);
         // C0418 reports a transition that counts against its own guard, at the guard.
-        let own = matches!((found.owner, found.why), (GuardOwner::Line(line), Why::WrongDirection(writer))
+        let own = matches!((found.owner, found.why), (GuardOwner::Line(line), LostReason::WrongDirection(writer))
             if writer.owner == Owner::Line(line));
         let asked = asked(context, found.owner).0;
         if told.insert(one.span) {
@@ -36,7 +36,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     let (asked, guard) = asked(context, found.owner);
     let comes = if found.holds { "always holds" } else { "never holds" };
     match found.why {
-        Why::Reset(writer) => {
+        LostReason::Reset(writer) => {
             let message = format!(
                 "each iteration resets `{name}`, so `{guard}` {comes} when it is evaluated"
             );
@@ -44,17 +44,17 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
                 .help("reset it where the loop begins, on the line that enters it")
                 .related(asked, "this condition bounds nothing")
         }
-        Why::WrongDirection(writer) => {
+        LostReason::WrongDirection(writer) => {
             let at = place(context, found.counter, writer);
             away(context, at, found, &guard).related(asked, "this condition bounds nothing")
         }
-        Why::Elsewhere(writer) => {
+        LostReason::Elsewhere(writer) => {
             let message = format!("this bounds nothing: no cycle through here counts `{name}`");
             RULE.at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "counted here only")
         }
-        Why::Turn(writer) => {
+        LostReason::Turn(writer) => {
             let message = format!(
                 "this bounds nothing: `{name}` begins afresh in each turn, so `{guard}` {comes}"
             );
@@ -62,7 +62,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
                 .help("count in a variable that outlasts the turn")
                 .related(place(context, found.counter, writer), "counted here, until the turn ends")
         }
-        Why::Never(writer) => {
+        LostReason::Never(writer) => {
             let message = format!("this bounds nothing: nothing counts `{name}`");
             RULE.at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))

@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Some(own) = family.place(map) else { return };
     for post in map.posts.iter().filter(|post| post.to == Receiver::Own) {
         let name = &chart.events[post.event.index()].name;
-        let takes = |(_, child): &&(_, usize)| family.takes(*child, name);
+        let takes = |(_, child): &&(_, usize)| family.can_handle(*child, name);
         let Some((step, child)) = family.member(own).children.iter().find(takes) else { continue };
         let never = !family.handles(own, name);
         if !never && !is_lost(context, post) {
@@ -46,7 +46,7 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let takes = |(i, line): (usize, &Transition)| {
         let named = matches!(&line.trigger, Trigger::Event(all) if all.contains(&post.event));
         let any = matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
-        let within = &facts.places.line(TransitionId::at(i)).within;
+        let within = &facts.scopes.line(TransitionId::at(i)).within;
         (named || any) && within.iter().any(|state| !gone(*state))
     };
     let asks = |step: &Step| {

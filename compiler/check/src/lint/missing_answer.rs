@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Some(step) = unanswered(line) else { continue };
         let missing = |id: &VarId| reads(chart, line, *id) && !is_set_elsewhere(chart, step, *id);
         let Some(variable) =
-            kept(chart, step).into_iter().find(missing).filter(|_| facts.reach.takes(id))
+            kept(chart, step).into_iter().find(missing).filter(|_| facts.reach.can_take(id))
         else {
             continue;
         };

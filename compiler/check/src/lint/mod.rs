@@ -113,7 +113,7 @@ impl Context<'_> {
     /// Whether a run may enter the state.
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
-        seen && self.facts.reach.enters(state)
+        seen && self.facts.reach.can_enter(state)
     }
 
     /// Adds to the finding the transitions that cause it.

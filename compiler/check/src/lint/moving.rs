@@ -38,7 +38,7 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
         let id = TransitionId::at(i);
         let meets =
             |s: &StateId| inside(permission.from, Some(*s)) || inside(Some(*s), permission.from);
-        let here = facts.places.line(id).within.iter().any(meets);
+        let here = facts.scopes.line(id).within.iter().any(meets);
         if !is_alone || !here || !line.targets.iter().any(|t| t.state == permission.to) {
             continue;
         }

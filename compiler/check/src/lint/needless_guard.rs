@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, words};
 use crate::facts::cover::shadows;
-use crate::facts::place::{ScopeCondition, scope};
+use crate::facts::scope::{ScopeCondition, scope};
 use crate::facts::uses::walk;
 use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
@@ -17,7 +17,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     lines(context, diagnostics);
     let Context { chart, facts, map, .. } = context;
-    for ((step, spans), place) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
+    for ((step, spans), place) in chart.steps.iter().zip(&map.steps).zip(&facts.scopes.steps) {
         if let Some(guard) = step.guard.as_ref().filter(|_| !place.within.is_empty())
             && always(context, guard, &ScopeCondition::in_state(step.state))
         {
@@ -89,7 +89,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
     let line = chart.transition(id);
-    let other = line.trigger == Trigger::When || !facts.reach.takes(id);
+    let other = line.trigger == Trigger::When || !facts.reach.can_take(id);
     !other && line.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, line)))
 }
 

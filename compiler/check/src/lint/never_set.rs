@@ -239,5 +239,5 @@ fn hides(context: &Context<'_>, line: TransitionId) -> bool {
         .map(|l| chart.transition(*l))
         .filter(|other| other.trigger == row.trigger)
         .flat_map(|other| &other.targets);
-    goals.into_iter().any(|t| !context.enters(t.state) && facts.reach.enters(t.state))
+    goals.into_iter().any(|t| !context.enters(t.state) && facts.reach.can_enter(t.state))
 }

@@ -51,11 +51,11 @@ struct Overlap {
 /// not count either.
 fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
-    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+    for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
         for id in &chart.state(state).transitions {
             let line = chart.transition(*id);
-            if line.guard.is_none() || !facts.reach.takes(*id) {
+            if line.guard.is_none() || !facts.reach.can_take(*id) {
                 continue;
             }
             for key in keys(line).into_iter().filter(is_shared) {

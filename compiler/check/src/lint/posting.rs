@@ -1,8 +1,8 @@
 //! Where events are sent, and what may be active when they arrive.
 
 use super::Context;
-use crate::facts::place::{exclusive, meet};
 use crate::facts::reach::{domain, entered_by_default, entries, is_history};
+use crate::facts::scope::{exclusive, meet};
 use crate::lower::PostSpans;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Action, Chart, Transition, Trigger};
@@ -91,7 +91,7 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
         let follows = match (sender, &line.trigger) {
             // It may be what runs the block.
             (Sender::Exit(own), _) => {
-                !meet(chart, &facts.places.line(id).within, &[*own]).is_empty()
+                !meet(chart, &facts.scopes.line(id).within, &[*own]).is_empty()
             }
             (_, Trigger::Event(events)) => map.posts.iter().any(|p| events.contains(&p.event)),
             (_, trigger) => matches!(
@@ -114,7 +114,7 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
 
 fn after_line(context: &Context<'_>, id: TransitionId, state: StateId) -> After {
     let Context { chart, facts, .. } = context;
-    let (line, place) = (chart.transition(id), facts.places.line(id));
+    let (line, place) = (chart.transition(id), facts.scopes.line(id));
     let before = !meet(chart, &place.within, &[state]).is_empty();
     let Some(domain) = domain(chart, line) else {
         return if before { After::Perhaps } else { After::Inactive };

@@ -249,7 +249,7 @@ pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     }
     let rows = chart.permissions.iter().zip(&map.permissions);
     let row = rows.filter(|(row, _)| row.from == Some(state)).map(|(_, span)| *span).next();
-    let is_forbidden = facts.places.forbidden.iter().any(|from| from.contains(&state));
+    let is_forbidden = facts.scopes.forbidden.iter().any(|from| from.contains(&state));
     if let Some(row) = row.filter(|_| is_forbidden) {
         return row;
     }
@@ -268,7 +268,7 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let Some((row, span)) = rows.find(|(row, _)| row.to == state && row.from != Some(state)) else {
         return own;
     };
-    let from = row.from.filter(|from| facts.reach.enters(*from));
+    let from = row.from.filter(|from| facts.reach.can_enter(*from));
     let target = from.and_then(|from| last_step(context, from)).and_then(|id| {
         let mut lines = chart.steps[id.index()].outcomes.iter();
         lines.find_map(|line| map.line(*line).targets.first().copied())
@@ -280,8 +280,8 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
 fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let steps = || (0..chart.steps.len()).rev().map(StepId::at);
-    let own = |id: &StepId| facts.places.step(*id).within == [state];
-    let here = |id: &StepId| facts.places.step(*id).covers(chart, state);
+    let own = |id: &StepId| facts.scopes.step(*id).within == [state];
+    let here = |id: &StepId| facts.scopes.step(*id).may_hold_in(chart, state);
     steps().find(own).or_else(|| steps().find(here))
 }
 

@@ -80,7 +80,7 @@ fn detours(context: &Context<'_>) -> Vec<Detour> {
             for action in actions {
                 let Action::Do(effect, arguments) = action else { continue };
                 let Some(read) = settled(chart, arguments) else { continue };
-                let search = Search { chart, facts, state, effect: *effect, read: &read };
+                let search = DetourSearch { chart, facts, state, effect: *effect, read: &read };
                 if let Some((away, through, back)) = search.run() {
                     found.push(Detour { state, block, effect: *effect, away, through, back });
                 }
@@ -110,7 +110,7 @@ fn settled(chart: &Chart, arguments: &[Expr]) -> Option<BTreeSet<VarId>> {
     settled.then_some(read)
 }
 
-struct Search<'c> {
+struct DetourSearch<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     state: StateId,
@@ -118,7 +118,7 @@ struct Search<'c> {
     read: &'c BTreeSet<VarId>,
 }
 
-impl Search<'_> {
+impl DetourSearch<'_> {
     fn run(&self) -> Option<(TransitionId, StateId, TransitionId)> {
         let Self { chart, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
@@ -135,7 +135,7 @@ impl Search<'_> {
                 if chart.contains(state, leaf) || self.is_new(line, leaf) {
                     continue;
                 }
-                if let Some((through, back)) = self.comes_back(leaf) {
+                if let Some((through, back)) = self.find_return(leaf) {
                     return Some((*away, through, back));
                 }
             }
@@ -148,11 +148,12 @@ impl Search<'_> {
         let Self { chart, facts, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
         let mut leaves = inside.filter(|s| matches!(chart.state(*s).kind, StateKind::Atomic));
-        facts.reach.takes(line) && leaves.any(|leaf| facts.places.line(line).covers(chart, leaf))
+        facts.reach.can_take(line)
+            && leaves.any(|leaf| facts.scopes.line(line).may_hold_in(chart, leaf))
     }
 
     /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
-    fn comes_back(&self, first: StateId) -> Option<(StateId, TransitionId)> {
+    fn find_return(&self, first: StateId) -> Option<(StateId, TransitionId)> {
         let Self { chart, facts, state, .. } = *self;
         let mut seen = BTreeSet::from([first]);
         let mut open = VecDeque::from([(first, 0)]);
@@ -162,8 +163,8 @@ impl Search<'_> {
             }
             for id in chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions) {
                 let line = chart.transition(*id);
-                if !facts.reach.takes(*id)
-                    || !facts.places.line(*id).covers(chart, leaf)
+                if !facts.reach.can_take(*id)
+                    || !facts.scopes.line(*id).may_hold_in(chart, leaf)
                     || self.is_answered(line)
                 {
                     continue;

@@ -40,13 +40,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let other = TransitionId::at(*i);
             moves
                 && other != id
-                && facts.reach.takes(other)
+                && facts.reach.can_take(other)
                 && facts
-                    .places
+                    .scopes
                     .line(id)
                     .within
                     .iter()
-                    .any(|s| facts.places.line(other).covers(chart, *s))
+                    .any(|s| facts.scopes.line(other).may_hold_in(chart, *s))
         });
         for (i, other) in others.take(SHOWN) {
             let to = other.targets.first().map_or_else(

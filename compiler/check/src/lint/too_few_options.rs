@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut offers = Offers::default();
     for (i, line) in chart.transitions.iter().enumerate() {
         if matches!(line.trigger, Trigger::Choice(_)) {
-            for state in &facts.places.lines[i].within {
+            for state in &facts.scopes.lines[i].within {
                 offers.open.entry(*state).or_default().push(TransitionId::at(i));
             }
             for target in &line.targets {
@@ -87,12 +87,13 @@ fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
 /// The largest set of options that are enabled together in a leaf where the step asks, cut to two; `None` if it never asks.
 fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<TransitionId>> {
     let Context { chart, facts, .. } = context;
-    let place = facts.places.step(step);
+    let place = facts.scopes.step(step);
     let mut most: Option<Vec<TransitionId>> = None;
     for top in &place.within {
         for leaf in (top.0..chart.state(*top).end.0).map(StateId) {
-            let asked =
-                is_leaf(chart, leaf) && facts.reach.enters(leaf) && !place.leaves_out(chart, leaf);
+            let asked = is_leaf(chart, leaf)
+                && facts.reach.can_enter(leaf)
+                && !place.excludes_leaf(chart, leaf);
             if !asked || nearer(context, step, leaf) {
                 continue;
             }
@@ -100,7 +101,7 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
                 .ancestors(leaf)
                 .filter_map(|s| offers.open.get(&s))
                 .flatten()
-                .filter(|l| !facts.places.line(**l).leaves_out(chart, leaf))
+                .filter(|l| !facts.scopes.line(**l).excludes_leaf(chart, leaf))
                 .copied()
                 .collect();
             let stays = offers.stays(context, step, leaf);

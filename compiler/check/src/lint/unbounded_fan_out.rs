@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let id = StepId::at(i);
         let Some(each) = &step.each else { continue };
         let spans = map.step(id);
-        if spans.up_to.is_some() || facts.places.step(id).within.is_empty() {
+        if spans.up_to.is_some() || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         let (does, cure) = match &step.kind {

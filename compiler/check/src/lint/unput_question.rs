@@ -9,7 +9,7 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (step, lines) in &facts.places.unput {
+    for (step, lines) in &facts.scopes.unput {
         let row = &chart.steps[step.index()];
         let name = &row.name;
         let line = words::line(chart, lines[0]);

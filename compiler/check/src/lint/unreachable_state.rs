@@ -3,8 +3,8 @@
 use super::reading::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::facts::asking::Takers;
-use crate::facts::place::{is_final, meet};
 use crate::facts::reach::{is_history, is_leaf};
+use crate::facts::scope::{is_final, meet};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let name = words::state(chart, state);
         let found = RULE.at(way_in(context, state), format!("{name} can never be entered"));
         let lines = lines.get_or_insert_with(|| leading(chart));
-        if facts.reach.enters(state) {
+        if facts.reach.can_enter(state) {
             diagnostics.push(closed_by_values(context, lines, state, found));
             continue;
         }
@@ -46,7 +46,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     let inside = state..chart.state(state).end;
     let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
     let outside = |id: &TransitionId| {
-        let places = &facts.places.line(*id).within;
+        let places = &facts.scopes.line(*id).within;
         !chart.contains(state, chart.transition(*id).source)
             && places.iter().any(|place| context.enters(*place))
     };
@@ -64,7 +64,7 @@ pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: Stat
         }
         let inside = at..chart.state(at).end;
         for id in leading.range(inside).flat_map(|(_, ids)| ids) {
-            for place in &facts.places.line(*id).within {
+            for place in &facts.scopes.line(*id).within {
                 if !todo.contains(place) && todo.len() < ON_THE_WAY {
                     todo.push(*place);
                 }
@@ -102,7 +102,7 @@ pub(super) fn closed_by_values(
 fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let line = chart.transition(id);
-    let mut unput = facts.places.unput.keys().copied();
+    let mut unput = facts.scopes.unput.keys().copied();
     if let Some(step) = line.trigger.step() {
         return unput.find(|other| *other == step);
     }
@@ -111,7 +111,7 @@ fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
         chart.contains(state, line.source) || chart.contains(line.source, state)
     };
     let is_choice = matches!(line.trigger, Trigger::Choice(_));
-    unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
+    unput.find(above).filter(|_| is_choice && facts.scopes.line(id).within.is_empty())
 }
 
 /// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could
@@ -127,7 +127,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
         return None;
     }
     let takers = Takers::new(chart);
-    let places = &facts.places.line(id).within;
+    let places = &facts.scopes.line(id).within;
     let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
     let is_open =
         |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && context.enters(*leaf);
@@ -183,14 +183,14 @@ pub(super) fn explain(
             continue;
         }
         let closed: Vec<StateId> = facts
-            .places
+            .scopes
             .line(id)
             .within
             .iter()
-            .filter(|s| !facts.reach.enters(**s))
+            .filter(|s| !facts.reach.can_enter(**s))
             .copied()
             .collect();
-        let why = if !facts.places.forbidden[id.index()].is_empty() {
+        let why = if !facts.scopes.forbidden[id.index()].is_empty() {
             let table =
                 if is_yaml(context) { "`transitions`" } else { "the table of `allow` lines" };
             format!("{} leads here, but {table} forbids it", words::line(chart, id))

@@ -18,7 +18,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut usage = None;
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        if !is_typed(step) || step.into.is_some() || facts.places.step(id).within.is_empty() {
+        if !is_typed(step) || step.into.is_some() || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         let usage = usage.get_or_insert_with(|| Usage::new(chart));

@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Some(own) = family.place(map).filter(|own| !family.member(*own).parents.is_empty()) else {
         return;
     };
-    let given: Vec<bool> = chart.events.iter().map(|e| family.gives(own, &e.name)).collect();
+    let given: Vec<bool> = chart.events.iter().map(|e| family.can_receive(own, &e.name)).collect();
     let mut told = BTreeSet::new();
     for leaf in facts.reach.leaves(chart).filter(|leaf| is_outside_parallel(chart, *leaf)) {
         if !matches!(chart.state(leaf).kind, StateKind::Atomic) || !context.enters(leaf) {
@@ -55,7 +55,7 @@ fn waits(
     let Context { chart, facts, .. } = context;
     let is_limited = chart.ancestors(leaf).any(|s| chart.state(s).limits != Limits::default());
     let acts = |(i, row): (usize, &Step)| {
-        facts.places.step(StepId::at(i)).covers(chart, leaf)
+        facts.scopes.step(StepId::at(i)).may_hold_in(chart, leaf)
             && match &row.kind {
                 StepKind::Ask { on: AskOn::Event(events), .. } => {
                     events.iter().any(|event| given[event.index()])
@@ -74,7 +74,7 @@ fn waits(
     let mut found = Vec::new();
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) || !facts.places.line(id).covers(chart, leaf) {
+        if !facts.reach.can_take(id) || !facts.scopes.line(id).may_hold_in(chart, leaf) {
             continue;
         }
         match &line.trigger {

@@ -2,7 +2,7 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
-use crate::facts::place::is_final;
+use crate::facts::scope::is_final;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{StateKind, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -21,12 +21,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         // Another rule reports states that are never entered. A row of an agent from a state to itself says that it may stay.
         let stays = permission.from == Some(permission.to) && is_yaml(context);
         let history = matches!(chart.state(permission.to).kind, StateKind::History { .. });
-        if facts.places.used[row] || stays || history || !facts.reach.enters(permission.to) {
+        if facts.scopes.used[row] || stays || history || !facts.reach.can_enter(permission.to) {
             continue;
         }
         let goal = words::state(chart, permission.to);
         let mut found = match permission.from {
-            Some(from) if !facts.reach.enters(from) || is_final(chart, from) => continue,
+            Some(from) if !facts.reach.can_enter(from) || is_final(chart, from) => continue,
             Some(from) => {
                 let here = words::state(chart, from);
                 let message = format!(
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     let id = TransitionId::at(i);
                     let moves =
                         line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
-                    let here = facts.places.line(id).covers(chart, from);
+                    let here = facts.scopes.line(id).may_hold_in(chart, from);
                     (moves && here && !line.targets.is_empty()).then_some(id)
                 };
                 let found = RULE.at(map.permissions[row], message);

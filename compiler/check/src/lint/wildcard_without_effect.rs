@@ -1,8 +1,8 @@
 //! `from` transitions that apply in no state, and `on *` in charts without events.
 
 use super::{Context, Lint, words};
-use crate::facts::place::{ScopeCondition, scope};
 use crate::facts::reach::{is_end, is_leaf};
+use crate::facts::scope::{ScopeCondition, scope};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -39,8 +39,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         let mut holds = scope(chart, line);
-        holds.within.retain(|s| facts.reach.enters(*s));
-        if facts.reach.enters(line.source) && !has_leaf(context, &holds) {
+        holds.within.retain(|s| facts.reach.can_enter(*s));
+        if facts.reach.can_enter(line.source) && !has_leaf(context, &holds) {
             let found = RULE
                 .at(place, format!("this `from` applies to no state: {}", reason(context, from)));
             let found = found.label(format!("{} can never be taken", name()));
@@ -55,12 +55,13 @@ fn has_leaf(context: &Context<'_>, place: &ScopeCondition) -> bool {
     let Context { chart, facts, .. } = context;
     let below = |s: &StateId| (s.0..chart.state(*s).end.0).map(StateId);
     let mut leaves = place.within.iter().flat_map(below);
-    leaves.any(|l| facts.reach.enters(l) && is_leaf(chart, l) && !place.leaves_out(chart, l))
+    leaves.any(|l| facts.reach.can_enter(l) && is_leaf(chart, l) && !place.excludes_leaf(chart, l))
 }
 
 fn reason(context: &Context<'_>, from: &Scope) -> String {
     let Context { chart, facts, .. } = context;
-    let closed: Vec<_> = from.any_of.iter().copied().filter(|s| !facts.reach.enters(*s)).collect();
+    let closed: Vec<_> =
+        from.any_of.iter().copied().filter(|s| !facts.reach.can_enter(*s)).collect();
     if !closed.is_empty() {
         return format!("{} can never be entered", words::states(chart, &closed));
     }

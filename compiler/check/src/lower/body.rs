@@ -1,7 +1,7 @@
 //! Bodies of states, in document order.
 
 use super::beside::{Beside, item};
-use super::context::{Cx, NodeKind, Part};
+use super::context::{BodyItem, Cx, NodeKind};
 use super::expr::{self, Env, Options};
 use super::{block, each, limits, line, paths, scope, step};
 use chartc_core::arena::{StateId, StepId};
@@ -26,7 +26,7 @@ pub(super) fn all(cx: &mut Cx<'_>) {
     }
 }
 
-fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
+fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
     let mut steps = cx.chart.state(id).steps.clone().into_iter();
     let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
     let mut advised: Option<Span> = None;

@@ -21,7 +21,7 @@ pub(super) fn component(
 ) {
     let node = item.node;
     let (name, span) = (&node.name.node, node.name.span);
-    cx.declares(&node.name, NameKind::Component);
+    cx.record_declaration(&node.name, NameKind::Component);
     let mut inserts = Vec::new();
     let mut asks_only = true;
     let mut told: Vec<(StepId, syntax::InsertPosition, Span)> = Vec::new();

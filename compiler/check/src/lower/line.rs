@@ -315,9 +315,9 @@ pub(super) fn payload(
             }
         }
         match &ty {
-            Some(ty) => cx.binds(name, ty),
+            Some(ty) => cx.record_binding(name, ty),
             // Nobody knows what an unknown event carries.
-            None => cx.declares(name, NameKind::Local),
+            None => cx.record_declaration(name, NameKind::Local),
         }
         bound.push(Bound::local(name, ty.unwrap_or(Type::Json)));
     }

@@ -35,7 +35,7 @@ fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
     let mut state = Some(last);
     for name in names.iter().rev() {
         let Some(id) = state else { return };
-        cx.means(name.span, cx.map.states[id.index()].name, NameKind::State);
+        cx.record_use(name.span, cx.map.states[id.index()].name, NameKind::State);
         state = cx.chart.state(id).parent;
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
         return StepKind::Run(run);
     };
-    cx.means(name.span, child.name.span, NameKind::Chart);
+    cx.record_use(name.span, child.name.span, NameKind::Chart);
     let file = cx.map.file;
     let charts = cx.charts.clone();
     let mut imported = charts.named(&name.node).iter().map(|c| c.name.span);
@@ -107,7 +107,7 @@ fn given(
             Some(name) => {
                 let found = params.iter().find(|param| param.name == name.node);
                 if let Some(param) = found {
-                    cx.means(name.span, param.place, NameKind::Variable);
+                    cx.record_use(name.span, param.place, NameKind::Variable);
                 }
                 if found.is_none() {
                     let known: Vec<&str> = params.iter().map(|param| param.name).collect();

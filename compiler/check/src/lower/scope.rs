@@ -1,6 +1,6 @@
 //! `from … { }`: lines with the states in which they apply.
 
-use super::beside::{Beside, Item};
+use super::beside::{Beside, Neighbour};
 use super::context::{Cx, NodeKind};
 use super::line::{add, draft};
 use super::paths;
@@ -17,8 +17,9 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     };
     let mut targets: Vec<Vec<StateId>> = Vec::new();
     for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
-        let near =
-            |nth: usize| from.lines.get(nth).map(|noted| (Item::Line(&noted.node), noted.span));
+        let near = |nth: usize| {
+            from.lines.get(nth).map(|noted| (Neighbour::Line(&noted.node), noted.span))
+        };
         let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
         let Some(mut draft) = draft(cx, source, line, *span, beside) else {
             cx.dropped = true;

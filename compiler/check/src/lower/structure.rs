@@ -166,7 +166,7 @@ pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<F
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut fields = Vec::new();
     for param in params {
-        cx.declares(&param.name, kind);
+        cx.record_declaration(&param.name, kind);
         let name = param.name.node.as_str();
         if let Some(first) = seen.get(name) {
             cx.findings.push(duplicate_name::twice("parameter", name, param.name.span, *first));

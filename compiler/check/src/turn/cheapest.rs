@@ -13,7 +13,7 @@ type Cause = Option<(StateId, TransitionId)>;
 
 /// A state, whether it is entered by default, and the calls made so far.
 #[derive(Clone, Copy)]
-struct Item {
+struct QueueItem {
     calls: u64,
     state: StateId,
     default: bool,
@@ -87,7 +87,7 @@ fn search(
     goal: Goal,
 ) -> Option<(u64, Vec<TransitionId>)> {
     let mut lines: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
-    for (i, place) in facts.places.lines.iter().enumerate() {
+    for (i, place) in facts.scopes.lines.iter().enumerate() {
         let row = &chart.transitions[i];
         if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
             continue;
@@ -103,9 +103,9 @@ fn search(
     let mut entered = vec![false; chart.states.len()];
     let mut taken = vec![false; chart.transitions.len()];
     let first = if let Goal::Out(state) = goal { state } else { root };
-    let begins = Item { calls: 0, state: first, default: true, cause: None, is_out: false };
+    let begins = QueueItem { calls: 0, state: first, default: true, cause: None, is_out: false };
     let mut open = VecDeque::from([begins]);
-    while let Some(Item { calls, state, default, cause, is_out }) = open.pop_front() {
+    while let Some(QueueItem { calls, state, default, cause, is_out }) = open.pop_front() {
         let is_end = matches!(chart.state(state).kind, StateKind::Final { .. })
             && goal == Goal::Out(chart.state(state).parent.unwrap_or(root));
         if is_out || is_end {
@@ -120,8 +120,8 @@ fn search(
                 return Some((calls, trace(&active, cause)));
             }
             let parent = chart.state(state).parent;
-            let inner = Item { calls, state, default: false, cause, is_out: false };
-            open.all_first(parent, |state| Item { state, ..inner });
+            let inner = QueueItem { calls, state, default: false, cause, is_out: false };
+            open.all_first(parent, |state| QueueItem { state, ..inner });
             let ready = regions.end(chart, state);
             for id in std::mem::take(&mut lines[state.index()]).into_iter().chain(ready) {
                 if std::mem::replace(&mut taken[id.index()], true) {
@@ -136,7 +136,7 @@ fn search(
                     }
                 };
                 for target in entries(chart, chart.transition(id)) {
-                    let item = Item {
+                    let item = QueueItem {
                         calls: calls + u64::from(pays),
                         state: target,
                         default: true,
@@ -149,8 +149,8 @@ fn search(
         }
         if default && !std::mem::replace(&mut entered[state.index()], true) {
             let with = entered_by_default(chart, state).into_iter().chain(restored(chart, state));
-            let inner = Item { calls, state, default: true, cause, is_out: false };
-            open.all_first(with, |state| Item { state, ..inner });
+            let inner = QueueItem { calls, state, default: true, cause, is_out: false };
+            open.all_first(with, |state| QueueItem { state, ..inner });
         }
     }
     None
@@ -161,15 +161,15 @@ trait AllFirst {
     fn all_first(
         &mut self,
         states: impl IntoIterator<Item = StateId>,
-        make: impl Fn(StateId) -> Item,
+        make: impl Fn(StateId) -> QueueItem,
     );
 }
 
-impl AllFirst for VecDeque<Item> {
+impl AllFirst for VecDeque<QueueItem> {
     fn all_first(
         &mut self,
         states: impl IntoIterator<Item = StateId>,
-        make: impl Fn(StateId) -> Item,
+        make: impl Fn(StateId) -> QueueItem,
     ) {
         for state in states {
             self.push_front(make(state));

@@ -4,7 +4,7 @@
 //! calls of a child chart count for the child.
 
 use crate::facts::Facts;
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use crate::facts::reach::is_end;
 use crate::turn::shared::Shared;
 use crate::turn::turns::Walks;
@@ -152,7 +152,7 @@ fn bounds(
         |step: &&(usize, &Step)| matches!(step.1.kind, StepKind::Ask { on: AskOn::Event(_), .. });
     let steps = chart.steps.iter().enumerate();
     let events: Vec<Driver> = steps
-        .filter(|s| waits(&s) && !facts.places.steps[s.0].within.is_empty())
+        .filter(|s| waits(&s) && !facts.scopes.steps[s.0].within.is_empty())
         .map(|(i, _)| walks.driver(StepId::at(i)))
         .collect();
     let worst = bound(chart, facts, &turns, &events);
@@ -172,14 +172,13 @@ fn bounds(
 
 /// The shortest cycle of transitions from a state back to it.
 fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
-    let goal = Node::Active(state);
-    let mut from: Vec<Option<Node>> = vec![None; facts.moves.nodes()];
+    let goal = GraphNode::Active(state);
+    let mut from: Vec<Option<GraphNode>> = vec![None; facts.moves.nodes()];
     let mut open = VecDeque::from([goal]);
     while let Some(node) = open.pop_front() {
         for next in facts.moves.next(node) {
             // An ancestor that stays active does not lead back into the state.
-            let up =
-                matches!((node, next), (Node::Active(s), Node::Active(t)) if chart.contains(t, s));
+            let up = matches!((node, next), (GraphNode::Active(s), GraphNode::Active(t)) if chart.contains(t, s));
             let known = &mut from[facts.moves.place(next)];
             if known.is_some() || up && chart.state(state).parent.is_none() {
                 continue;
@@ -195,11 +194,11 @@ fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
 }
 
 /// The transitions on the path that leads back to the goal.
-fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
+fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<TransitionId> {
     let mut lines = Vec::new();
     let mut at = from[facts.moves.place(goal)];
     while let Some(node) = at.filter(|node| *node != goal) {
-        if let Node::Line(line) = node {
+        if let GraphNode::Line(line) = node {
             lines.push(line);
         }
         at = from[facts.moves.place(node)];
@@ -239,7 +238,7 @@ pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
         };
         let ends = |target: &Target| is_end(chart, target.state);
         let ends = !line.targets.is_empty() && line.targets.iter().all(ends);
-        handles && facts.reach.takes(TransitionId::at(i)) && !ends
+        handles && facts.reach.can_take(TransitionId::at(i)) && !ends
     };
     !chart.transitions.iter().enumerate().any(goes_on)
 }

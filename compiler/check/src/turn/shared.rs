@@ -126,13 +126,13 @@ impl<'w, 'c> Shared<'w, 'c> {
             if least >= cap || stop.is_some_and(|stop| step > stop) {
                 break;
             }
-            let place = walks.facts.places.step(*step);
+            let place = walks.facts.scopes.step(*step);
             let entered = |steps: &Vec<StepId>| {
                 let next = steps.get(steps.partition_point(|step| *step <= first));
                 next.is_some_and(|next| next < step)
             };
             let later = self.ends.iter().filter(|(_, steps)| entered(steps)).map(|(end, _)| end);
-            if begun.ends.iter().chain(later).all(|end| place.covers(walks.chart, *end)) {
+            if begun.ends.iter().chain(later).all(|end| place.may_hold_in(walks.chart, *end)) {
                 least += 1;
             }
         }
@@ -146,8 +146,8 @@ impl<'w, 'c> Shared<'w, 'c> {
         // Among steps with equally many attempts, those that may run in the leaf come first.
         let above = chart.ancestors(leaf).flat_map(|state| steps.get(&state).into_iter().flatten());
         let here = |step: &StepId| {
-            let place = facts.places.step(*step);
-            *step >= first && self.due.contains(step) && place.covers(chart, leaf)
+            let place = facts.scopes.step(*step);
+            *step >= first && self.due.contains(step) && place.may_hold_in(chart, leaf)
         };
         let own: BTreeSet<StepId> = above.copied().filter(here).collect();
         let (mut worst, mut drivers, mut left) = (0_u64, Vec::new(), self.walks.cap());

@@ -41,7 +41,7 @@ impl<'c> Walks<'c> {
         for (i, step) in chart.steps.iter().enumerate() {
             if is_model(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
             {
-                for state in &facts.places.steps[i].within {
+                for state in &facts.scopes.steps[i].within {
                     steps.entry(*state).or_default().push(StepId::at(i));
                 }
             }
@@ -90,7 +90,7 @@ impl<'c> Walks<'c> {
                 | Trigger::After(_)
                 | Trigger::AfterTurns(_) => continue,
             };
-            for state in &facts.places.lines[i].within {
+            for state in &facts.scopes.lines[i].within {
                 lines.entry(*state).or_default().push(TransitionId::at(i));
             }
         }
@@ -166,7 +166,7 @@ impl<'c> Walks<'c> {
 
     /// Whether the step calls in every leaf that may be active when the walk reaches it.
     pub(super) fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
-        let (row, place) = (&self.chart.steps[step.index()], self.facts.places.step(step));
+        let (row, place) = (&self.chart.steps[step.index()], self.facts.scopes.step(step));
         let kind = match &row.kind {
             // The list of an `each` may be empty.
             StepKind::Llm => row.each.is_none(),
@@ -176,9 +176,9 @@ impl<'c> Walks<'c> {
             | StepKind::Human(_)
             | StepKind::Run(..) => false,
         };
-        let everywhere = || at.iter().all(|leaf| place.covers(self.chart, *leaf));
+        let everywhere = || at.iter().all(|leaf| place.may_hold_in(self.chart, *leaf));
         kind && !self.parallel
-            && !place.is_loose
+            && !place.is_approximate
             && row.guard.as_ref().is_none_or(is_where)
             && everywhere()
     }

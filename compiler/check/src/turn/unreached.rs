@@ -26,10 +26,10 @@ pub struct Unreached {
 pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut found = Vec::new();
     let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
-    for (i, place) in facts.places.steps.iter().enumerate() {
+    for (i, place) in facts.scopes.steps.iter().enumerate() {
         if let [state] = place.within[..]
             && state != StateId::at(0)
-            && facts.reach.enters(state)
+            && facts.reach.can_enter(state)
         {
             by_state.entry(state).or_default().push(StepId::at(i));
         }
@@ -75,9 +75,10 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
         StepKind::Llm | StepKind::Call(..) | StepKind::Code(_) => true,
         StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(..) => false,
     };
-    let place = facts.places.step(id);
-    let always =
-        step.guard.as_ref().is_none_or(is_where) && place.except.is_empty() && !place.is_loose;
+    let place = facts.scopes.step(id);
+    let always = step.guard.as_ref().is_none_or(is_where)
+        && place.except.is_empty()
+        && !place.is_approximate;
     if !awaited || !always || step.failure.then == Failure::Skip {
         return None;
     }

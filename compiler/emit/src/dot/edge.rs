@@ -1,7 +1,7 @@
 //! Edges of the picture, and how they are written as DOT.
 
 use super::text::{label, quoted};
-use crate::picture::place::{Node, Origin, Places};
+use crate::picture::place::{Origin, PictureNode, Places};
 use chartc_core::arena::{StateId, TransitionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,7 +167,7 @@ impl Edge {
             }
         };
         let (start, at_start) = match self.origin {
-            Origin::Any(state) => (Node::Any(state), None),
+            Origin::Any(state) => (PictureNode::Any(state), None),
             Origin::State(state) => {
                 let node = if is_upwards { places.border(state) } else { places.bottom(state) };
                 (node, places.is_cluster(state).then_some(state))

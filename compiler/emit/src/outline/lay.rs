@@ -12,7 +12,7 @@ const LEAST: usize = 12;
 pub(super) const NARROW: usize = 40;
 
 /// A line of the drawing before it is wrapped: the name of a state, or a row.
-pub(super) struct Line {
+pub(super) struct OutlineLine {
     /// The part of the tree to the left.
     pub(super) lead: String,
     pub(super) title: Vec<(Style, String)>,
@@ -35,7 +35,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Puts the arrows after the longest row with an arrow, but leaves room for the text after them, or puts them near the middle.
-    pub(super) fn new(lines: &[Line], layout: &OutlineLayout) -> Self {
+    pub(super) fn new(lines: &[OutlineLine], layout: &OutlineLayout) -> Self {
         let total = layout.width.max(NARROW);
         let (mut arrow, mut behind) = (0, 0);
         for line in lines {
@@ -50,7 +50,7 @@ impl Layout {
     }
 
     /// Writes the lines as text, each with its line end and without trailing blanks.
-    pub(super) fn write(&self, lines: &[Line], layout: &OutlineLayout) -> String {
+    pub(super) fn write(&self, lines: &[OutlineLine], layout: &OutlineLayout) -> String {
         let mut out = String::new();
         for line in lines {
             match &line.row {
@@ -62,7 +62,7 @@ impl Layout {
     }
 
     /// Writes a name in full, and cuts the text after it where the line is full.
-    fn title(&self, out: &mut String, line: &Line, layout: &OutlineLayout) {
+    fn title(&self, out: &mut String, line: &OutlineLine, layout: &OutlineLayout) {
         let lead = plain(&line.lead, layout.ascii);
         Style::Faint.paint(out, &lead, layout.colour);
         let mut room = self.width.saturating_sub(width(&lead));
@@ -77,7 +77,7 @@ impl Layout {
         end(out);
     }
 
-    fn row(&self, out: &mut String, line: &Line, row: &OutlineRow, layout: &OutlineLayout) {
+    fn row(&self, out: &mut String, line: &OutlineLine, row: &OutlineRow, layout: &OutlineLayout) {
         let lead = plain(&line.lead, layout.ascii);
         let start = width(&lead) + WORD;
         let (left, right) = row.cells();

@@ -14,7 +14,7 @@ use super::{Emitter, Options, OutputKind};
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, Status};
-use lay::{Cell, Layout, Line, NARROW};
+use lay::{Cell, Layout, NARROW, OutlineLine};
 use row::{Names, OutlineRow, names, rows, seen};
 use style::Style;
 
@@ -101,11 +101,15 @@ pub fn outline(
     let left = left.saturating_sub(layout.states);
     if left > 0 {
         let text = format!("… {left} more states; --all shows them");
-        lines.push(Line { lead: String::new(), title: vec![(Style::Faint, text)], row: None });
+        lines.push(OutlineLine {
+            lead: String::new(),
+            title: vec![(Style::Faint, text)],
+            row: None,
+        });
     }
     if options.legend {
         let text = "● initial   ○ state   ◉ final   H history   ┆ region of a parallel   ▶ active   ▷ around it";
-        lines.push(Line {
+        lines.push(OutlineLine {
             lead: String::new(),
             title: vec![(Style::Faint, text.into())],
             row: None,
@@ -142,19 +146,20 @@ impl Branch<'_> {
         self.trunk(self.goes_on.len()) + if self.has_children { "│  " } else { "   " }
     }
 
-    fn line(&self, row: OutlineRow) -> Line {
-        Line { lead: self.lead(), title: Vec::new(), row: Some(row) }
+    fn line(&self, row: OutlineRow) -> OutlineLine {
+        OutlineLine { lead: self.lead(), title: Vec::new(), row: Some(row) }
     }
 
     /// The first paragraph of the chart's documentation.
-    fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
+    fn about(&self, chart: &Chart, width: usize) -> Vec<OutlineLine> {
         let doc = &paragraph(&chart.doc);
         if doc.trim().is_empty() {
             return Vec::new();
         }
         let lead = self.lead();
         let lines = wrap(doc, width.saturating_sub(lead.chars().count()).max(NARROW / 2));
-        let line = |text| Line { lead: lead.clone(), title: vec![(Style::Faint, text)], row: None };
+        let line =
+            |text| OutlineLine { lead: lead.clone(), title: vec![(Style::Faint, text)], row: None };
         lines.into_iter().map(line).collect()
     }
 }
@@ -165,7 +170,7 @@ fn title(
     id: StateId,
     style: Style,
     branch: &Branch<'_>,
-) -> Line {
+) -> OutlineLine {
     let state = chart.state(id);
     let mut title = Vec::new();
     if id.0 > 0 {
@@ -210,7 +215,7 @@ fn title(
     if !doc.is_empty() {
         title.push((Style::Faint, format!("  {doc}")));
     }
-    Line { lead: branch.fork(), title, row: None }
+    OutlineLine { lead: branch.fork(), title, row: None }
 }
 
 /// The kind of the state as one character.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A node of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Node {
+pub(crate) enum PictureNode {
     /// A state without children.
     State(StateId),
     /// The dot that marks the initial state of a compound.
@@ -18,7 +18,7 @@ pub(crate) enum Node {
     Any(StateId),
 }
 
-impl Node {
+impl PictureNode {
     pub(crate) fn name(self) -> String {
         match self {
             Self::State(s) => format!("s{}", s.0),
@@ -42,12 +42,12 @@ pub(crate) struct Places<'c> {
     pub(crate) chart: &'c Chart,
     map: &'c SourceMap,
     /// By state: the node at which an edge from above ends if it is not clipped.
-    top: Vec<Node>,
+    top: Vec<PictureNode>,
     /// By state: the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so the
     /// edge's label is not drawn inside the state.
-    border: Vec<Node>,
+    border: Vec<PictureNode>,
     /// By state: the node at which an edge from below ends.
-    bottom: Vec<Node>,
+    bottom: Vec<PictureNode>,
     /// By step: the states to which its `if` restricts it.
     homes: Vec<Vec<StateId>>,
 }
@@ -55,22 +55,24 @@ pub(crate) struct Places<'c> {
 impl<'c> Places<'c> {
     /// Computes the nodes in time linear in the size of the chart.
     pub(crate) fn new(chart: &'c Chart, map: &'c SourceMap) -> Self {
-        let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
+        let mut top: Vec<PictureNode> = chart.state_ids().map(PictureNode::State).collect();
         let (mut bottom, mut border) = (top.clone(), top.clone());
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
-                    top[id.index()] = Node::Initial(id);
+                    top[id.index()] = PictureNode::Initial(id);
                     // A history is drawn above its default.
                     let is_history =
                         |c: &StateId| matches!(chart.state(*c).kind, StateKind::History { .. });
                     let history = chart.children(id).find(is_history);
-                    border[id.index()] = history.map_or(Node::Initial(id), Node::State);
+                    border[id.index()] =
+                        history.map_or(PictureNode::Initial(id), PictureNode::State);
                     let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
                     // The initial state is drawn below its dot, and so below its siblings.
                     let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
                     let lowest = pushed.or(last);
-                    bottom[id.index()] = lowest.map_or(Node::Initial(id), |c| bottom[c.index()]);
+                    bottom[id.index()] =
+                        lowest.map_or(PictureNode::Initial(id), |c| bottom[c.index()]);
                 }
                 StateKind::Parallel => {
                     if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
@@ -86,21 +88,21 @@ impl<'c> Places<'c> {
         Self { chart, map, top, border, bottom, homes }
     }
 
-    pub(crate) fn top(&self, state: StateId) -> Node {
+    pub(crate) fn top(&self, state: StateId) -> PictureNode {
         self.top[state.index()]
     }
 
-    pub(crate) fn border(&self, state: StateId) -> Node {
+    pub(crate) fn border(&self, state: StateId) -> PictureNode {
         self.border[state.index()]
     }
 
-    pub(crate) fn bottom(&self, state: StateId) -> Node {
+    pub(crate) fn bottom(&self, state: StateId) -> PictureNode {
         self.bottom[state.index()]
     }
 
     /// Whether the state is drawn as a cluster.
     pub(crate) fn is_cluster(&self, state: StateId) -> bool {
-        state.0 != 0 && self.top(state) != Node::State(state)
+        state.0 != 0 && self.top(state) != PictureNode::State(state)
     }
 
     /// The states whose labels list the step: those that its `if` names, or else its own state.
@@ -127,7 +129,7 @@ impl<'c> Places<'c> {
     }
 
     fn origin(&self, source: StateId, line: &Transition) -> Origin {
-        let has_children = self.top(source) != Node::State(source);
+        let has_children = self.top(source) != PictureNode::State(source);
         let goes_inside = line.targets.iter().any(|t| self.chart.contains(source, t.state));
         if source.0 == 0 || (has_children && goes_inside) {
             Origin::Any(source)

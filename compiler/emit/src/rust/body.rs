@@ -125,7 +125,7 @@ impl Arms {
 }
 
 /// How the code of a transition reads the fields of the current event or answer.
-pub(super) struct Reading<'w> {
+pub(super) struct FieldReader<'w> {
     context: &'w Context<'w>,
     sources: Vec<Source>,
     surely: bool,
@@ -138,7 +138,7 @@ pub(super) fn for_line<'w>(
     line: TransitionId,
     exprs: &[&Expr],
     surely: bool,
-) -> (Writer<'w>, Reading<'w>) {
+) -> (Writer<'w>, FieldReader<'w>) {
     let mut last = 0;
     for expr in exprs {
         uses::walk(expr, &mut |e| {
@@ -169,10 +169,10 @@ pub(super) fn for_line<'w>(
             writer.payload.push(Code::lent(text, ty));
         }
     }
-    (writer, Reading { context, sources, surely })
+    (writer, FieldReader { context, sources, surely })
 }
 
-impl Reading<'_> {
+impl FieldReader<'_> {
     /// The statement before a body.
     pub(super) fn before(&self, body: &Fragment) -> Fragment {
         let used = &body.uses.fields;

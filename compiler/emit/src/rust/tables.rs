@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::{summary, versions};
-use chartc_check::lint::words::{self, Head};
+use chartc_check::lint::words::{self, TransitionHead};
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::Status;
@@ -95,8 +95,8 @@ pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
         path => path.to_owned(),
     };
     let trigger = match words::head(chart, TransitionId::at(index)) {
-        Head::Line(words) => words,
-        Head::Outcome(what, step) => format!("{what} of {step}"),
+        TransitionHead::Line(words) => words,
+        TransitionHead::Outcome(what, step) => format!("{what} of {step}"),
     };
     let mut text = format!("{index} {}: {trigger}", path(line.source));
     for (i, target) in line.targets.iter().enumerate() {

@@ -9,16 +9,16 @@ use crate::syntax::{
 
 /// All declared names, in order.
 pub(super) fn of(file: &File) -> Vec<Named<'_>> {
-    let mut found = Found(Vec::new());
+    let mut found = NameCollector(Vec::new());
     for item in &file.items {
         found.item(&item.node);
     }
     found.0
 }
 
-struct Found<'f>(Vec<Named<'f>>);
+struct NameCollector<'f>(Vec<Named<'f>>);
 
-impl<'f> Found<'f> {
+impl<'f> NameCollector<'f> {
     fn add(&mut self, what: &'static str, name: &'f Ident) {
         self.0.push((what, name));
     }

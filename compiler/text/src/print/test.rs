@@ -4,7 +4,8 @@ use super::expr::{arguments, expr};
 use super::out::{Layout, Out};
 use super::text::{lower, path, plain, upper};
 use crate::syntax::{
-    Assertion, Expectation, Expr, GivenFunction, Path, Scenario, StepRef, TestAnswer, TestItem, Why,
+    Assertion, Expectation, Expr, FailureReason, GivenFunction, Path, Scenario, StepRef,
+    TestAnswer, TestItem,
 };
 
 /// A test.
@@ -93,10 +94,10 @@ fn paths(all: &[Path]) -> String {
     all.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-fn why(why: &Why) -> String {
+fn why(why: &FailureReason) -> String {
     match why {
-        Why::Kind(word) => lower(&word.node),
-        Why::Text(text) => plain(&text.node),
+        FailureReason::Kind(word) => lower(&word.node),
+        FailureReason::Text(text) => plain(&text.node),
     }
 }
 

@@ -83,7 +83,7 @@ pub fn group_by_cause<'t>(
     text: impl Fn(Span) -> &'t str,
 ) {
     let around = |place: Span| {
-        charts.iter().copied().filter(|chart| holds(*chart, place)).max_by_key(|c| c.start)
+        charts.iter().copied().filter(|chart| contains(*chart, place)).max_by_key(|c| c.start)
     };
     let mut broken: Vec<(Span, usize)> = Vec::new();
     let mut names: BTreeMap<&str, Vec<(usize, Span)>> = BTreeMap::new();
@@ -111,7 +111,7 @@ pub fn group_by_cause<'t>(
             let is_lost = |(root, place): &&(usize, Span)| {
                 finding.rule.code == unknown_name::RULE.code
                     && *root != nth
-                    && holds(*place, finding.span)
+                    && contains(*place, finding.span)
             };
             all.iter().find(is_lost).map(|(root, _)| *root)
         };
@@ -225,7 +225,7 @@ impl Places {
     }
 }
 
-fn holds(outer: Span, inner: Span) -> bool {
+fn contains(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
@@ -260,7 +260,7 @@ mod tests {
             };
             assert_eq!(places.overlap(asked), rows.iter().any(|(one, _)| overlaps(*one)));
             let around =
-                |owner: usize| rows.iter().any(|(one, of)| *of == owner && holds(*one, asked));
+                |owner: usize| rows.iter().any(|(one, of)| *of == owner && contains(*one, asked));
             match places.around(asked, 1) {
                 Some(owner) => assert!(owner != 1 && around(owner), "{asked:?} {rows:?}"),
                 None => assert!(!around(0) && !around(2), "{asked:?} {rows:?}"),

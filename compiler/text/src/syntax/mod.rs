@@ -26,7 +26,7 @@ pub use state::{
     StateItem, StateKind, Step, StepItem, StepKind, Tail, Target,
 };
 pub use test::{
-    Assertion, Expectation, GivenFunction, Scenario, StepRef, TestAnswer, TestItem, Why,
+    Assertion, Expectation, FailureReason, GivenFunction, Scenario, StepRef, TestAnswer, TestItem,
 };
 
 use crate::span::{FileId, Ident, Span, Spanned};

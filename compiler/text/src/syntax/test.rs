@@ -36,11 +36,11 @@ pub enum TestItem {
     /// `answers s …`.
     Answers(StepRef, TestAnswer),
     /// `fails s timeout`.
-    Fails(StepRef, Why),
+    Fails(StepRef, FailureReason),
     /// `tool a.b returns 1`.
     Returns(Path, Expr),
     /// `tool a.b fails "why"`.
-    ToolFails(Path, Why),
+    ToolFails(Path, FailureReason),
     /// `expect …`.
     Expect(Expectation),
     /// A part that recovery skipped.
@@ -66,7 +66,7 @@ pub struct GivenFunction {
     /// The expected arguments; `None` matches any.
     pub arguments: Option<Vec<Expr>>,
     /// The result, or the reason why it fails.
-    pub result: Result<Expr, Why>,
+    pub result: Result<Expr, FailureReason>,
 }
 
 /// An answer of a model or a person.
@@ -82,7 +82,7 @@ pub enum TestAnswer {
 
 /// How a call fails.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Why {
+pub enum FailureReason {
     /// `timeout`, `rate_limited`, …
     Kind(Ident),
     /// Any other reason.

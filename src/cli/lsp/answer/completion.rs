@@ -3,7 +3,7 @@
 use super::navigation::place;
 use super::{Refusal, View};
 use crate::editor::complete::{Completion, CompletionKind, Insert, complete, in_placeholder};
-use crate::editor::yaml::{self, Format, Item, ItemKind};
+use crate::editor::yaml::{self, CompletionItem, Format, ItemKind};
 use chartc_text::front;
 use chartc_text::source::Source;
 use chartc_text::span::Span;
@@ -100,7 +100,7 @@ fn item(view: &View<'_>, source: &Source, found: Completion) -> lsp::CompletionI
 fn yaml_item(
     view: &View<'_>,
     source: &Source,
-    found: Item,
+    found: CompletionItem,
     replaces: Span,
     sort: usize,
 ) -> lsp::CompletionItem {

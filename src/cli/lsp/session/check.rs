@@ -1,6 +1,6 @@
 //! Which text is checked when, and what is shown of its findings.
 
-use super::{Known, Session, now};
+use super::{Session, TextState, now};
 use crate::Compilation;
 use crate::cli::lsp::checker::{Depth, Done, Fault, Job};
 use crate::cli::lsp::findings::LspMapper;
@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(60);
 const LONG: Duration = Duration::from_secs(2);
 
 /// How long to wait before a check.
-fn pause(known: &Known) -> Duration {
+fn pause(known: &TextState) -> Duration {
     known.took.map_or(Duration::ZERO, |took| took.min(SHORT))
 }
 
@@ -141,7 +141,7 @@ impl Session {
 
     /// Shows the findings of a text, and those of files that are not open but were read for it.
     pub(super) fn publish(&mut self, uri: &lsp::Uri) {
-        let Some(Known { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
+        let Some(TextState { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
             return;
         };
         let (done, mut gone) = (Arc::clone(done), shown.clone());

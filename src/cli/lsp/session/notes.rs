@@ -1,6 +1,6 @@
 //! What the client says that needs no answer: texts and files that change.
 
-use super::{Known, Session, now, settings};
+use super::{Session, TextState, now, settings};
 use crate::cli::Exit;
 use crate::cli::config::NAME;
 use crate::cli::lsp::capabilities::Wishes;
@@ -69,7 +69,7 @@ impl Session {
             return;
         }
         self.texts.open(item.uri.clone(), name, &item.text, item.version);
-        self.known.insert(item.uri, Known { wants_all: true, ..Known::default() });
+        self.known.insert(item.uri, TextState { wants_all: true, ..TextState::default() });
         self.all_changed();
     }
 

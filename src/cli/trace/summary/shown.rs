@@ -3,7 +3,7 @@
 use super::{Chart, Counts, Summary};
 use crate::cli::columns::columns;
 use crate::cli::output::StyledText;
-use crate::cli::trace::count::{State, Tool};
+use crate::cli::trace::count::{StateCost, Tool};
 use crate::cli::trace::tell::{number, state, time};
 
 impl Summary {
@@ -111,8 +111,8 @@ impl Chart {
     }
 
     fn states(&self) -> StyledText {
-        let is_shown = |(path, row): &(&String, &State)| !path.is_empty() || row.questions > 0;
-        let rows: Vec<(&String, &State)> = self.states.iter().filter(is_shown).collect();
+        let is_shown = |(path, row): &(&String, &StateCost)| !path.is_empty() || row.questions > 0;
+        let rows: Vec<(&String, &StateCost)> = self.states.iter().filter(is_shown).collect();
         let tokens = rows.iter().any(|(_, row)| row.tokens > 0);
         let cost = rows.iter().any(|(_, row)| row.cost > 0.0);
         let failed = rows.iter().any(|(_, row)| row.failed > 0);
@@ -120,7 +120,7 @@ impl Chart {
         head.extend(failed.then_some("failed"));
         head.extend(tokens.then_some("tokens"));
         head.extend(cost.then_some("cost"));
-        let cells = |(path, row): &(&String, &State)| {
+        let cells = |(path, row): &(&String, &StateCost)| {
             let mut cells = vec![
                 state(path).to_owned(),
                 row.visits.to_string(),

@@ -17,7 +17,7 @@ use crate::cli::output::{complain, is_unicode, print, print_json};
 use crate::report::Terminal;
 use chartc_runtime::trace::Line;
 use chartc_text::diagnostic::nearest;
-use log::Head;
+use log::LogHead;
 use std::ops::ControlFlow;
 
 /// Version of the JSON of all views.
@@ -203,7 +203,7 @@ pub(in crate::cli) fn text_of(mut log: Log, agent: &str) -> miette::Result<Strin
 struct Names(std::cell::RefCell<std::collections::BTreeSet<String>>);
 
 impl Names {
-    fn see(&self, head: &Head<'_>) {
+    fn see(&self, head: &LogHead<'_>) {
         let agent = head.agent.as_deref().unwrap_or_default();
         let mut names = self.0.borrow_mut();
         if !agent.is_empty() && !names.contains(agent) {

@@ -1,13 +1,13 @@
 //! Names in expressions, texts and actions.
 
-use super::{Walk, used};
+use super::{TokenWalk, used};
 use crate::editor::outline::SymbolKind;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
 use chartc_text::span::Ident;
 use chartc_text::syntax::{Action, Block, Expr, ExprKind, Noted, Template, TemplatePart};
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     pub(super) fn exprs<'e>(&mut self, all: impl IntoIterator<Item = &'e Expr>) {
         for one in all {
             self.expr(one);

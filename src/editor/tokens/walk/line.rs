@@ -1,6 +1,6 @@
 //! Names in lines and steps.
 
-use super::Walk;
+use super::TokenWalk;
 use super::expr::declared;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
@@ -10,7 +10,7 @@ use chartc_text::syntax::{
     Policy, Step, StepItem, StepKind, Tail, Target,
 };
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     pub(super) fn line(&mut self, line: &Line) {
         let names: Vec<Ident> = match &line.kind {
             LineKind::On(pattern) => self.pattern(pattern),

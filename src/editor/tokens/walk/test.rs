@@ -1,13 +1,15 @@
 //! Names in tests.
 
-use super::Walk;
+use super::TokenWalk;
 use crate::editor::outline::SymbolKind;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
 use chartc_text::span::Ident;
-use chartc_text::syntax::{Assertion, Chart, Path, Scenario, StepRef, TestAnswer, TestItem, Why};
+use chartc_text::syntax::{
+    Assertion, Chart, FailureReason, Path, Scenario, StepRef, TestAnswer, TestItem,
+};
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     /// A test; `chart` finds the chart of a name.
     pub(in crate::editor::tokens) fn test<'c>(
         &mut self,
@@ -86,10 +88,12 @@ impl Walk<'_> {
         }
     }
 
-    fn why(&mut self, why: &Why) {
+    fn why(&mut self, why: &FailureReason) {
         match why {
-            Why::Kind(kind) => self.sink.ident(kind, Mark::from_kind(TokenKind::EnumMember)),
-            Why::Text(_) => {}
+            FailureReason::Kind(kind) => {
+                self.sink.ident(kind, Mark::from_kind(TokenKind::EnumMember))
+            }
+            FailureReason::Text(_) => {}
         }
     }
 

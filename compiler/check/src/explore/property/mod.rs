@@ -161,7 +161,7 @@ impl<'c> Properties<'c> {
             return Verdict::Holds;
         }
         match (check.name.as_str(), &check.arguments[..]) {
-            ("reaches", [CheckArgument::State(state)]) => self.reaches(*state),
+            ("reaches", [CheckArgument::State(state)]) => self.decide_reachable(*state),
             ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
             ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
             ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
@@ -252,15 +252,15 @@ impl<'c> Properties<'c> {
         Ok(Verdict::Refuted(Box::new(witness_on(ground, way)), leaves))
     }
 
-    fn reaches(&mut self, state: StateId) -> Verdict {
-        if !self.facts.reach.enters(state) {
+    fn decide_reachable(&mut self, state: StateId) -> Verdict {
+        if !self.facts.reach.can_enter(state) {
             return Verdict::NeverEntered(state);
         }
         if self.met[state.index()] {
             return Verdict::Holds;
         }
         if let Some(found) = self.plain.take() {
-            let enters = self.enters(&found, state);
+            let enters = self.replay_entering(&found, state);
             let is_complete = found.is_complete();
             self.plain = Some(found);
             match enters {
@@ -272,7 +272,7 @@ impl<'c> Properties<'c> {
         let distances = self.facts.moves.distances(state);
         let search = Search { entered: Some(state), distances, ..self.search() };
         let found = self.explore(&search);
-        match self.enters(&found, state) {
+        match self.replay_entering(&found, state) {
             Some(true) => Verdict::Holds,
             Some(false) => {
                 let found = self.explore(&Search { relax: false, ..search });
@@ -287,7 +287,7 @@ impl<'c> Properties<'c> {
     }
 
     /// Whether a run of the chart enters a state in the way that was found first; `None` if none was found.
-    fn enters(&mut self, found: &Explored, state: StateId) -> Option<bool> {
+    fn replay_entering(&mut self, found: &Explored, state: StateId) -> Option<bool> {
         let entered = Happened::Entered(state);
         let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
         let mut way = from.map(|from| found.way(from)).unwrap_or_default();

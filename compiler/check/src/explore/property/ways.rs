@@ -6,7 +6,7 @@
 use super::free::can_skip;
 use crate::facts::Facts;
 use crate::facts::reach::{
-    entered_by_default, enters_surely, entries, is_end, is_history, is_leaf,
+    entered_by_default, entries, is_end, is_history, is_leaf, surely_enters,
 };
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
 use chartc_core::model::{
@@ -204,7 +204,7 @@ impl<'c> Ways<'c> {
     }
 
     fn enters_goal(&self, line: &Transition) -> bool {
-        enters_surely(self.chart, &entries(self.chart, line), self.goal)
+        surely_enters(self.chart, &entries(self.chart, line), self.goal)
     }
 
     /// The leaves and ends in which a run may rest when the line has been taken.

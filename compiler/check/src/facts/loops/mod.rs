@@ -11,9 +11,9 @@ pub use way::{Uncounted, uncounted};
 
 use crate::facts::Facts;
 use crate::facts::counter::{
-    Change, CounterBound, Owner, Writer, bounds, is_of_turn, value, writers,
+    CounterBound, CounterChange, Owner, Writer, bounds, is_of_turn, value, writers,
 };
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use crate::facts::interval::{Range, within};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Chart, CompareOp, Trigger};
@@ -46,12 +46,12 @@ pub struct Lost {
     /// The constant value of the condition.
     pub holds: bool,
     /// The reason for the constant value.
-    pub why: Why,
+    pub why: LostReason,
 }
 
 /// Why a counter makes no progress towards its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum LostReason {
     /// Each iteration resets it with this assignment.
     Reset(Writer),
     /// This assignment counts away from the bound, and none counts towards it.
@@ -120,11 +120,11 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
             let why = why(chart, facts, rounds, counter, &writers, (holds == low, &round));
             // Another lint reports conditions that never hold; only counting in the wrong direction is added here.
-            let taken = !matches!(asker, GuardOwner::Line(id) if !facts.reach.takes(id));
-            let why = why.filter(|why| taken || matches!(why, Why::WrongDirection(_)));
+            let taken = !matches!(asker, GuardOwner::Line(id) if !facts.reach.can_take(id));
+            let why = why.filter(|why| taken || matches!(why, LostReason::WrongDirection(_)));
             // Another bound may keep the value constant even without the resets.
             let why = why.filter(|why| {
-                let free = matches!(why, Why::Reset(_)).then(|| {
+                let free = matches!(why, LostReason::Reset(_)).then(|| {
                     free.get_or_insert_with(|| Track::without_resets(chart, facts, counter))
                 });
                 let alone = free.and_then(|free| alike(chart, &bound, free.asked_by(asker)?));
@@ -155,12 +155,12 @@ fn in_a_turn(chart: &Chart, counter: VarId, writers: &[Writer]) -> Option<Range>
             Owner::Step(_) => !writer.is_repeated,
         };
         match writer.change {
-            Change::By(by) if once => {
+            CounterChange::By(by) if once => {
                 let more = moved.plus(Range::one(by));
                 moved = moved.join(more);
             }
-            Change::To(Some(value)) => range = range.join(Range::one(value)),
-            Change::By(_) | Change::To(None) | Change::Other => return None,
+            CounterChange::To(Some(value)) => range = range.join(Range::one(value)),
+            CounterChange::By(_) | CounterChange::To(None) | CounterChange::Other => return None,
         }
     }
     Some(range.plus(moved))
@@ -206,7 +206,7 @@ impl Loops {
         Self { component, sizes }
     }
 
-    fn at(&self, facts: &Facts, node: Node) -> usize {
+    fn at(&self, facts: &Facts, node: GraphNode) -> usize {
         self.component[facts.moves.place(node)]
     }
 
@@ -219,23 +219,23 @@ impl Loops {
                 let again = line.targets.is_empty()
                     || line.trigger.step().is_some()
                     || matches!(line.trigger, Trigger::Choice(_) | Trigger::When);
-                let within = &facts.places.line(id).within;
+                let within = &facts.scopes.line(id).within;
                 (if within.is_empty() { vec![line.source] } else { within.clone() }, again)
             }
-            GuardOwner::Step(id) => (facts.places.step(id).within.clone(), true),
+            GuardOwner::Step(id) => (facts.scopes.step(id).within.clone(), true),
             GuardOwner::Permission(i) => {
                 (vec![chart.permissions[i].from.unwrap_or(StateId::at(0))], true)
             }
         };
-        let first = within.iter().find(|s| facts.reach.enters(**s))?;
-        let component = self.at(facts, Node::Active(*first));
+        let first = within.iter().find(|s| facts.reach.can_enter(**s))?;
+        let component = self.at(facts, GraphNode::Active(*first));
         if self.sizes[component] <= 1 && !own {
             return None;
         }
         let mut holds = vec![false; chart.states.len()];
         let mut active = vec![false; chart.states.len()];
         for state in chart.state_ids() {
-            if self.at(facts, Node::Active(state)) == component {
+            if self.at(facts, GraphNode::Active(state)) == component {
                 active[state.index()] = true;
                 let above = chart.ancestors(state);
                 for above in above.take_while(|s| !holds[s.index()]).collect::<Vec<_>>() {
@@ -250,15 +250,15 @@ impl Loops {
     fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, round: &Loop) -> bool {
         match writer.owner {
             Owner::Line(id) => {
-                self.at(facts, Node::Line(id)) == round.component
+                self.at(facts, GraphNode::Line(id)) == round.component
                     || chart.transition(id).targets.is_empty()
-                        && round.is_in(&facts.places.line(id).within)
+                        && round.is_in(&facts.scopes.line(id).within)
             }
             Owner::State(state) => {
                 round.active[state.index()]
-                    || self.at(facts, Node::Entered(state)) == round.component
+                    || self.at(facts, GraphNode::Entered(state)) == round.component
             }
-            Owner::Step(id) => round.is_in(&facts.places.step(id).within),
+            Owner::Step(id) => round.is_in(&facts.scopes.step(id).within),
         }
     }
 }
@@ -287,10 +287,10 @@ fn why(
     counter: VarId,
     writers: &[Writer],
     (up, round): (bool, &Loop),
-) -> Option<Why> {
+) -> Option<LostReason> {
     let takes = |w: &&Writer| match w.owner {
-        Owner::Line(id) => facts.reach.takes(id),
-        Owner::State(id) => facts.reach.enters(id),
+        Owner::Line(id) => facts.reach.can_take(id),
+        Owner::State(id) => facts.reach.can_enter(id),
         Owner::Step(_) => true,
     };
     let mut toward = None;
@@ -301,13 +301,13 @@ fn why(
     for writer in writers.iter().filter(takes) {
         let here = rounds.passes(chart, facts, writer, round);
         match writer.change {
-            Change::By(by) if (by > 0) == up => {
+            CounterChange::By(by) if (by > 0) == up => {
                 passed |= here;
                 toward = toward.or(Some(*writer));
             }
-            Change::By(_) if here => away = away.or(Some(*writer)),
-            Change::By(_) => {}
-            Change::To(value) => {
+            CounterChange::By(_) if here => away = away.or(Some(*writer)),
+            CounterChange::By(_) => {}
+            CounterChange::To(value) => {
                 // An assignment of a constant nearer to the bound also counts, but only once in each turn.
                 let further = value.zip(first).is_some_and(|(value, first)| {
                     if up { first.high < Some(value) } else { Some(value) < first.low }
@@ -321,21 +321,21 @@ fn why(
                     reset = reset.or(Some(*writer));
                 }
             }
-            Change::Other => return None,
+            CounterChange::Other => return None,
         }
     }
     match (toward, away) {
-        (Some(toward), _) if is_of_turn(chart, counter) => Some(Why::Turn(toward)),
-        (Some(_), _) if passed => reset.map(Why::Reset),
-        (Some(toward), None) => Some(Why::Elsewhere(toward)),
-        (None, Some(away)) if !is_of_turn(chart, counter) => Some(Why::WrongDirection(away)),
+        (Some(toward), _) if is_of_turn(chart, counter) => Some(LostReason::Turn(toward)),
+        (Some(_), _) if passed => reset.map(LostReason::Reset),
+        (Some(toward), None) => Some(LostReason::Elsewhere(toward)),
+        (None, Some(away)) if !is_of_turn(chart, counter) => Some(LostReason::WrongDirection(away)),
         (None, None) => {
             // A variable that takes several constants is a mode, not a counter.
             let (one, only) = back.first().filter(|(_, value)| value.is_some())?;
             if back.iter().any(|(_, value)| value != only) {
                 return None;
             }
-            Some(Why::Never(*one))
+            Some(LostReason::Never(*one))
         }
         (Some(_) | None, Some(_)) => None,
     }

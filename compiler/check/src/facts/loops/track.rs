@@ -7,8 +7,8 @@
 use super::GuardOwner;
 use super::stops::{stops, widened};
 use crate::facts::Facts;
-use crate::facts::counter::{bounds, is_of_turn, sets, sets_back, value};
-use crate::facts::graph::Node;
+use crate::facts::counter::{bounds, is_of_turn, is_reset, sets, value};
+use crate::facts::graph::GraphNode;
 use crate::facts::interval::{Range, within};
 use crate::facts::reach::{domain, is_leaf};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -64,7 +64,7 @@ impl<'c> Track<'c> {
         let staying = lines
             .filter(|(_, l)| l.targets.is_empty() && sets(&l.actions, counter))
             .map(|(i, _)| TransitionId::at(i))
-            .filter(|l| facts.reach.takes(*l))
+            .filter(|l| facts.reach.can_take(*l))
             .collect();
         let steps = chart.steps.iter().enumerate();
         let code = steps
@@ -107,7 +107,7 @@ impl<'c> Track<'c> {
     pub(super) fn asked_by(&self, asker: GuardOwner) -> Option<Range> {
         match asker {
             GuardOwner::Line(id) => self.at_line(id),
-            GuardOwner::Step(id) => self.within(&self.facts.places.step(id).within),
+            GuardOwner::Step(id) => self.within(&self.facts.scopes.step(id).within),
             GuardOwner::Permission(i) => {
                 let from = self.chart.permissions[i].from;
                 self.within(&[from.unwrap_or(StateId::at(0))])
@@ -118,10 +118,10 @@ impl<'c> Track<'c> {
     /// The bounds before the guard of a transition is tested.
     fn at_line(&self, id: TransitionId) -> Option<Range> {
         let (moves, line) = (&self.facts.moves, self.chart.transition(id));
-        let before = match self.before[moves.place(Node::Line(id))] {
+        let before = match self.before[moves.place(GraphNode::Line(id))] {
             // The transition is never taken: use the bounds in its source.
-            None if !self.facts.reach.takes(id) => {
-                let node = Node::Active(line.source);
+            None if !self.facts.reach.can_take(id) => {
+                let node = GraphNode::Active(line.source);
                 self.after(node, self.before[moves.place(node)]?)?
             }
             before => before?,
@@ -144,7 +144,7 @@ impl<'c> Track<'c> {
             }
         }
         for id in &self.staying {
-            let place = self.facts.places.line(*id);
+            let place = self.facts.scopes.line(*id);
             let here = self.chart.ancestors(state).any(|s| place.within.contains(&s))
                 || place.within.iter().any(|s| self.chart.contains(state, *s));
             if here {
@@ -160,7 +160,7 @@ impl<'c> Track<'c> {
     fn within(&self, places: &[StateId]) -> Option<Range> {
         let below = places.iter().flat_map(|s| s.0..self.chart.state(*s).end.0).map(StateId);
         let known = below.filter_map(|s| {
-            let node = Node::Active(s);
+            let node = GraphNode::Active(s);
             self.after(node, self.before[self.facts.moves.place(node)]?)
         });
         known.reduce(Range::join)
@@ -168,7 +168,7 @@ impl<'c> Track<'c> {
 
     fn spread(&mut self) {
         let moves = &self.facts.moves;
-        let root = Node::Entered(StateId::at(0));
+        let root = GraphNode::Entered(StateId::at(0));
         self.before[moves.place(root)] = Some(self.first);
         let mut grown = vec![0_u8; moves.nodes()];
         let mut open = VecDeque::from([root]);
@@ -194,12 +194,12 @@ impl<'c> Track<'c> {
     }
 
     /// The bounds after the node; `None` if the run cannot get past it.
-    fn after(&self, node: Node, before: Range) -> Option<Range> {
+    fn after(&self, node: GraphNode, before: Range) -> Option<Range> {
         match node {
-            Node::Any(_) => Some(before),
-            Node::Entered(state) => Some(self.entered(state, before)),
-            Node::Active(state) => Some(self.active(state, before)),
-            Node::Line(line) => self.taken(self.chart.transition(line), before),
+            GraphNode::Any(_) => Some(before),
+            GraphNode::Entered(state) => Some(self.entered(state, before)),
+            GraphNode::Active(state) => Some(self.active(state, before)),
+            GraphNode::Line(line) => self.taken(self.chart.transition(line), before),
         }
     }
 
@@ -226,14 +226,14 @@ impl<'c> Track<'c> {
         loop {
             let mut next = range;
             for step in &self.code {
-                let place = self.facts.places.step(*step);
+                let place = self.facts.scopes.step(*step);
                 let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
                 if here && let StepKind::Code(block) = &self.chart.steps[step.index()].kind {
                     next = next.join(self.block(block, next));
                 }
             }
             for line in &self.staying {
-                let place = self.facts.places.line(*line);
+                let place = self.facts.scopes.line(*line);
                 let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
                 if here && let Some(after) = self.taken(self.chart.transition(*line), next) {
                     next = next.join(after);
@@ -309,7 +309,7 @@ impl<'c> Track<'c> {
                 Action::Assign(id, e)
                     if *id == self.counter
                         && self.resets == Resets::Skipped
-                        && sets_back(self.chart, self.counter, e) => {}
+                        && is_reset(self.chart, self.counter, e) => {}
                 Action::Assign(id, e) if *id == self.counter => {
                     range = value(self.chart, e, self.counter, range);
                 }
@@ -334,21 +334,21 @@ impl<'c> Track<'c> {
     }
 
     /// Whether the node may set the counter.
-    pub(super) fn is_set_at(&self, node: Node) -> bool {
+    pub(super) fn is_set_at(&self, node: GraphNode) -> bool {
         let of = |state: StateId| {
             let row = self.chart.state(state);
             row.entry.iter().chain([&row.default_actions]).any(|b| sets(b, self.counter))
         };
         match node {
-            Node::Any(_) => false,
-            Node::Entered(state) => of(state),
-            Node::Active(state) => {
+            GraphNode::Any(_) => false,
+            GraphNode::Entered(state) => of(state),
+            GraphNode::Active(state) => {
                 let here =
                     |within: &[StateId]| self.chart.ancestors(state).any(|s| within.contains(&s));
-                self.code.iter().any(|s| here(&self.facts.places.step(*s).within))
-                    || self.staying.iter().any(|l| here(&self.facts.places.line(*l).within))
+                self.code.iter().any(|s| here(&self.facts.scopes.step(*s).within))
+                    || self.staying.iter().any(|l| here(&self.facts.scopes.line(*l).within))
             }
-            Node::Line(id) => {
+            GraphNode::Line(id) => {
                 let line = self.chart.transition(id);
                 let top = domain(self.chart, line).filter(|_| self.blocks);
                 let left = top.is_some_and(|top| self.below(top).next().is_some());

@@ -3,8 +3,8 @@
 use super::track::Track;
 use super::{Loop, Loops, few_writers};
 use crate::facts::Facts;
-use crate::facts::counter::{Change, CounterBound, Owner, Writer, bounds, is_lasting};
-use crate::facts::graph::Node;
+use crate::facts::counter::{CounterBound, CounterChange, Owner, Writer, bounds, is_lasting};
+use crate::facts::graph::GraphNode;
 use crate::facts::reach::entries;
 use crate::facts::uses::{assigned, reads};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -41,7 +41,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let Some(guard) = &line.guard else { continue };
-        if !facts.reach.takes(id) || line.targets.is_empty() || !is_alone(chart, line) {
+        if !facts.reach.can_take(id) || line.targets.is_empty() || !is_alone(chart, line) {
             continue;
         }
         for bound in bounds(chart, guard) {
@@ -71,11 +71,11 @@ fn one(
     writers: &[Writer],
     track: &Track<'_>,
 ) -> Option<Uncounted> {
-    let up = writers.iter().any(|w| matches!(w.change, Change::By(by) if by > 0));
+    let up = writers.iter().any(|w| matches!(w.change, CounterChange::By(by) if by > 0));
     let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
-    let toward = |w: &&Writer| matches!(w.change, Change::By(_));
+    let toward = |w: &&Writer| matches!(w.change, CounterChange::By(_));
     let round = rounds.around(chart, facts, super::GuardOwner::Line(id))?;
-    let leads_back = rounds.at(facts, Node::Line(id)) == round.component;
+    let leads_back = rounds.at(facts, GraphNode::Line(id)) == round.component;
     // The transition either repeats while the bound is not reached, or leaves once it is reached.
     if leads_back != (up == low) {
         return None;
@@ -88,13 +88,13 @@ fn one(
     if !leads_back && asks_otherwise(chart, facts, id, &round) {
         return None;
     }
-    let from: Vec<Node> = if leads_back {
-        if track.is_set_at(Node::Line(id)) {
+    let from: Vec<GraphNode> = if leads_back {
+        if track.is_set_at(GraphNode::Line(id)) {
             return None;
         }
-        entries(chart, chart.transition(id)).into_iter().map(Node::Entered).collect()
+        entries(chart, chart.transition(id)).into_iter().map(GraphNode::Entered).collect()
     } else {
-        facts.places.line(id).within.iter().copied().map(Node::Active).collect()
+        facts.scopes.line(id).within.iter().copied().map(GraphNode::Active).collect()
     };
     let way = round_without(chart, facts, id, &from, track)?;
     (leads_back || !way.is_empty()).then_some(Uncounted {
@@ -108,8 +108,8 @@ fn one(
 
 fn takes(facts: &Facts, writer: &Writer) -> bool {
     match writer.owner {
-        Owner::Line(id) => facts.reach.takes(id),
-        Owner::State(id) => facts.reach.enters(id),
+        Owner::Line(id) => facts.reach.can_take(id),
+        Owner::State(id) => facts.reach.can_enter(id),
         Owner::Step(_) => true,
     }
 }
@@ -119,7 +119,7 @@ fn is_counted(chart: &Chart, writers: &[Writer]) -> bool {
     let mut ways = BTreeSet::new();
     for writer in writers {
         match writer.change {
-            Change::By(by) => {
+            CounterChange::By(by) => {
                 ways.insert(by > 0);
                 if let Owner::Line(id) = writer.owner
                     && !is_alone(chart, chart.transition(id))
@@ -127,8 +127,8 @@ fn is_counted(chart: &Chart, writers: &[Writer]) -> bool {
                     return false;
                 }
             }
-            Change::To(_) => {}
-            Change::Other => return false,
+            CounterChange::To(_) => {}
+            CounterChange::Other => return false,
         }
     }
     ways.len() == 1
@@ -172,7 +172,7 @@ fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
     let limited = |limits: &Limits| *limits != Limits::default();
     let clock = |(i, line): (usize, &Transition)| {
         matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
-            && facts.places.lines[i].within.iter().any(|s| inside(*s))
+            && facts.scopes.lines[i].within.iter().any(|s| inside(*s))
     };
     chart.state_ids().any(|s| inside(s) && limited(&chart.state(s).limits))
         || chart.transitions.iter().enumerate().any(clock)
@@ -183,7 +183,7 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
     let here = |within: &[StateId]| round.is_in(within);
     let mut set = BTreeSet::new();
     for (i, line) in chart.transitions.iter().enumerate() {
-        if here(&facts.places.lines[i].within) {
+        if here(&facts.scopes.lines[i].within) {
             set.extend(assigned(&line.actions));
         }
     }
@@ -193,7 +193,7 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
     }
     for (i, step) in chart.steps.iter().enumerate() {
         if let StepKind::Code(block) = &step.kind
-            && here(&facts.places.steps[i].within)
+            && here(&facts.scopes.steps[i].within)
         {
             set.extend(assigned(block));
         }
@@ -203,7 +203,7 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
         let local = line.guard.as_ref().is_some_and(|g| reads(chart, g, &mut read));
         let clock = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_));
         TransitionId::at(i) != own
-            && here(&facts.places.lines[i].within)
+            && here(&facts.scopes.lines[i].within)
             && (local || clock || !read.is_disjoint(&set))
     })
 }
@@ -214,12 +214,13 @@ fn round_without(
     chart: &Chart,
     facts: &Facts,
     line: TransitionId,
-    from: &[Node],
+    from: &[GraphNode],
     track: &Track<'_>,
 ) -> Option<Vec<TransitionId>> {
-    let goals: BTreeSet<StateId> = facts.places.line(line).within.iter().copied().collect();
-    let mut seen: Vec<Option<Option<Node>>> = vec![None; facts.moves.nodes()];
-    let mut open: VecDeque<(Node, Option<Node>)> = from.iter().map(|n| (*n, None)).collect();
+    let goals: BTreeSet<StateId> = facts.scopes.line(line).within.iter().copied().collect();
+    let mut seen: Vec<Option<Option<GraphNode>>> = vec![None; facts.moves.nodes()];
+    let mut open: VecDeque<(GraphNode, Option<GraphNode>)> =
+        from.iter().map(|n| (*n, None)).collect();
     let starts: BTreeSet<usize> = from.iter().map(|n| facts.moves.place(*n)).collect();
     while let Some((node, before)) = open.pop_front() {
         let place = facts.moves.place(node);
@@ -229,13 +230,13 @@ fn round_without(
         if seen[place].is_some() && !(back && seen[place] == Some(None)) {
             continue;
         }
-        let goal = matches!(node, Node::Active(s) if goals.contains(&s));
+        let goal = matches!(node, GraphNode::Active(s) if goals.contains(&s));
         let arrives = goal && (!first || !starts.contains(&place));
         if arrives {
             let mut lines = Vec::new();
             let mut at = before;
             while let Some(node) = at {
-                if let Node::Line(id) = node {
+                if let GraphNode::Line(id) = node {
                     lines.push(id);
                 }
                 at = seen[facts.moves.place(node)].flatten();
@@ -245,12 +246,12 @@ fn round_without(
         }
         seen[place] = Some(before);
         let open_to_all = match node {
-            Node::Line(id) => is_alone(chart, chart.transition(id)) && id != line,
-            Node::Active(_) | Node::Entered(_) | Node::Any(_) => true,
+            GraphNode::Line(id) => is_alone(chart, chart.transition(id)) && id != line,
+            GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => true,
         };
         if open_to_all && !track.is_set_at(node) {
             // The root leads to every state; skip edges into it.
-            let inward = facts.moves.next(node).filter(|n| *n != Node::Active(StateId::at(0)));
+            let inward = facts.moves.next(node).filter(|n| *n != GraphNode::Active(StateId::at(0)));
             open.extend(inward.map(|next| (next, Some(node))));
         }
     }

@@ -38,7 +38,7 @@ pub(super) enum Because {
 }
 
 /// Conditions on the data that hold when a state is entered.
-type Known = Vec<Expr>;
+type KnownConditions = Vec<Expr>;
 
 /// Finds every such transition, in document order.
 pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
@@ -50,7 +50,7 @@ pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         let Some(guard) = &line.guard else { continue };
         let mut read = BTreeSet::new();
         // Values that change with the configuration are not tracked, and guards that always hold are reported elsewhere.
-        if !facts.reach.takes(id)
+        if !facts.reach.can_take(id)
             || !leaves(facts, line, id)
             || !is_outside_parallel(chart, state)
             || reads(chart, guard, &mut read)
@@ -111,7 +111,7 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
     }
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
         let targets = entries(chart, line);
@@ -168,7 +168,7 @@ fn always(
     if ways.open || ways.lines.is_empty() && !ways.starts {
         return false;
     }
-    let holds = |known: &Known| implied(chart, known, guard);
+    let holds = |known: &KnownConditions| implied(chart, known, guard);
     let by_lines = ways.lines.iter().all(|id| {
         let line = chart.transition(*id);
         // The result of a tool call arrives between the guard and the actions.
@@ -186,7 +186,7 @@ fn after_line(
     line: &Transition,
     state: StateId,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
+) -> Option<KnownConditions> {
     moved(chart, line, state, line.guard.iter().cloned().collect(), read)
 }
 
@@ -195,9 +195,9 @@ fn moved(
     chart: &Chart,
     line: &Transition,
     state: StateId,
-    mut known: Known,
+    mut known: KnownConditions,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
+) -> Option<KnownConditions> {
     let top = domain(chart, line)?;
     for left in (top.0..chart.state(top).end.0).map(StateId) {
         for block in &chart.state(left).exit {
@@ -213,9 +213,9 @@ fn entered(
     chart: &Chart,
     top: StateId,
     state: StateId,
-    mut known: Known,
+    mut known: KnownConditions,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
+) -> Option<KnownConditions> {
     let mut path: Vec<StateId> = chart.ancestors(state).take_while(|s| *s != top).collect();
     path.reverse();
     for above in path {
@@ -234,7 +234,7 @@ fn entered(
 }
 
 /// The conditions that hold when a run has started in the state; `None` if there are none.
-fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<Known> {
+fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<KnownConditions> {
     let mut known = defaults(chart, read);
     let root = chart.state(StateId::at(0));
     root.entry.iter().for_each(|block| act(chart, block, &mut known, read));
@@ -243,7 +243,7 @@ fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<Known>
 }
 
 /// The initial values of these variables, as conditions.
-fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> Known {
+fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> KnownConditions {
     let one = |id: &VarId| {
         let row = &chart.variables[id.index()];
         let default = row.default.as_ref()?;
@@ -275,7 +275,7 @@ fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
 }
 
 /// Removes the conditions on these variables.
-fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut Known) {
+fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut KnownConditions) {
     known.retain(|condition| {
         let mut read = BTreeSet::new();
         reads(chart, condition, &mut read);
@@ -284,7 +284,7 @@ fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut Known) {
 }
 
 /// Updates the conditions for the actions of a block.
-fn act(chart: &Chart, actions: &[Action], known: &mut Known, read: &BTreeSet<VarId>) {
+fn act(chart: &Chart, actions: &[Action], known: &mut KnownConditions, read: &BTreeSet<VarId>) {
     for action in actions {
         let set = assigned(std::slice::from_ref(action));
         forget(chart, &set, known);
@@ -326,7 +326,7 @@ fn early(
     for (nth, (actor, line, _)) in hops.iter().enumerate() {
         let row = chart.transition(*line);
         let near = |s: &StateId| chart.contains(*s, *actor) || chart.contains(*actor, *s);
-        let mut steps = chart.steps.iter().zip(&facts.places.steps);
+        let mut steps = chart.steps.iter().zip(&facts.scopes.steps);
         if steps.any(|(step, place)| sets(step) && place.within.iter().any(near)) {
             return None;
         }

@@ -26,7 +26,7 @@ pub(super) enum By {
 
 /// A variable that may change.
 #[derive(Debug, Clone)]
-pub(super) struct Change<'c> {
+pub(super) struct VariableChange<'c> {
     pub(super) variable: VarId,
     pub(super) by: By,
     /// Conditions that hold then.
@@ -35,7 +35,7 @@ pub(super) struct Change<'c> {
 
 /// What sets a variable.
 struct Writer<'c> {
-    change: Change<'c>,
+    change: VariableChange<'c>,
     /// Everything that decides about the value, if the same is set in each turn: then the value changes only with one of these.
     sources: Option<Vec<&'c Expr>>,
 }
@@ -61,7 +61,7 @@ impl<'c> Writers<'c> {
             if let Trigger::Choice(choice) = line.trigger
                 && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
             {
-                found.add(Change { variable, by, guards: guard }, None);
+                found.add(VariableChange { variable, by, guards: guard }, None);
             }
         }
         for (i, step) in chart.steps.iter().enumerate() {
@@ -71,13 +71,13 @@ impl<'c> Writers<'c> {
                 found.block(chart, by, &guard, actions, true);
             }
             if let Some(variable) = step.into {
-                found.add(Change { variable, by, guards: guard }, None);
+                found.add(VariableChange { variable, by, guards: guard }, None);
             }
         }
         found
     }
 
-    fn add(&mut self, change: Change<'c>, sources: Option<Vec<&'c Expr>>) {
+    fn add(&mut self, change: VariableChange<'c>, sources: Option<Vec<&'c Expr>>) {
         self.0.entry(change.variable).or_default().push(Writer { change, sources });
     }
 
@@ -97,28 +97,29 @@ impl<'c> Writers<'c> {
             // Such a value is another one each time.
             let grows = !is_when && is_first && mentions(chart, made.value, made.variable);
             let sources = if is_when { made.guards.to_vec() } else { made.sources() };
-            let change = Change { variable: made.variable, by, guards: made.guards.to_vec() };
+            let change =
+                VariableChange { variable: made.variable, by, guards: made.guards.to_vec() };
             self.add(change, (repeats && !grows).then_some(sources));
         });
     }
 }
 
 /// Finds what changes variables within a window.
-pub(super) struct Search<'w, 'c> {
+pub(super) struct ChangeSearch<'w, 'c> {
     window: &'w Window<'c>,
     writers: &'w Writers<'c>,
     /// Whether a variable changes, as far as it is known. One that depends on itself does not.
     known: BTreeMap<VarId, bool>,
 }
 
-impl<'w, 'c> Search<'w, 'c> {
+impl<'w, 'c> ChangeSearch<'w, 'c> {
     pub(super) fn new(window: &'w Window<'c>, writers: &'w Writers<'c>) -> Self {
         Self { window, writers, known: BTreeMap::new() }
     }
 
     /// Everything that may change a variable while the step waits.
-    pub(super) fn of(&mut self, variable: VarId) -> Vec<Change<'c>> {
-        let mut found: Vec<Change<'c>> = Vec::new();
+    pub(super) fn of(&mut self, variable: VarId) -> Vec<VariableChange<'c>> {
+        let mut found: Vec<VariableChange<'c>> = Vec::new();
         found.extend(self.by_itself(variable));
         let writers = self.writers;
         for writer in writers.0.get(&variable).into_iter().flatten() {
@@ -139,14 +140,14 @@ impl<'w, 'c> Search<'w, 'c> {
     }
 
     /// An input changes with the host, and a variable that is reset with each turn.
-    fn by_itself(&self, variable: VarId) -> Option<Change<'c>> {
+    fn by_itself(&self, variable: VarId) -> Option<VariableChange<'c>> {
         let by = match self.window.chart.variables[variable.index()].kind {
             VariableKind::Input => By::Host,
             VariableKind::Var { per_turn: true } => By::Turn,
             VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
         };
         let may = self.window.wait == Wait::Turns;
-        may.then(|| Change { variable, by, guards: Vec::new() })
+        may.then(|| VariableChange { variable, by, guards: Vec::new() })
     }
 
     /// Whether the value of an expression may change while the step waits.

@@ -41,7 +41,7 @@ struct Next {
 }
 
 /// Follows what happens after the answer of a step, without the host.
-pub(super) struct Search<'c> {
+pub(super) struct EffectSearch<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     step: StepId,
@@ -50,7 +50,7 @@ pub(super) struct Search<'c> {
     seen: BTreeSet<TransitionId>,
 }
 
-impl<'c> Search<'c> {
+impl<'c> EffectSearch<'c> {
     /// Every effect of the answer that reads one of the variables, the nearest first.
     pub(super) fn run(
         chart: &'c Chart,
@@ -94,7 +94,7 @@ impl<'c> Search<'c> {
 
     fn add(&mut self, line: TransitionId, kept: &BTreeSet<VarId>, length: usize) {
         let goes_on = !kept.is_empty() && length < LONGEST && self.seen.len() < MOST;
-        if goes_on && self.facts.reach.takes(line) && self.seen.insert(line) {
+        if goes_on && self.facts.reach.can_take(line) && self.seen.insert(line) {
             self.open.push_back(Next { line, kept: kept.clone(), length });
         }
     }
@@ -148,7 +148,7 @@ impl<'c> Search<'c> {
         for (i, line) in chart.transitions.iter().enumerate() {
             let takes = matches!(&line.trigger, Trigger::Event(of)
                 if of.iter().any(|event| events.contains(event)));
-            let place = self.facts.places.line(TransitionId::at(i));
+            let place = self.facts.scopes.line(TransitionId::at(i));
             let is_here = |state: &StateId| {
                 entered.iter().chain([&source]).any(|s| chart.contains(*state, *s))
             };

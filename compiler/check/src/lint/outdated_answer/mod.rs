@@ -7,14 +7,14 @@ mod window;
 use super::{Context, Lint, reading, words};
 use crate::facts::uses::reads;
 use crate::turn::flow::{Flow, Site};
-use changes::{By, Change, Writers};
+use changes::{By, VariableChange, Writers};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, StepKind};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::front::chart::lex::{TokenKind, tokens};
 use chartc_text::rules::outdated_answer::RULE;
 use chartc_text::span::Span;
-use effects::{Effect, ReadPlace, Search, equality};
+use effects::{Effect, EffectSearch, ReadPlace, equality};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use window::{Wait, Window};
@@ -33,7 +33,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let steps = (0..chart.steps.len()).map(StepId::at);
     for (step, wait, mut shown) in steps.filter_map(|id| question(context, id)).take(MOST) {
         let window = Window::new(chart, facts, step, wait);
-        let effects = Search::run(chart, facts, step, &window, &shown);
+        let effects = EffectSearch::run(chart, facts, step, &window, &shown);
         if effects.is_empty() {
             continue;
         }
@@ -43,9 +43,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let id = effect.variable;
             let find = |window: &Window<'_>| {
                 let holds = |guard: &Expr, leaf| flow().may_hold(guard, leaf);
-                let all = changes::Search::new(window, writers).of(id);
+                let all = changes::ChangeSearch::new(window, writers).of(id);
                 let mut all = all.iter().take(MOST);
-                let is_it = |change: &&Change<'_>| {
+                let is_it = |change: &&VariableChange<'_>| {
                     !sets_once(context, flow(), step, change) && window.may_happen(change, &holds)
                 };
                 all.find(is_it).map(|change| change.by)
@@ -81,13 +81,18 @@ fn question(context: &Context<'_>, id: StepId) -> Option<(StepId, Wait, BTreeSet
     for expr in chart.own_prompt(id)?.holes().chain(list) {
         reads(chart, expr, &mut shown);
     }
-    let runs = !facts.places.step(id).within.is_empty();
+    let runs = !facts.scopes.step(id).within.is_empty();
     (runs && !shown.is_empty()).then_some((id, wait, shown))
 }
 
 /// Whether a change happens only while the variable has one value, which the question never shows.
-fn sets_once(context: &Context<'_>, flow: &Flow<'_>, step: StepId, change: &Change<'_>) -> bool {
-    let Change { variable, guards, .. } = change;
+fn sets_once(
+    context: &Context<'_>,
+    flow: &Flow<'_>,
+    step: StepId,
+    change: &VariableChange<'_>,
+) -> bool {
+    let VariableChange { variable, guards, .. } = change;
     let parts = context.map.step(step).prompt_parts.len();
     let mut sites: Vec<Site> = (0..parts).map(|nth| Site::Prompt(step, nth)).collect();
     sites.push(Site::Arguments(step));

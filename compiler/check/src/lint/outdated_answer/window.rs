@@ -1,11 +1,11 @@
 //! What may change while a question waits for its answer.
 
-use super::changes::{By, Change};
+use super::changes::{By, VariableChange};
 use crate::facts::Facts;
 use crate::facts::guard::implies;
 use crate::facts::livelock::is_outside_parallel;
-use crate::facts::place::{ScopeCondition, exclusive};
 use crate::facts::reach::{domain, is_history, is_leaf};
+use crate::facts::scope::{ScopeCondition, exclusive};
 use crate::facts::uses::walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger};
@@ -60,13 +60,13 @@ impl<'c> Window<'c> {
     /// The leaves in which the step may start, and those to which lines lead from there while it waits.
     fn fill(&mut self) {
         let Self { chart, facts, home, .. } = *self;
-        let place = facts.places.step(self.step);
+        let place = facts.scopes.step(self.step);
         let all = leaves_below(chart, facts, home);
         if all.len() * chart.transitions.len() > MOST {
             self.inside = all.into_iter().collect();
             return;
         }
-        let starts = all.into_iter().filter(|leaf| place.covers(chart, *leaf));
+        let starts = all.into_iter().filter(|leaf| place.may_hold_in(chart, *leaf));
         let mut open: Vec<StateId> = starts.flat_map(|leaf| self.with_regions(leaf)).collect();
         while let Some(leaf) = open.pop() {
             if !self.inside.insert(leaf) {
@@ -100,7 +100,9 @@ impl<'c> Window<'c> {
     fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
         let Self { chart, facts, .. } = *self;
         let lines = chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
-        lines.filter(move |id| facts.reach.takes(*id) && facts.places.line(*id).covers(chart, leaf))
+        lines.filter(move |id| {
+            facts.reach.can_take(*id) && facts.scopes.line(*id).may_hold_in(chart, leaf)
+        })
     }
 
     /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
@@ -121,12 +123,12 @@ impl<'c> Window<'c> {
     ) -> impl Iterator<Item = StateId> + 'w {
         let ranges = place.within.iter().map(|state| *state..self.chart.state(*state).end);
         let all = ranges.flat_map(|range| leaves.range(range).copied());
-        all.filter(|leaf| !place.leaves_out(self.chart, *leaf))
+        all.filter(|leaf| !place.excludes_leaf(self.chart, *leaf))
     }
 
     /// The leaves in which a transition may be taken while the step waits.
     fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
-        let place = self.facts.places.line(id);
+        let place = self.facts.scopes.line(id);
         let line = self.chart.transition(id);
         let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
         let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
@@ -138,13 +140,13 @@ impl<'c> Window<'c> {
         match by {
             By::Line(id) => {
                 let line = self.chart.transition(id);
-                self.facts.reach.takes(id)
+                self.facts.reach.can_take(id)
                     && line.trigger.step() != Some(self.step)
                     && self.acting(id).next().is_some()
                     && !self.exits(line)
             }
             By::Step(id) => {
-                let place = self.facts.places.step(id);
+                let place = self.facts.scopes.step(id);
                 let leaves = |line: &TransitionId| {
                     let line = self.chart.transition(*line);
                     let is_sure = line.trigger == Trigger::StepDone(id) && line.guard.is_none();
@@ -161,18 +163,18 @@ impl<'c> Window<'c> {
 
     /// Whether a transition may be taken in one of the leaves in which the step may wait.
     pub(super) fn is_offered(&self, id: TransitionId) -> bool {
-        self.leaves_of(self.facts.places.line(id), &self.inside).next().is_some()
+        self.leaves_of(self.facts.scopes.line(id), &self.inside).next().is_some()
     }
 
     /// Whether a step may run in one of the leaves in which this one may wait.
     pub(super) fn is_with(&self, id: StepId) -> bool {
-        self.leaves_of(self.facts.places.step(id), &self.inside).next().is_some()
+        self.leaves_of(self.facts.scopes.step(id), &self.inside).next().is_some()
     }
 
     /// Whether a change may happen without the question being asked again: in one of these leaves if the conditions hold there.
     pub(super) fn may_happen(
         &self,
-        change: &Change<'_>,
+        change: &VariableChange<'_>,
         holds: &dyn Fn(&Expr, StateId) -> bool,
     ) -> bool {
         let By::Line(id) = change.by else { return true };
@@ -225,8 +227,10 @@ impl<'c> Window<'c> {
         chart.transitions.iter().enumerate().any(|(i, line)| {
             let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
             let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
-            let place = self.facts.places.line(TransitionId::at(i));
-            watches && self.exits(line) && self.inside.iter().all(|leaf| place.covers(chart, *leaf))
+            let place = self.facts.scopes.line(TransitionId::at(i));
+            watches
+                && self.exits(line)
+                && self.inside.iter().all(|leaf| place.may_hold_in(chart, *leaf))
         })
     }
 }
@@ -234,7 +238,7 @@ impl<'c> Window<'c> {
 /// The leaves of a state that runs enter.
 fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
     let below = (state.0..chart.state(state).end.0).map(StateId);
-    below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s)).collect()
+    below.filter(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s)).collect()
 }
 
 /// Whether the transition has the event as a trigger.

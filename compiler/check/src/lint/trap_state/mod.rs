@@ -95,13 +95,13 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
     for lost in seen.lost.iter().filter(|_| !failed) {
         let told = traps.iter().flat_map(|trap| &trap.states).chain(&silent);
         let acts = |id: TransitionId| {
-            facts.places.line(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
+            facts.scopes.line(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
         };
         let mut read = BTreeSet::new();
         let mut is_dead = false;
         for (i, line) in chart.transitions.iter().enumerate() {
             if let Some(guard) = line.guard.as_ref().filter(|_| acts(TransitionId::at(i))) {
-                is_dead |= !seen.takes(TransitionId::at(i));
+                is_dead |= !seen.is_taken(TransitionId::at(i));
                 reads(chart, guard, &mut read);
             }
         }

@@ -41,7 +41,7 @@ pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
             }
         }
         let lines = into.get(&leaf).into_iter().flatten();
-        let mut taken = lines.filter(|line| facts.reach.takes(**line));
+        let mut taken = lines.filter(|line| facts.reach.can_take(**line));
         found.extend(taken.find_map(|line| stays(chart, leaf, &guards, *line)));
     }
     found

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::uses::{walk, written};
-use crate::lint::unnamed_answer::wording::{Are, Known, names, offered, plain};
+use crate::lint::unnamed_answer::wording::{Are, KnownAnswers, names, offered, plain};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, TypeId};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable, Step, StepKind,
@@ -86,7 +86,7 @@ pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
                 (0..answers.len()).filter(|n| !named(&answers[*n])).collect()
             };
             let words = answers.iter().map(|(name, _)| plain(name)).collect();
-            let known = Known { words, are, alone: !says_more };
+            let known = KnownAnswers { words, are, alone: !says_more };
             let mut unmapped = Vec::new();
             for (component, text) in &texts {
                 let last = text.parts.len().saturating_sub(1);
@@ -168,7 +168,7 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
 /// The options that may be offered where the question is asked; tools by their names.
 fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(String, Declared)> {
     let mut lines = BTreeSet::new();
-    for top in &facts.places.step(step).within {
+    for top in &facts.scopes.step(step).within {
         let above = chart.ancestors(*top).filter_map(|s| offers.get(&s)).flatten();
         let below = offers.range(*top..StateId(chart.state(*top).end.0)).flat_map(|(_, l)| l);
         lines.extend(above.chain(below).copied());

@@ -5,7 +5,7 @@ mod site;
 
 use super::lost_count::place;
 use super::{Context, Lint, words};
-use crate::facts::counter::{Change, Writer};
+use crate::facts::counter::{CounterChange, Writer};
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::unordered_assignments::RULE;
@@ -78,7 +78,7 @@ fn finding(
 fn span(context: &Context<'_>, variable: VarId, site: &Site<'_>) -> Span {
     match (site.place, site.cause) {
         (Some((owner, nth)), _) => {
-            let writer = Writer { owner, nth, change: Change::Other, is_repeated: false };
+            let writer = Writer { owner, nth, change: CounterChange::Other, is_repeated: false };
             place(context, variable, writer)
         }
         (None, Cause::Line(line)) => context.map.line(line).trigger,

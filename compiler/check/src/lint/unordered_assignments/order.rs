@@ -3,8 +3,8 @@
 use super::site::{Cause, Phase, Site, agree, mentions};
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::ScopeCondition;
 use crate::facts::reach::domain;
+use crate::facts::scope::ScopeCondition;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{AskOn, Chart, Expr, StateKind, Step, StepKind, Transition, Trigger};
 
@@ -164,7 +164,7 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
             if matches!(line.trigger, Trigger::Choice(_)) {
                 let asks = (0..chart.steps.len()).map(StepId::at).filter(|id| {
                     let ask = &chart.steps[id.index()];
-                    let (within, at) = (facts.places.step(*id), line.source);
+                    let (within, at) = (facts.scopes.step(*id), line.source);
                     matches!(ask.kind, StepKind::Ask { .. })
                         && within
                             .within

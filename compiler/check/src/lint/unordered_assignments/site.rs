@@ -53,10 +53,10 @@ pub(super) struct Site<'c> {
 
 /// Every assignment that a run may make, by variable, in document order of the causes.
 pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<Site<'c>>> {
-    let mut found = Found(BTreeMap::new());
+    let mut found = SiteCollector(BTreeMap::new());
     for (i, line) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
         let cause = Cause::Line(id);
@@ -79,7 +79,7 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
     }
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        if !facts.reach.enters(step.state) || facts.places.step(id).within.is_empty() {
+        if !facts.reach.can_enter(step.state) || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         if let StepKind::Code(actions) = &step.kind {
@@ -105,9 +105,9 @@ fn moved(chart: &Chart, line: &Transition) -> Vec<(StateId, bool)> {
     found.into_iter().collect()
 }
 
-struct Found<'c>(BTreeMap<VarId, Vec<Site<'c>>>);
+struct SiteCollector<'c>(BTreeMap<VarId, Vec<Site<'c>>>);
 
-impl<'c> Found<'c> {
+impl<'c> SiteCollector<'c> {
     fn answer(&mut self, cause: Cause, variable: VarId) {
         let site =
             Site { cause, place: None, value: None, phase: Phase::Actions, under: Vec::new() };

@@ -53,7 +53,7 @@ fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     let known: Vec<String> =
         options.map(|c| c.name.clone()).chain(cx.names.tools.keys().cloned()).collect();
     if known.contains(&name) {
-        cx.means_offer(path);
+        cx.record_offer_use(path);
         return Some(name);
     }
     cx.unknown("option", &name, path.span, known.iter().map(String::as_str));
@@ -77,9 +77,9 @@ fn called(
         };
     match cx.names.functions.get(&name).copied() {
         Some((_, place)) if !cx.names.tools.contains_key(&name) => {
-            cx.means(path.span, place, NameKind::Function);
+            cx.record_use(path.span, place, NameKind::Function);
         }
-        Some(_) | None => cx.means_tool(&path.names),
+        Some(_) | None => cx.record_tool_use(&path.names),
     }
     let Some(fields) = fields else {
         let names = &cx.names;

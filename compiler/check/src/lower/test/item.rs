@@ -12,7 +12,7 @@ use chartc_core::model::{
 };
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
-use chartc_text::syntax::{self, GivenFunction, Path, TestAnswer, TestItem, Why};
+use chartc_text::syntax::{self, FailureReason, GivenFunction, Path, TestAnswer, TestItem};
 
 /// `given x = 1`.
 pub(super) fn given(
@@ -104,7 +104,7 @@ fn variable(
     fits: impl Fn(&VariableKind) -> bool,
 ) -> Option<VarId> {
     if let Some((id, place)) = cx.names.variables.get(&name.node).copied() {
-        cx.means(name.span, place, NameKind::Variable);
+        cx.record_use(name.span, place, NameKind::Variable);
         if fits(&cx.chart.variables[id.index()].kind) {
             return Some(id);
         }
@@ -127,7 +127,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
         cx.unknown("host function", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.means(name.span, place, NameKind::Function);
+    cx.record_use(name.span, place, NameKind::Function);
     let declared = cx.chart.functions[id.index()].clone();
     let what = format!("`{}`", name.node);
     let arguments = given.arguments.as_ref().map(|written| {
@@ -142,8 +142,8 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
             cx.report(finding.help("it needs no `given`; to let it fail, write `fails \"why\"`"));
             return None;
         }
-        (Err(Why::Text(text)), _) => Err(text.node.clone()),
-        (Err(Why::Kind(word)), _) => Err(word.node.clone()),
+        (Err(FailureReason::Text(text)), _) => Err(text.node.clone()),
+        (Err(FailureReason::Kind(word)), _) => Err(word.node.clone()),
     };
     Some(Move::Function { name: name.node.clone(), arguments, result })
 }
@@ -167,7 +167,7 @@ fn asked<'s>(
                 return None;
             }
             if let Some((run, place)) = cx.names.steps.get(&first.node).copied() {
-                cx.means(first.span, place, NameKind::Step);
+                cx.record_use(first.span, place, NameKind::Step);
                 let names = path[1..].iter().chain([step]).collect();
                 cx.inner.push(Inner { chart: cx.map.name, step: run, names, choice });
             }
@@ -215,7 +215,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         cx.unknown("step", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.means(name.span, place, NameKind::Step);
+    cx.record_use(name.span, place, NameKind::Step);
     if asks(&cx.chart.steps[id.index()].kind) {
         return Some(id);
     }
@@ -231,7 +231,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
 /// The number of a declared tool.
 fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     let name = path.text();
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     if let Some((id, _)) = cx.names.tools.get(&name) {
         return Some(id.index());
     }
@@ -240,10 +240,10 @@ fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     None
 }
 
-fn reason(cx: &mut Cx<'_>, why: &Why) -> Option<Reason> {
+fn reason(cx: &mut Cx<'_>, why: &FailureReason) -> Option<Reason> {
     match why {
-        Why::Text(text) => Some(Reason::Text(text.node.clone())),
-        Why::Kind(word) => {
+        FailureReason::Text(text) => Some(Reason::Text(text.node.clone())),
+        FailureReason::Kind(word) => {
             let known = REASONS.iter().find(|known| **known == word.node);
             if known.is_none() {
                 cx.unknown("kind of failure", &word.node, word.span, REASONS);
@@ -318,7 +318,7 @@ fn tool_call(
 ) -> Option<Answer> {
     let name = path.text();
     let (tool, _) = cx.names.tools.get(&name).copied()?;
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     let fields = cx.chart.tools[tool.index()].params.clone();
     let what = format!("tool `{name}`");
     let values = expr::arguments(cx, env, &what, &fields, written, path.span);
@@ -329,7 +329,7 @@ fn tool_call(
 /// An option or a tool with its arguments.
 fn option(cx: &mut Cx<'_>, env: &mut Env, path: &Path, written: &[syntax::Expr]) -> Option<Answer> {
     let name = path.text();
-    cx.means_offer(path);
+    cx.record_offer_use(path);
     let mut fields: Option<Vec<Field>> = None;
     for choice in &cx.chart.choices {
         if let (ChoiceKind::Option(declared), true) = (&choice.kind, choice.name == name)

@@ -35,7 +35,7 @@ impl Flow<'_> {
         let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::new(self.chart, facts);
         let steps = (0..self.chart.steps.len()).map(StepId::at);
-        let runs = |id: &StepId| !facts.places.step(*id).within.is_empty();
+        let runs = |id: &StepId| !facts.scopes.step(*id).within.is_empty();
         let candidates = steps.filter(runs).filter_map(|id| {
             let shown = self.initial(id)?;
             let is_initial =

@@ -17,7 +17,7 @@ pub(super) const ASSUMED: usize = 64;
 
 /// A transition of a leaf.
 #[derive(Debug, Clone)]
-pub(super) struct Line<'c> {
+pub(super) struct LeafTransition<'c> {
     id: TransitionId,
     pub(super) row: &'c Transition,
     /// What is tested, read and set before it is taken.
@@ -85,13 +85,13 @@ fn is_before(row: &Transition, line: &Transition) -> bool {
 
 impl<'c> Points<'c, '_> {
     /// The transitions of a leaf, in the order in which they are tried.
-    pub(super) fn lines(&self, leaf: StateId) -> &[Line<'c>] {
+    pub(super) fn lines(&self, leaf: StateId) -> &[LeafTransition<'c>] {
         self.lines[leaf.index()].get_or_init(|| {
-            let places = &self.facts.places;
+            let places = &self.facts.scopes;
             let above = self.chart.ancestors(leaf);
             let lines = above.flat_map(|s| &self.chart.state(s).transitions);
             let acts = |id: &&TransitionId| {
-                self.facts.reach.takes(**id) && places.line(**id).covers(self.chart, leaf)
+                self.facts.reach.can_take(**id) && places.line(**id).may_hold_in(self.chart, leaf)
             };
             let mut earlier = Earlier::default();
             let known = lines.filter(acts).enumerate().map(|(nth, id)| {
@@ -100,7 +100,14 @@ impl<'c> Points<'c, '_> {
                 let asks = self.asks(leaf, *id);
                 let before = earlier.before(row);
                 earlier.add(nth, row);
-                Line { id: *id, row, asks, top: domain(self.chart, row), arrivals, before }
+                LeafTransition {
+                    id: *id,
+                    row,
+                    asks,
+                    top: domain(self.chart, row),
+                    arrivals,
+                    before,
+                }
             });
             known.collect()
         })
@@ -161,7 +168,7 @@ impl<'c> Points<'c, '_> {
     /// `first`, and that no transition before the nth is taken on its trigger; `None` if one always is.
     pub(super) fn tried_before(
         &self,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         nth: usize,
         first: &[Op<'c>],
     ) -> Option<Vec<Op<'c>>> {
@@ -181,7 +188,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn line(
         &self,
         point: Point,
-        line: &Line<'c>,
+        line: &LeafTransition<'c>,
         before: &[Op<'c>],
         mode: Mode,
         sure: bool,

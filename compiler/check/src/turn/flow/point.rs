@@ -2,7 +2,7 @@
 
 use super::edge::{Edge, Op};
 use super::enter::into;
-use super::line::{ASSUMED, Line};
+use super::line::{ASSUMED, LeafTransition};
 use super::read::Site;
 use crate::facts::Facts;
 use crate::facts::reach::is_end;
@@ -58,7 +58,7 @@ pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'f Facts,
     /// By leaf: its transitions, computed on demand.
-    pub(super) lines: Vec<OnceCell<Box<[Line<'c>]>>>,
+    pub(super) lines: Vec<OnceCell<Box<[LeafTransition<'c>]>>>,
     /// Steps by the states of their places.
     steps: BTreeMap<StateId, Vec<u32>>,
     /// Events that the chart raises or sends to itself.
@@ -76,7 +76,7 @@ pub(super) struct Points<'c, 'f> {
 impl<'c, 'f> Points<'c, 'f> {
     pub(super) fn new(chart: &'c Chart, facts: &'f Facts) -> Self {
         let mut steps: BTreeMap<StateId, Vec<u32>> = BTreeMap::new();
-        for (i, place) in facts.places.steps.iter().enumerate() {
+        for (i, place) in facts.scopes.steps.iter().enumerate() {
             for state in &place.within {
                 steps.entry(*state).or_default().push(i as u32);
             }
@@ -150,7 +150,7 @@ impl<'c, 'f> Points<'c, 'f> {
         let first = |steps: &Vec<u32>| {
             let nth = steps.partition_point(|s| *s < from);
             let covers =
-                |s: &&u32| !self.facts.places.steps[**s as usize].leaves_out(self.chart, leaf);
+                |s: &&u32| !self.facts.scopes.steps[**s as usize].excludes_leaf(self.chart, leaf);
             steps[nth..].iter().find(covers).copied()
         };
         match above.filter_map(first).min() {
@@ -212,7 +212,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    fn others(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
+    fn others(&self, point: Point, lines: &[LeafTransition<'c>], edges: &mut Vec<Edge<'c>>) {
         let Point { leaf, mode } = point;
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
         for (nth, line) in lines.iter().enumerate() {
@@ -269,12 +269,12 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Answers that arrive by themselves and trigger no transition, and questions that events trigger.
     fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
-        let places = &self.facts.places;
+        let places = &self.facts.scopes;
         for state in self.chart.ancestors(point.leaf) {
             for step in self.steps.get(&state).into_iter().flatten() {
                 let id = StepId::at(*step as usize);
                 let row = &self.chart.steps[*step as usize];
-                if places.step(id).leaves_out(self.chart, point.leaf) {
+                if places.step(id).excludes_leaf(self.chart, point.leaf) {
                     continue;
                 }
                 let mut ops = vec![Op::Stir];
@@ -301,13 +301,13 @@ impl<'c, 'f> Points<'c, 'f> {
     pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
         for (i, line) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.takes(id)) {
+            if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.can_take(id)) {
                 visit(&Op::Assume(Some(Site::Line(id)), guard, true));
             }
         }
         for (i, step) in self.chart.steps.iter().enumerate() {
             let id = StepId::at(i);
-            let runs = !self.facts.places.step(id).within.is_empty();
+            let runs = !self.facts.scopes.step(id).within.is_empty();
             if let Some(guard) = step.guard.as_ref().filter(|_| runs) {
                 visit(&Op::Assume(Some(Site::Guard(id)), guard, true));
             }

@@ -1,6 +1,6 @@
 //! The possible contents of cells at each point: a least fixpoint over all edges.
 
-use super::apply::{Records, Run, Sights};
+use super::apply::{Applier, Records, Sights};
 use super::cell::{Cells, Masks};
 use super::code::Book;
 use super::edge::{Edge, Op};
@@ -47,7 +47,7 @@ struct Way {
 }
 
 /// The computation of the fixpoint.
-struct Search<'b, 'c> {
+struct FixpointSearch<'b, 'c> {
     book: Book<'b, 'c>,
     ways: Vec<Way>,
     codes: Vec<u32>,
@@ -69,7 +69,7 @@ impl Solved {
     ) -> Option<(Records, Self)> {
         let known =
             Self { numbers: Map::default(), rows: vec![], masks: vec![], width: cells.rows.len() };
-        let mut search = Search {
+        let mut search = FixpointSearch {
             book: Book::new(points.chart, cells),
             ways: Vec::new(),
             codes: Vec::new(),
@@ -138,7 +138,7 @@ impl Solved {
     }
 }
 
-impl<'c> Search<'_, 'c> {
+impl<'c> FixpointSearch<'_, 'c> {
     /// Iterates until nothing changes; `None` if that is too much work.
     fn spread(&mut self, points: &Points<'c, '_>) -> Option<()> {
         let width = self.known.width;
@@ -199,7 +199,7 @@ impl<'c> Search<'_, 'c> {
 
     /// Executes the operations of a way. Returns whether the run can get to its end.
     fn walk(&self, way: &Way, masks: &mut [u16], sights: Option<&mut Sights>) -> bool {
-        let mut run = Run { masks, sights };
+        let mut run = Applier { masks, sights };
         let codes = &self.codes[way.codes.start as usize..way.codes.end as usize];
         codes.iter().all(|code| run.code(&self.book.codes[*code as usize]))
     }
@@ -232,7 +232,7 @@ pub(super) fn everywhere(cells: &Cells, points: &Points<'_, '_>) -> Records {
         if let Some(code) = book.code(op) {
             let mut sights = vec![None; book.notes.len()];
             after.copy_from_slice(&before);
-            Run { masks: &mut after, sights: Some(&mut sights) }.code(&code);
+            Applier { masks: &mut after, sights: Some(&mut sights) }.code(&code);
             records.extend(book.seen(&sights));
         }
     });

@@ -1,7 +1,7 @@
 //! The walk of a turn: what steps read, how they end, and what their outcomes lead to.
 
 use super::edge::{Edge, Op};
-use super::line::Line;
+use super::line::LeafTransition;
 use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
 use crate::turn::dataflow::Value;
@@ -9,7 +9,12 @@ use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
 
 impl<'c> Points<'c, '_> {
-    pub(super) fn of_turn(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
+    pub(super) fn of_turn(
+        &self,
+        point: Point,
+        lines: &[LeafTransition<'c>],
+        edges: &mut Vec<Edge<'c>>,
+    ) {
         let mut missed = Some(Vec::new());
         for (nth, line) in lines.iter().enumerate() {
             if !matches!(line.row.trigger, Trigger::Turn) {
@@ -72,7 +77,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_step(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -140,7 +145,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_answer(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -182,7 +187,7 @@ impl<'c> Points<'c, '_> {
     fn ended(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -220,7 +225,7 @@ impl<'c> Points<'c, '_> {
     fn failed(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -253,7 +258,7 @@ impl<'c> Points<'c, '_> {
     fn outcome(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        lines: &[LeafTransition<'c>],
         trigger: &Trigger,
         ops: &[Op<'c>],
         next: Mode,

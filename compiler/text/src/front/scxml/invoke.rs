@@ -1,6 +1,6 @@
 //! Documents that invoke documents: their names, and the values passed to invoked ones.
 
-use super::convert::{At, Converter};
+use super::convert::{Converter, ExprContext};
 use super::document::Document;
 use super::infer;
 use super::kinds::Kinds;
@@ -30,7 +30,7 @@ impl<'d> Family<'d> {
         let children = document.invokes.iter().map(|invoke| {
             let mut muted = Vec::new();
             let mut converter = Converter { scope: &scope, findings: &mut muted };
-            let at = At::state(invoke.state);
+            let at = ExprContext::state(invoke.state);
             let kinds = |value| converter.value(value, &at).kinds;
             let values: Vec<Kinds> =
                 invoke.given.iter().map(|(_, value)| value).map(kinds).collect();

@@ -1,24 +1,24 @@
 //! Whether content reads the event that triggers it.
 
-use super::document::{Act, ActKind, Payload, walk};
+use super::document::{ActKind, Executable, Payload, walk};
 use super::script::{Expr, ScriptExprKind, Statement, StatementKind};
 
 /// Whether a transition reads the data of its event.
-pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
+pub(super) fn reads_data(cond: Option<&Expr>, body: &[Executable]) -> bool {
     let mut found = cond.is_some_and(mentions_event);
     walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
     found
 }
 
 /// Whether a transition reads its event at all.
-pub(super) fn reads_name(cond: Option<&Expr>, body: &[Act]) -> bool {
+pub(super) fn reads_name(cond: Option<&Expr>, body: &[Executable]) -> bool {
     let mut found = cond.is_some_and(|expr| mentions(expr, true));
     walk(body, &mut |act| found |= exprs(act).into_iter().any(|expr| mentions(expr, true)));
     found
 }
 
 /// The expressions of one element, without those of nested elements.
-pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
+pub(super) fn exprs(act: &Executable) -> Vec<&Expr> {
     match &act.kind {
         ActKind::Assign(place, value) => vec![place, value],
         ActKind::Raise(_, data) => data.iter().flat_map(of_payload).collect(),

@@ -1,6 +1,6 @@
 //! The names of a document: states, variables, events with data.
 
-use super::document::{Act, ActKind, Descriptor, Document, Event, dotted, walk};
+use super::document::{ActKind, Descriptor, Document, Event, Executable, dotted, walk};
 use super::invoke::PassedParam;
 use super::kinds::Kinds;
 use super::reads::reads_data;
@@ -172,7 +172,7 @@ impl<'d> Scope<'d> {
     }
 
     /// Declares the variables that scripts and loops assign to.
-    fn declared_by(&mut self, act: &Act) {
+    fn declared_by(&mut self, act: &Executable) {
         match &act.kind {
             ActKind::Script(statements) => self.declared_in(statements, &mut Vec::new()),
             ActKind::ForEach(each) => {

@@ -2,7 +2,7 @@
 
 use super::prepare::Work;
 use crate::front::agent::code::is_identity;
-use crate::front::agent::format::Part;
+use crate::front::agent::format::FormatPart;
 use crate::front::agent::python::{Asked, Expr, PyExprKind, Statement, StatementKind, uses};
 use crate::span::Span;
 use crate::syntax::UnaryOp;
@@ -16,12 +16,12 @@ pub(super) struct Event {
     /// How a read asks the context for the name, if it does.
     pub(super) asked: Option<Asked>,
     /// Whether a condition reads it, and what for.
-    pub(super) condition: Option<Reading>,
+    pub(super) condition: Option<ReadKind>,
 }
 
 /// What a condition does with a value.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Reading {
+pub(super) enum ReadKind {
     /// It holds, or does not.
     Truth,
     /// Anything else.
@@ -95,7 +95,7 @@ fn conditions(expr: &Expr, events: &mut Vec<Event>) {
     let truths = truths(expr);
     for event in &mut events[before..] {
         let decides = truths.contains(&event.span);
-        event.condition = Some(if decides { Reading::Truth } else { Reading::Value });
+        event.condition = Some(if decides { ReadKind::Truth } else { ReadKind::Value });
     }
 }
 
@@ -137,9 +137,9 @@ fn reads(expr: &Expr, code: bool, events: &mut Vec<Event>) {
     }
 }
 
-fn fields<'p>(parts: impl IntoIterator<Item = &'p Part>, events: &mut Vec<Event>) {
+fn fields<'p>(parts: impl IntoIterator<Item = &'p FormatPart>, events: &mut Vec<Event>) {
     for part in parts {
-        if let Part::Field(field) = part {
+        if let FormatPart::Field(field) = part {
             let kind = EventKind::Read { nested: false, lenient: false, prompt: true };
             events.push(Event::new(&field.name.node, field.name.span, kind));
         }

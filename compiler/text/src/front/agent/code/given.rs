@@ -9,7 +9,7 @@ use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
 
 /// One of the agent's own inputs.
 #[derive(Debug, Clone)]
-pub(in crate::front::agent) struct Given {
+pub(in crate::front::agent) struct InputUse {
     /// Its name in the chart.
     pub(in crate::front::agent) written: String,
     /// Its default; without one, the host must set it.
@@ -20,7 +20,7 @@ pub(in crate::front::agent) struct Given {
     pub(in crate::front::agent) span: Span,
 }
 
-impl Given {
+impl InputUse {
     /// Derives an input and, as far as possible, its type from the ways in which code asks for it.
     pub(in crate::front::agent) fn of(written: String, asked: &[&Asked], span: Span) -> (Self, Ty) {
         let mut defaults: Vec<&Literal> = Vec::new();
@@ -130,7 +130,7 @@ fn constant(value: &Literal, span: Span) -> Expr {
 
 impl Scope {
     /// The input of this name, if it is one of the agent's own.
-    pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&Given> {
+    pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&InputUse> {
         match self.roles.get(name) {
             Some(Role::Given(given)) => Some(given),
             Some(

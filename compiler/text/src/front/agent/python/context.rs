@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Functions that return the context.
 const CONTEXT_CALLS: &[&str] = &["locals", "globals", "vars"];
 
-fn gives_context(function: &Expr) -> bool {
+fn is_context_call(function: &Expr) -> bool {
     matches!(&function.kind, PyExprKind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
 }
 
@@ -105,7 +105,7 @@ impl<'f> Context<'f> {
             }
             return true;
         }
-        matches!(&expr.kind, PyExprKind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
+        matches!(&expr.kind, PyExprKind::Call(f, arguments) if arguments.is_empty() && is_context_call(f))
     }
 
     /// If there is a use of `context` at this place, records that it reads `name`.
@@ -219,7 +219,7 @@ impl<'f> Context<'f> {
                 _ => self.refuse(span, "the context is read by a name in quotes".to_owned()),
             };
         }
-        if gives_context(&function) {
+        if is_context_call(&function) {
             let message = "the whole context can only be read with `.get(…)` or `[…]`";
             return self.refuse(span, message.to_owned());
         }

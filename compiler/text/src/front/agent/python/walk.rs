@@ -18,17 +18,17 @@ pub(in crate::front::agent) struct Use {
 
 /// All reads in the order of evaluation, except of names that a comprehension binds.
 pub(in crate::front::agent) fn uses(expr: &Expr) -> Vec<Use> {
-    let mut walk = Walk { bound: Vec::new(), out: Vec::new() };
+    let mut walk = NameWalk { bound: Vec::new(), out: Vec::new() };
     walk.expr(expr);
     walk.out
 }
 
-struct Walk<'e> {
+struct NameWalk<'e> {
     bound: Vec<&'e str>,
     out: Vec<Use>,
 }
 
-impl<'e> Walk<'e> {
+impl<'e> NameWalk<'e> {
     fn read(&mut self, name: &str, span: Span, asked: Option<Asked>) {
         if !self.bound.contains(&name) {
             let nested = !self.bound.is_empty();

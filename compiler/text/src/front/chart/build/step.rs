@@ -16,7 +16,7 @@ type P<'i> = Pair<'i, Rule>;
 
 /// The parts of the first line of a step, whatever its kind.
 #[derive(Default)]
-struct Head {
+struct StepHead {
     names: Vec<crate::span::Ident>,
     renamed: Vec<crate::span::Ident>,
     path: Option<Path>,
@@ -35,7 +35,7 @@ impl Cx<'_> {
     /// A step of any kind.
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
-        let mut head = Head::default();
+        let mut head = StepHead::default();
         let (mut client, mut guard, mut then, mut each) = (None, None, None, None);
         let (mut items, mut end) = (Vec::new(), Vec::new());
         for part in pair.into_inner() {

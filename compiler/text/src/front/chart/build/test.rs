@@ -5,7 +5,8 @@ use crate::front::chart::grammar::Rule;
 use crate::front::chart::recover::BodyKind;
 use crate::span::{Ident, Spanned};
 use crate::syntax::{
-    Assertion, Expectation, Expr, GivenFunction, Path, Scenario, StepRef, TestAnswer, TestItem, Why,
+    Assertion, Expectation, Expr, FailureReason, GivenFunction, Path, Scenario, StepRef,
+    TestAnswer, TestItem,
 };
 use pest::iterators::Pair;
 
@@ -80,7 +81,7 @@ struct Parts {
     arguments: Option<Vec<Expr>>,
     expr: Option<Expr>,
     text: Option<Spanned<String>>,
-    why: Option<Why>,
+    why: Option<FailureReason>,
     is_only: bool,
 }
 
@@ -105,11 +106,11 @@ impl Parts {
     }
 }
 
-fn why(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Why> {
+fn why(cx: &mut Cx<'_>, pair: P<'_>) -> Option<FailureReason> {
     let part = pair.into_inner().next()?;
     Some(match part.as_rule() {
-        Rule::name => Why::Kind(cx.ident(&part)),
-        _ => Why::Text(cx.plain_text(&part)),
+        Rule::name => FailureReason::Kind(cx.ident(&part)),
+        _ => FailureReason::Text(cx.plain_text(&part)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Builds the chart: its declarations, and everything else as items of the root.
 
-use super::super::convert::At;
+use super::super::convert::ExprContext;
 use super::super::document::Document;
 use super::super::invoke::{Family, PassedParam};
 use super::super::kinds::{Class, Kinds};
@@ -121,7 +121,7 @@ impl Builder<'_, '_> {
                 // A value that may fail is assigned in a block at the start of the run.
                 Some(_) if variable.late => Expr { kind: ExprKind::None, span },
                 Some(written) => {
-                    let at = At { before: Some(nth), ..At::state(0) };
+                    let at = ExprContext { before: Some(nth), ..ExprContext::state(0) };
                     self.converter().value(written, &at).expr
                 }
                 None if kinds == Kinds::INT => Expr { kind: ExprKind::Int(0), span },
@@ -150,7 +150,7 @@ impl Builder<'_, '_> {
             let Some(data) = variable.data.filter(|_| variable.late) else { continue };
             let Some(written) = &document.data[data].value else { continue };
             let (name, span) = (variable.name.clone(), variable.span);
-            let at = At { before: Some(nth), ..At::state(0) };
+            let at = ExprContext { before: Some(nth), ..ExprContext::state(0) };
             let value = self.converter().value(written, &at).expr;
             let action = Action::Assign(Ident::new(name, span), value);
             let block =
@@ -202,12 +202,12 @@ impl Builder<'_, '_> {
             items.extend(self.history(*child));
         }
         for block in &state.enter {
-            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            let body = self.actions(&block.body, &mut ExprContext::state(nth), block.span);
             items.push(noted(StateItem::Enter(body), block.span, &block.before));
         }
         items.extend(self.done_data(nth));
         for block in &state.exit {
-            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            let body = self.actions(&block.body, &mut ExprContext::state(nth), block.span);
             items.push(noted(StateItem::Exit(body), block.span, &block.before));
         }
         for (invoke, written) in document.invokes.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! `<invoke>`.
 
-use super::super::convert::{At, Brings, Converter, call, fails};
+use super::super::convert::{Brings, Converter, ExprContext, call, fails};
 use super::super::script::{Expr as Script, ScriptExprKind};
 use super::{Builder, noted};
 use crate::rules::{left_out, outside_subset};
@@ -18,7 +18,7 @@ impl Builder<'_, '_> {
     pub(super) fn invoke(&mut self, nth: usize) -> Noted<StateItem> {
         let document = self.document;
         let invoke = &document.invokes[nth];
-        let at = At::state(invoke.state);
+        let at = ExprContext::state(invoke.state);
         let mut arguments = Vec::new();
         // The guard first computes all values that can fail: a failure prevents the invocation and raises `error.execution`.
         let mut tried = Vec::new();

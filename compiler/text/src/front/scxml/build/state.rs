@@ -1,6 +1,6 @@
 //! States and their default entries.
 
-use super::super::convert::At;
+use super::super::convert::ExprContext;
 use super::super::document::{Initial, Payload, ScxmlStateKind};
 use super::{Builder, comments, noted, path};
 use crate::span::{Ident, Span};
@@ -67,7 +67,7 @@ impl Builder<'_, '_> {
     fn entered(&mut self, from: usize, initial: &Initial) -> Option<(Vec<Path>, Option<Block>)> {
         let targets: Vec<Path> = initial.targets.iter().map(|id| self.path_of(from, id)).collect();
         let actions = (!initial.body.is_empty())
-            .then(|| self.actions(&initial.body, &mut At::state(from), initial.span));
+            .then(|| self.actions(&initial.body, &mut ExprContext::state(from), initial.span));
         (!targets.is_empty()).then_some((targets, actions))
     }
 
@@ -99,7 +99,7 @@ impl Builder<'_, '_> {
         let (Some(done), Some(0)) = (&state.done, state.parent) else {
             return StateKind::Final(Vec::new(), Vec::new(), None);
         };
-        let value = self.payload(done, &At::state(nth));
+        let value = self.payload(done, &ExprContext::state(nth));
         let span = value.span;
         let ty = TypeExpr { kind: TypeKind::Name("Json".to_owned()), span };
         let data = Param { name: Ident::new("data".to_owned(), state.id.span), ty };
@@ -116,7 +116,7 @@ impl Builder<'_, '_> {
         };
         let parent = document.states[nth].parent?;
         let keeps = self.scope.done.get(&parent).copied()?;
-        let value = self.payload(done, &At::state(nth));
+        let value = self.payload(done, &ExprContext::state(nth));
         let name = Ident::new(self.scope.variables[keeps].name.clone(), span);
         Some(enter(Action::Assign(name, value), span))
     }

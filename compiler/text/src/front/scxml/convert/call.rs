@@ -1,6 +1,6 @@
 //! Calls.
 
-use super::{At, Converter, Value, call, fails, number, value};
+use super::{Converter, ExprContext, Value, call, fails, number, value};
 use crate::diagnostic::near;
 use crate::front::scxml::kinds::{Class, Kinds};
 use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
@@ -14,7 +14,7 @@ impl Converter<'_, '_> {
         function: &Script,
         arguments: &[Script],
         span: Span,
-        at: &At,
+        at: &ExprContext,
     ) -> Value {
         if let ScriptExprKind::Name(name) = &function.kind {
             return match (name.as_str(), arguments) {
@@ -54,7 +54,7 @@ impl Converter<'_, '_> {
         self.refuse(span, "this function is not translated")
     }
 
-    fn math(&mut self, name: &str, arguments: &[Script], span: Span, at: &At) -> Value {
+    fn math(&mut self, name: &str, arguments: &[Script], span: Span, at: &ExprContext) -> Value {
         let all: Vec<Value> = arguments.iter().map(|a| self.number(a, at)).collect();
         let typed = all.iter().all(|a| a.class != Class::Json);
         let joint = all.iter().fold(Kinds::NEVER, |k, a| k.or(a.kinds));
@@ -108,7 +108,7 @@ impl Converter<'_, '_> {
     }
 
     /// `In('s')`.
-    fn in_state(&mut self, id: &Script, span: Span, at: &At) -> Value {
+    fn in_state(&mut self, id: &Script, span: Span, at: &ExprContext) -> Value {
         let ScriptExprKind::Text(name) = &id.kind else {
             return self.refuse(id.span, "`In` takes a text that says which state");
         };

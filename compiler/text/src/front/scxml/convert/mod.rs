@@ -42,7 +42,7 @@ pub(super) enum Brings {
 
 /// The context of an expression.
 #[derive(Debug, Clone)]
-pub(super) struct At {
+pub(super) struct ExprContext {
     pub(super) state: usize,
     pub(super) brings: Brings,
     /// Names bound by loops, innermost last: the written name, the chart's name, the kinds of the value.
@@ -55,7 +55,7 @@ pub(super) struct At {
     pub(super) inside: bool,
 }
 
-impl At {
+impl ExprContext {
     pub(super) fn state(state: usize) -> Self {
         let (brings, locals) = (Brings::Nothing, Vec::new());
         Self { state, brings, locals, before: None, named: None, inside: false }
@@ -70,7 +70,7 @@ pub(super) struct Converter<'c, 'd> {
 
 impl Converter<'_, '_> {
     /// An expression of any type.
-    pub(super) fn value(&mut self, script: &Script, at: &At) -> Value {
+    pub(super) fn value(&mut self, script: &Script, at: &ExprContext) -> Value {
         let span = script.span;
         match &script.kind {
             ScriptExprKind::None => value(ExprKind::None, span, Kinds::NONE, Class::None),
@@ -138,7 +138,7 @@ impl Converter<'_, '_> {
     }
 
     /// An expression of type Bool: whether its value is truthy.
-    pub(super) fn condition(&mut self, script: &Script, at: &At) -> Expr {
+    pub(super) fn condition(&mut self, script: &Script, at: &ExprContext) -> Expr {
         let span = script.span;
         if let ScriptExprKind::And(left, right) | ScriptExprKind::Or(left, right) = &script.kind {
             let and = matches!(script.kind, ScriptExprKind::And(..));
@@ -164,7 +164,7 @@ impl Converter<'_, '_> {
         fails(why, span)
     }
 
-    fn name(&mut self, name: &str, span: Span, at: &At) -> Value {
+    fn name(&mut self, name: &str, span: Span, at: &ExprContext) -> Value {
         if let Some((_, local, kinds)) = at.locals.iter().rev().find(|(known, ..)| known == name) {
             return value(ExprKind::Name(local.clone()), span, *kinds, Class::Json);
         }
@@ -198,7 +198,7 @@ impl Converter<'_, '_> {
         value(ExprKind::Name(variable.name.clone()), span, kinds, kinds.class())
     }
 
-    fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &At) -> Value {
+    fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &ExprContext) -> Value {
         if of.kind == ScriptExprKind::Name("_event".to_owned()) {
             return self.of_event(&name.node, span, at);
         }
@@ -228,7 +228,7 @@ impl Converter<'_, '_> {
         value(call("js_get", vec![of.expr, key], span), span, Kinds::ANY, Class::Json)
     }
 
-    fn index(&mut self, of: &Script, index: &Script, span: Span, at: &At) -> Value {
+    fn index(&mut self, of: &Script, index: &Script, span: Span, at: &ExprContext) -> Value {
         if let (ScriptExprKind::Name(event), ScriptExprKind::Text(name)) = (&of.kind, &index.kind)
             && event == "_event"
         {
@@ -243,7 +243,7 @@ impl Converter<'_, '_> {
     }
 
     /// An expression as a number, converted if necessary.
-    fn number(&mut self, script: &Script, at: &At) -> Value {
+    fn number(&mut self, script: &Script, at: &ExprContext) -> Value {
         number(self.value(script, at))
     }
 }

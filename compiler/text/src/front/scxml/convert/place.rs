@@ -1,6 +1,6 @@
 //! Targets of assignments.
 
-use super::{At, Converter, Value, call, text_value, value};
+use super::{Converter, ExprContext, Value, call, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
 use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::syntax::Expr;
@@ -12,7 +12,7 @@ impl Converter<'_, '_> {
         &mut self,
         place: &Script,
         new: Value,
-        at: &At,
+        at: &ExprContext,
     ) -> Result<(usize, Value), String> {
         if let ScriptExprKind::Name(name) = &place.kind {
             return match self.scope.variable(name) {

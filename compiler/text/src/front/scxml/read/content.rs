@@ -1,7 +1,7 @@
 //! Executable content.
 
 use super::{Reader, ident, parts_of};
-use crate::front::scxml::document::{Act, ActKind, ForEach};
+use crate::front::scxml::document::{ActKind, Executable, ForEach};
 use crate::front::scxml::script::{self, Expr, ScriptExprKind};
 use crate::front::scxml::xml::Element;
 use crate::rules::faulty_expression;
@@ -9,7 +9,7 @@ use crate::rules::illegal_structure;
 use crate::span::Spanned;
 
 /// An element with the comments before it.
-type Part<'e> = (&'e Element, Vec<Spanned<String>>);
+type CommentedElement<'e> = (&'e Element, Vec<Spanned<String>>);
 
 /// How deep executable content may nest.
 const DEEPEST: usize = 40;
@@ -19,11 +19,11 @@ const MOST_BRANCHES: usize = 60;
 
 impl Reader<'_> {
     /// A block of executable content.
-    pub(super) fn acts(&mut self, parts: &[Part<'_>]) -> Vec<Act> {
+    pub(super) fn acts(&mut self, parts: &[CommentedElement<'_>]) -> Vec<Executable> {
         let mut found = Vec::new();
         for (element, before) in parts {
             if let Some(kind) = self.act(element) {
-                found.push(Act { kind, span: element.span, before: before.clone() });
+                found.push(Executable { kind, span: element.span, before: before.clone() });
             }
         }
         found
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let cond = self.required(element, "cond").cloned();
         let first = cond.map(|text| self.expr(&text));
         let (parts, _) = parts_of(element);
-        let mut branches: Vec<(Option<Expr>, Vec<Part<'_>>)> = vec![(
+        let mut branches: Vec<(Option<Expr>, Vec<CommentedElement<'_>>)> = vec![(
             Some(first.unwrap_or_else(|| Expr::new(ScriptExprKind::Bool(false), element.span))),
             Vec::new(),
         )];

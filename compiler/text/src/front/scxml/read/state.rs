@@ -2,7 +2,7 @@
 
 use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{
-    Block, Data, Initial, Payload, ScxmlStateKind, State, Transition,
+    Block, Data, Initial, Payload, ScxmlState, ScxmlStateKind, Transition,
 };
 use crate::front::scxml::xml::Element;
 use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_field};
@@ -46,7 +46,7 @@ impl Reader<'_> {
     }
 
     /// All states in document order, beginning with the document itself.
-    pub(super) fn states(&mut self, root: &Element) -> Vec<State> {
+    pub(super) fn states(&mut self, root: &Element) -> Vec<ScxmlState> {
         let mut states = Vec::new();
         let id = Ident::new(String::new(), root.name.span);
         self.state(root, ScxmlStateKind::Root, (id, Vec::new()), None, 0, &mut states);
@@ -60,11 +60,11 @@ impl Reader<'_> {
         (id, before): (Ident, Comments),
         parent: Option<usize>,
         depth: usize,
-        to: &mut Vec<State>,
+        to: &mut Vec<ScxmlState>,
     ) {
         let nth = to.len();
         let (parts, mut end) = parts_of(element);
-        to.push(State {
+        to.push(ScxmlState {
             kind: kind_of,
             id,
             parent,

@@ -55,14 +55,14 @@ impl Parser {
         let mut items = Vec::new();
         loop {
             let place = self.place();
-            if self.takes(close) {
+            if self.eat(close) {
                 return Ok((items, place));
             }
             if matches!(self.peek(), Token::Mark("...")) {
                 return self.refuse("`...` is not translated");
             }
             items.push(self.expr()?);
-            if !self.takes(",") && !matches!(self.peek(), Token::Mark(m) if *m == close) {
+            if !self.eat(",") && !matches!(self.peek(), Token::Mark(m) if *m == close) {
                 return Err(self.unexpected(&format!("`{close}`")));
             }
         }
@@ -127,7 +127,7 @@ impl Parser {
         let mut entries: Vec<(Ident, Expr)> = Vec::new();
         loop {
             let place = self.place();
-            if self.takes("}") {
+            if self.eat("}") {
                 return make(ScriptExprKind::Object(entries), start.to(place));
             }
             let key = match self.peek().clone() {
@@ -140,7 +140,7 @@ impl Parser {
             };
             self.next();
             let key = Ident::new(key, place);
-            let value = if self.takes(":") {
+            let value = if self.eat(":") {
                 self.expr()?
             } else if matches!(self.peek(), Token::Mark("," | "}")) && is_name(&key.node) {
                 make(ScriptExprKind::Name(key.node.clone()), place)?
@@ -154,7 +154,7 @@ impl Parser {
             if entries.len() > 1000 {
                 return self.refuse("an object with more than 1000 entries");
             }
-            if !self.takes(",") && !matches!(self.peek(), Token::Mark("}")) {
+            if !self.eat(",") && !matches!(self.peek(), Token::Mark("}")) {
                 return Err(self.unexpected("`}`"));
             }
         }

@@ -92,7 +92,7 @@ impl Parser {
         (token, span)
     }
 
-    pub(super) fn takes(&mut self, mark: &str) -> bool {
+    pub(super) fn eat(&mut self, mark: &str) -> bool {
         let found = matches!(self.peek(), Token::Mark(m) if *m == mark);
         if found {
             self.next();
@@ -106,7 +106,7 @@ impl Parser {
 
     pub(super) fn expect(&mut self, mark: &str) -> Result<Span, Fault> {
         let place = self.place();
-        if self.takes(mark) { Ok(place) } else { Err(self.unexpected(&format!("`{mark}`"))) }
+        if self.eat(mark) { Ok(place) } else { Err(self.unexpected(&format!("`{mark}`"))) }
     }
 
     pub(super) fn unexpected(&self, wanted: &str) -> Fault {
@@ -144,7 +144,7 @@ impl Parser {
 
     fn conditional(&mut self) -> Result<Expr, Fault> {
         let test = self.binary(0)?;
-        if !self.takes("?") {
+        if !self.eat("?") {
             if matches!(self.peek(), Token::Mark("=>")) {
                 return self.refuse("a function is not translated");
             }

@@ -18,7 +18,7 @@ pub(in crate::front::scxml) fn statements(text: &Text) -> Result<Vec<Statement>,
 }
 
 fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> {
-    if parser.takes(";") {
+    if parser.eat(";") {
         return Ok(());
     }
     if matches!(parser.peek(), Token::Mark("{")) {
@@ -61,9 +61,7 @@ fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> 
 
 /// The end of a statement: `;`, or the end of the line, the block or the script.
 fn end(parser: &mut Parser) -> Result<(), Fault> {
-    if parser.takes(";")
-        || parser.broken()
-        || matches!(parser.peek(), Token::Mark("}") | Token::End)
+    if parser.eat(";") || parser.broken() || matches!(parser.peek(), Token::Mark("}") | Token::End)
     {
         return Ok(());
     }
@@ -80,7 +78,7 @@ fn block(parser: &mut Parser) -> Result<Vec<Statement>, Fault> {
         return Ok(found);
     }
     parser.expect("{")?;
-    while !parser.takes("}") {
+    while !parser.eat("}") {
         if *parser.peek() == Token::End {
             return Err(parser.unexpected("`}`"));
         }
@@ -93,9 +91,9 @@ fn declarations(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Faul
     loop {
         let name = name(parser)?;
         let span = name.span;
-        let value = if parser.takes("=") { Some(parser.expr()?) } else { None };
+        let value = if parser.eat("=") { Some(parser.expr()?) } else { None };
         to.push(Statement { kind: StatementKind::Declare(name, value), span });
-        if !parser.takes(",") {
+        if !parser.eat(",") {
             return end(parser);
         }
     }
@@ -153,18 +151,18 @@ fn for_of(parser: &mut Parser) -> Result<Statement, Fault> {
 /// An assignment, or a supported call.
 fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
-        if parser.takes(mark) {
+        if parser.eat(mark) {
             let place = parser.expr()?;
             return step(place, op);
         }
     }
     let place = parser.expr()?;
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
-        if !parser.broken() && parser.takes(mark) {
+        if !parser.broken() && parser.eat(mark) {
             return step(place, op);
         }
     }
-    if parser.takes("=") {
+    if parser.eat("=") {
         let value = parser.expr()?;
         if matches!(parser.peek(), Token::Mark("=")) {
             return parser.refuse("one assignment in another is not translated");
@@ -180,7 +178,7 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
         ("**=", BinaryOp::Power),
     ];
     for (mark, op) in changes {
-        if parser.takes(mark) {
+        if parser.eat(mark) {
             let value = parser.expr()?;
             let span = place.span.to(value.span);
             let changed = Expr::new(

@@ -18,13 +18,13 @@ pub struct ScopeCondition {
     pub except: Vec<StateId>,
     /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not
     /// where it is certain.
-    pub is_loose: bool,
+    pub is_approximate: bool,
 }
 
 impl ScopeCondition {
     /// Whether acting is possible while the leaf is active.
-    pub fn covers(&self, chart: &Chart, leaf: StateId) -> bool {
-        self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.leaves_out(chart, leaf)
+    pub fn may_hold_in(&self, chart: &Chart, leaf: StateId) -> bool {
+        self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.excludes_leaf(chart, leaf)
     }
 
     /// Whether the condition tests for states that are never active here, so that it is false for all values of the variables.
@@ -47,12 +47,12 @@ impl ScopeCondition {
     }
 
     /// Whether the leaf is inside an excluded state.
-    pub fn leaves_out(&self, chart: &Chart, leaf: StateId) -> bool {
+    pub fn excludes_leaf(&self, chart: &Chart, leaf: StateId) -> bool {
         self.except.iter().any(|s| chart.contains(*s, leaf))
     }
 
     fn narrow(&mut self, chart: &Chart, to: &[StateId]) {
-        self.is_loose |= self.within.iter().any(|s| to.iter().any(|t| apart(chart, *s, *t)));
+        self.is_approximate |= self.within.iter().any(|s| to.iter().any(|t| apart(chart, *s, *t)));
         self.within = meet(chart, &self.within, to);
     }
 
@@ -60,7 +60,8 @@ impl ScopeCondition {
         if states.is_empty() && self.except.is_empty() {
             return;
         }
-        self.is_loose |= self.within.iter().any(|s| states.iter().any(|e| apart(chart, *s, *e)));
+        self.is_approximate |=
+            self.within.iter().any(|s| states.iter().any(|e| apart(chart, *s, *e)));
         self.except.extend(states);
         self.except.sort_unstable();
         self.except.dedup();
@@ -89,7 +90,7 @@ impl ScopeCondition {
 
 /// The states in which each transition and each step may act.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct ScopeConditions {
     /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
     /// it everywhere.
     pub lines: Vec<ScopeCondition>,
@@ -103,7 +104,7 @@ pub struct Places {
     pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
-impl Places {
+impl ScopeConditions {
     /// Computes the places from scopes, guards, steps and permissions.
     pub fn new(chart: &Chart, ranges: &Ranges) -> Self {
         let mut steps: Vec<ScopeCondition> = chart
@@ -212,7 +213,7 @@ fn line_place(
     if let Some(id) = line.trigger.step() {
         let step = &steps[id.index()];
         if step.within.is_empty() || !outlives(chart, id, interrupted) {
-            place.is_loose |= step.is_loose;
+            place.is_approximate |= step.is_approximate;
             place.narrow(chart, &step.within);
             place.exclude(chart, &step.except);
         }
