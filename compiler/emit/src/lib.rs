@@ -46,8 +46,8 @@ pub struct Options {
 
 impl Options {
     /// How often a transition was taken, if the picture shows counts.
-    fn times(&self, line: TransitionId) -> Option<u64> {
-        Some(self.taken.as_ref()?.get(&line).copied().unwrap_or(0))
+    fn times(&self, transition: TransitionId) -> Option<u64> {
+        Some(self.taken.as_ref()?.get(&transition).copied().unwrap_or(0))
     }
 }
 

@@ -88,7 +88,7 @@ impl Claims {
         let (unoffered, echoes) = (told("dead-option"), told("event-cycle"));
         let lines = || (0..chart.transitions.len()).map(TransitionId::at);
         Self {
-            shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.line).collect(),
+            shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.transition).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
             unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
@@ -110,12 +110,18 @@ impl Claims {
                 }))
                 .collect(),
             traps: progress::traps(chart, &facts),
-            resets: restart::resets(chart, &facts).iter().map(|r| (r.line, r.parallel)).collect(),
-            restarts: restart::restarts(chart, &facts).iter().map(|r| (r.line, r.state)).collect(),
+            resets: restart::resets(chart, &facts)
+                .iter()
+                .map(|r| (r.transition, r.parallel))
+                .collect(),
+            restarts: restart::restarts(chart, &facts)
+                .iter()
+                .map(|r| (r.transition, r.state))
+                .collect(),
             left: restart::left(chart, &facts),
             unhandled: handling::unhandled(chart, &facts).iter().map(|u| u.event).collect(),
             needless: needless(chart),
-            late: deadline::dead(chart, &facts).iter().map(|d| d.line).collect(),
+            late: deadline::dead(chart, &facts).iter().map(|d| d.transition).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
             idle: (0..chart.permissions.len()).filter(|row| !facts.scopes.used[*row]).collect(),
             fails: !told("success-by-failure").is_empty(),

@@ -23,7 +23,7 @@ pub fn can_fail(chart: &Chart) -> bool {
     };
     let goes_on = |leaf: StateId| {
         let mut lines = chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
-        lines.any(|line| can_occur(chart, &chart.transition(*line).trigger))
+        lines.any(|transition| can_occur(chart, &chart.transition(*transition).trigger))
     };
     chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
 }

@@ -103,8 +103,8 @@ impl<'c> Moves<'c> {
             combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
         };
-        made.doubted.extend(chart.transitions.iter().filter_map(|line| {
-            if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
+        made.doubted.extend(chart.transitions.iter().filter_map(|transition| {
+            if let Trigger::StepDoubt(step) = transition.trigger { Some(step) } else { None }
         }));
         made.doubted.retain(|step| chart.may_doubt(*step));
         let counted =

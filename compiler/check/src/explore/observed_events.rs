@@ -25,10 +25,10 @@ impl ObservedEvents {
                 each[event.index()].push(state);
             }
         };
-        for line in &chart.transitions {
-            match &line.trigger {
-                Trigger::Event(events) => hears(events, line.source),
-                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(line.source),
+        for transition in &chart.transitions {
+            match &transition.trigger {
+                Trigger::Event(events) => hears(events, transition.source),
+                Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(transition.source),
                 Trigger::Turn
                 | Trigger::When
                 | Trigger::StateDone(_)

@@ -45,8 +45,8 @@ impl RelevantLeaves {
 
 /// The guards of transitions and the conditions of steps, each with its state.
 fn owners(chart: &Chart) -> BTreeMap<*const Expr, StateId> {
-    let lines = chart.transitions.iter().flat_map(|line| {
-        line.guard.iter().map(move |guard| (std::ptr::from_ref(guard), line.source))
+    let lines = chart.transitions.iter().flat_map(|transition| {
+        transition.guard.iter().map(move |guard| (std::ptr::from_ref(guard), transition.source))
     });
     let steps = chart.steps.iter().flat_map(|step| {
         let conditions = step.guard.iter().chain(&step.ends_turn);

@@ -113,7 +113,7 @@ impl Seen {
             for happened in found.story(edge) {
                 match happened {
                     Happened::Entered(state) => entered[state.index()] = true,
-                    Happened::Taken(line) => taken[line.index()] = true,
+                    Happened::Taken(transition) => taken[transition.index()] = true,
                     Happened::Called(_) | Happened::Livelock => {}
                 }
             }
@@ -124,8 +124,8 @@ impl Seen {
     }
 
     /// Whether a run takes a transition.
-    pub fn is_taken(&self, line: TransitionId) -> bool {
-        self.taken[line.index()]
+    pub fn is_taken(&self, transition: TransitionId) -> bool {
+        self.taken[transition.index()]
     }
 
     /// The values of a var at all points inside a state, each once, in the order found.

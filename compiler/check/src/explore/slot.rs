@@ -62,12 +62,12 @@ impl<'c> Uses<'c> {
                 uses.assign(chart, Slot::Variable(VarId::at(i)), default, PayloadSource::Anywhere);
             }
         }
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let place = PayloadSource::Line(TransitionId::at(i));
-            if let Some(guard) = &line.guard {
+            if let Some(guard) = &transition.guard {
                 uses.decide(guard, place);
             }
-            match &line.trigger {
+            match &transition.trigger {
                 Trigger::After(bound)
                 | Trigger::AfterTurns(bound)
                 | Trigger::StepTimeout(_, bound) => uses.decide(bound, PayloadSource::Anywhere),
@@ -85,10 +85,10 @@ impl<'c> Uses<'c> {
                 | Trigger::Error(_)
                 | Trigger::LimitWarn(_) => {}
             }
-            for argument in line.targets.iter().flat_map(|target| &target.arguments) {
+            for argument in transition.targets.iter().flat_map(|target| &target.arguments) {
                 uses.decide_if_fallible(chart, argument, place);
             }
-            uses.actions(chart, &line.actions, place);
+            uses.actions(chart, &transition.actions, place);
         }
         for state in &chart.states {
             for block in state.entry.iter().chain(&state.exit).chain([&state.default_actions]) {
@@ -346,8 +346,8 @@ pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot
         let answers = steps.flat_map(|s| [Slot::Answer(s), Slot::Reason(s)]);
         events().filter_map(fields).chain(choices).chain(answers).collect()
     };
-    let PayloadSource::Line(line) = place else { return anything() };
-    match &chart.transition(line).trigger {
+    let PayloadSource::Line(transition) = place else { return anything() };
+    match &chart.transition(transition).trigger {
         Trigger::Event(events) => events.iter().copied().filter_map(fields).collect(),
         Trigger::AnyEvent => events().filter_map(fields).collect(),
         Trigger::Choice(choice) => vec![Slot::Argument(*choice, nth)],

@@ -13,29 +13,29 @@ const MICROSTEPS: usize = 500;
 
 /// Whether an event that nothing else handles leads into the state, wherever a run is.
 pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
-    let in_time = chart.transitions.iter().all(|line| {
-        let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &line.trigger else {
+    let in_time = chart.transitions.iter().all(|transition| {
+        let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &transition.trigger else {
             return true;
         };
         matches!(bound.kind, ExprKind::Duration(1..))
     });
-    let takes = |line: &Transition, event: EventId| {
-        matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
-            || matches!(&line.trigger, Trigger::Event(events) if events.contains(&event))
+    let takes = |transition: &Transition, event: EventId| {
+        matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+            || matches!(&transition.trigger, Trigger::Event(events) if events.contains(&event))
     };
     let alone = |event: &EventId| {
         chart.transitions.iter().filter(|other| takes(other, *event)).count() == 1
     };
-    let leads = |line: &Transition| {
-        line.source == StateId(0)
-            && line.guard.is_none()
-            && line.scope.as_ref().is_none_or(|scope| {
+    let leads = |transition: &Transition| {
+        transition.source == StateId(0)
+            && transition.guard.is_none()
+            && transition.scope.as_ref().is_none_or(|scope| {
                 // Where the scope does not hold, the run has ended or is in the state already.
                 let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
                 scope.any_of.is_empty() && scope.none_of.iter().all(over)
             })
-            && line.targets.iter().any(|target| chart.contains(state, target.state))
-            && matches!(&line.trigger, Trigger::Event(events) if events.iter().any(alone))
+            && transition.targets.iter().any(|target| chart.contains(state, target.state))
+            && matches!(&transition.trigger, Trigger::Event(events) if events.iter().any(alone))
     };
     in_time && chart.transitions.iter().any(leads)
 }
@@ -43,14 +43,14 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
 /// Whether a `when` transition ends the run as soon as it has had this many turns, wherever it is: a machine is stable only if no
 /// such transition is enabled.
 pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
-    let ends = |line: &Transition| {
-        line.trigger == Trigger::When
-            && line.guard.as_ref().is_some_and(|guard| holds_after(chart, guard, turns))
-            && ends_run(chart, line)
-            && line.scope.as_ref().is_none_or(|scope| {
+    let ends = |transition: &Transition| {
+        transition.trigger == Trigger::When
+            && transition.guard.as_ref().is_some_and(|guard| holds_after(chart, guard, turns))
+            && ends_run(chart, transition)
+            && transition.scope.as_ref().is_none_or(|scope| {
                 scope.any_of.is_empty() && scope.none_of.iter().all(|s| is_end(chart, *s))
             })
-            && is_everywhere(chart, line.source)
+            && is_everywhere(chart, transition.source)
     };
     chart.transitions.iter().any(ends) && always_rests(chart)
 }
@@ -85,8 +85,9 @@ fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
 }
 
 /// Whether a transition leads only to ends of the run.
-pub(super) fn ends_run(chart: &Chart, line: &Transition) -> bool {
-    !line.targets.is_empty() && line.targets.iter().all(|target| is_end(chart, target.state))
+pub(super) fn ends_run(chart: &Chart, transition: &Transition) -> bool {
+    !transition.targets.is_empty()
+        && transition.targets.iter().all(|target| is_end(chart, target.state))
 }
 
 /// Whether a state is active until the run ends.
@@ -98,7 +99,7 @@ fn is_everywhere(chart: &Chart, state: StateId) -> bool {
 
 /// Whether every macrostep ends by itself: the transitions that need no input form no cycle, and are few.
 fn always_rests(chart: &Chart) -> bool {
-    let by_itself = |line: &&Transition| match line.trigger {
+    let by_itself = |transition: &&Transition| match transition.trigger {
         Trigger::Event(_) | Trigger::Turn | Trigger::After(_) | Trigger::Choice(_) => false,
         Trigger::AnyEvent
         | Trigger::AnyOccurrence
@@ -114,12 +115,20 @@ fn always_rests(chart: &Chart) -> bool {
         | Trigger::LimitWarn(_) => true,
     };
     let is_history = |s: StateId| matches!(chart.state(s).kind, StateKind::History { .. });
-    let lines: Vec<&Transition> =
-        chart.transitions.iter().filter(by_itself).filter(|line| !ends_run(chart, line)).collect();
-    let stays = |line: &&Transition| {
-        line.targets.is_empty() || line.targets.iter().any(|target| is_history(target.state))
+    let transitions: Vec<&Transition> = chart
+        .transitions
+        .iter()
+        .filter(by_itself)
+        .filter(|transition| !ends_run(chart, transition))
+        .collect();
+    let stays = |transition: &&Transition| {
+        transition.targets.is_empty()
+            || transition.targets.iter().any(|target| is_history(target.state))
     };
-    if lines.len() > 50 || lines.iter().any(stays) || written(chart).any(|all| raises(all)) {
+    if transitions.len() > 50
+        || transitions.iter().any(stays)
+        || written(chart).any(|all| raises(all))
+    {
         return false;
     }
     let related = |a: StateId, b: StateId| chart.contains(a, b) || chart.contains(b, a);
@@ -127,13 +136,13 @@ fn always_rests(chart: &Chart) -> bool {
         from.targets.iter().any(|target| related(target.state, to.source))
     };
     // How often each is taken at most: once by itself, and once after each transition that leads to it.
-    let mut times = vec![1_usize; lines.len()];
-    for _ in 0..=lines.len() {
+    let mut times = vec![1_usize; transitions.len()];
+    for _ in 0..=transitions.len() {
         let before = |to: &&Transition| {
-            let rows = lines.iter().zip(&times).filter(|(from, _)| leads(from, to));
+            let rows = transitions.iter().zip(&times).filter(|(from, _)| leads(from, to));
             rows.fold(1, |all: usize, (_, times)| all.saturating_add(*times))
         };
-        let next: Vec<usize> = lines.iter().map(before).collect();
+        let next: Vec<usize> = transitions.iter().map(before).collect();
         if next == times {
             // Each block and guard may fail, which causes a further event.
             let taken = times.iter().fold(1, |all: usize, n| all.saturating_add(*n));

@@ -86,8 +86,8 @@ pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
                 Happened::Entered(state) => {
                     entered.insert(*state);
                 }
-                Happened::Taken(line) => {
-                    taken.insert(*line);
+                Happened::Taken(transition) => {
+                    taken.insert(*transition);
                 }
                 Happened::Called(_) | Happened::Livelock => {}
             }
@@ -98,8 +98,8 @@ pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
         state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
     };
     let (entered, left) = chart.state_ids().filter(real).partition(|id| entered.contains(id));
-    let lines = (0..chart.transitions.len()).map(TransitionId::at);
-    let untaken = lines.filter(|line| !taken.contains(line)).collect();
+    let transitions = (0..chart.transitions.len()).map(TransitionId::at);
+    let untaken = transitions.filter(|transition| !taken.contains(transition)).collect();
     let (ends, open) = count(&found, inputs);
     let dead = dead(&found);
     let worst = worst(&found, inputs);

@@ -145,7 +145,7 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
         perform(chart, &mut machine, &edge.act, &mut log);
         let nth = told.steps.len() + 1;
         told.taken.extend(log.story.iter().filter_map(|one| match one {
-            Happened::Taken(line) => Some((nth, *line)),
+            Happened::Taken(transition) => Some((nth, *transition)),
             Happened::Entered(_) | Happened::Called(_) | Happened::Livelock => None,
         }));
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {

@@ -19,19 +19,20 @@ impl Takers {
     pub fn new(chart: &Chart) -> Self {
         let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
         let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
-        let always = |line: &Transition| line.scope.is_none() && line.guard.is_none();
-        let lines = chart.transitions.iter().enumerate();
-        for (i, line) in lines.filter(|(_, line)| always(line)) {
+        let always =
+            |transition: &Transition| transition.scope.is_none() && transition.guard.is_none();
+        let transitions = chart.transitions.iter().enumerate();
+        for (i, transition) in transitions.filter(|(_, transition)| always(transition)) {
             let id = TransitionId::at(i);
-            if matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
-                any.entry(line.source).or_insert(id);
+            if matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
+                any.entry(transition.source).or_insert(id);
             }
-            if matches!(line.trigger, Trigger::Turn | Trigger::AnyOccurrence) {
-                turn.entry(line.source).or_insert(id);
+            if matches!(transition.trigger, Trigger::Turn | Trigger::AnyOccurrence) {
+                turn.entry(transition.source).or_insert(id);
             }
-            if let Trigger::Event(events) = &line.trigger {
+            if let Trigger::Event(events) = &transition.trigger {
                 for event in events {
-                    own.entry(*event).or_default().entry(line.source).or_insert(id);
+                    own.entry(*event).or_default().entry(transition.source).or_insert(id);
                 }
             }
         }
@@ -57,7 +58,7 @@ impl Takers {
                         return None;
                     }
                     let takes = |state: StateId| {
-                        let own = own.and_then(|lines| lines.get(&state));
+                        let own = own.and_then(|transitions| transitions.get(&state));
                         own.or_else(|| self.any.get(&state)).copied()
                     };
                     everywhere(chart, place, &takes, &mut by)?;
@@ -85,7 +86,9 @@ impl Takers {
     pub fn of_event(&self, chart: &Chart, leaf: StateId, event: EventId) -> Option<TransitionId> {
         let own = self.own.get(&event);
         let takes = |state: StateId| {
-            own.and_then(|lines| lines.get(&state)).or_else(|| self.any.get(&state)).copied()
+            own.and_then(|transitions| transitions.get(&state))
+                .or_else(|| self.any.get(&state))
+                .copied()
         };
         chart.ancestors(leaf).find_map(takes)
     }
@@ -113,8 +116,8 @@ fn everywhere(
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
-        if let Some(line) = chart.ancestors(*top).find_map(takes) {
-            by.insert(line);
+        if let Some(transition) = chart.ancestors(*top).find_map(takes) {
+            by.insert(transition);
         } else {
             below(chart, *top, place, takes, by)?;
         }
@@ -134,8 +137,8 @@ fn below(
     while at < chart.state(top).end {
         if is_history(chart, at) || is_end(chart, at) || place.except.contains(&at) {
             at = chart.state(at).end;
-        } else if let Some(line) = takes(at) {
-            by.insert(line);
+        } else if let Some(transition) = takes(at) {
+            by.insert(transition);
             at = chart.state(at).end;
         } else if is_leaf(chart, at) {
             return None;

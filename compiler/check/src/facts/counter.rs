@@ -207,8 +207,8 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
             look(Owner::State(StateId::at(i)), block);
         }
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
-        look(Owner::Line(TransitionId::at(i)), &line.actions);
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        look(Owner::Line(TransitionId::at(i)), &transition.actions);
     }
     for (i, step) in chart.steps.iter().enumerate() {
         if let StepKind::Code(block) = &step.kind {

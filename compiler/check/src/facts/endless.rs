@@ -17,7 +17,7 @@ pub struct Round {
     /// A step of the cycle that calls the model.
     pub step: StepId,
     /// The transitions of the cycle, ascending; empty if the step may simply stay in its state.
-    pub lines: Vec<TransitionId>,
+    pub transitions: Vec<TransitionId>,
 }
 
 /// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
@@ -30,18 +30,18 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     let moves = alone(chart, facts)?;
     let around = Around::new(chart, facts, &counted(chart));
     for component in moves.components().iter().rev() {
-        let mut lines: Vec<TransitionId> = Vec::new();
+        let mut transitions: Vec<TransitionId> = Vec::new();
         let mut leaves: Vec<StateId> = Vec::new();
         for node in component {
             match node {
-                GraphNode::Line(line) => lines.push(*line),
+                GraphNode::Line(transition) => transitions.push(*transition),
                 GraphNode::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
                 GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => {}
             }
         }
-        lines.sort_unstable();
+        transitions.sort_unstable();
         leaves.sort_unstable();
-        if let Some(round) = around.round(chart, &leaves, lines) {
+        if let Some(round) = around.round(chart, &leaves, transitions) {
             return Some(round);
         }
     }
@@ -111,8 +111,8 @@ impl Alone {
         (!chart.steps.iter().any(|s| waits(&s))).then_some(Self { own })
     }
 
-    fn takes(&self, chart: &Chart, line: TransitionId) -> bool {
-        match &chart.transition(line).trigger {
+    fn takes(&self, chart: &Chart, transition: TransitionId) -> bool {
+        match &chart.transition(transition).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
             // People count as the host, and a child chart has limits of its own.
@@ -168,14 +168,14 @@ impl Around {
                 }
             }
         }
-        for (line, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
-            let ends = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
-                || line.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
+        for (transition, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
+            let ends = matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
+                || transition.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             if ends {
                 place.within.iter().for_each(|state| bounded[state.index()] = true);
             }
-            let stays = line.targets.is_empty();
-            if let Trigger::Choice(choice) = line.trigger {
+            let stays = transition.targets.is_empty();
+            if let Trigger::Choice(choice) = transition.trigger {
                 let alone = matches!(&chart.choices[choice.index()].kind, ChoiceKind::Option(fields) if fields.is_empty());
                 for state in place.within.iter().map(|s| s.index()) {
                     offers[state] += if alone { 1 } else { 2 };
@@ -198,7 +198,12 @@ impl Around {
     }
 
     /// The cycle of these leaves and transitions, if it calls the model and nothing bounds it.
-    fn round(&self, chart: &Chart, leaves: &[StateId], lines: Vec<TransitionId>) -> Option<Round> {
+    fn round(
+        &self,
+        chart: &Chart,
+        leaves: &[StateId],
+        transitions: Vec<TransitionId>,
+    ) -> Option<Round> {
         if leaves.iter().any(|leaf| self.bounded[leaf.index()]) {
             return None;
         }
@@ -217,16 +222,16 @@ impl Around {
             }
         };
         let stays = stays && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
-        (!lines.is_empty() || stays).then_some(Round { step, lines })
+        (!transitions.is_empty() || stays).then_some(Round { step, transitions })
     }
 }
 
 /// Whether the step leaves its state whenever it is done.
 fn always_moves_on(chart: &Chart, step: &Step) -> bool {
-    step.outcomes.iter().map(|line| chart.transition(*line)).any(|line| {
-        matches!(line.trigger, Trigger::StepDone(_))
-            && line.guard.is_none()
-            && !line.targets.is_empty()
+    step.outcomes.iter().map(|transition| chart.transition(*transition)).any(|transition| {
+        matches!(transition.trigger, Trigger::StepDone(_))
+            && transition.guard.is_none()
+            && !transition.targets.is_empty()
     })
 }
 

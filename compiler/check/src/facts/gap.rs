@@ -19,7 +19,7 @@ const VARIABLES: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
     /// The transitions in document order; at least two, each with a guard.
-    pub lines: Vec<TransitionId>,
+    pub transitions: Vec<TransitionId>,
     /// The only values for which none of the guards holds: variables with their values.
     pub case: Vec<(Expr, Value)>,
 }
@@ -44,13 +44,16 @@ enum GapTrigger {
 /// every case except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     let mut moments: BTreeMap<GapTrigger, Vec<TransitionId>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        match &line.trigger {
+        match &transition.trigger {
             Trigger::StepDone(step) => moments.entry(GapTrigger::Done(*step)).or_default().push(id),
             Trigger::Event(events) => {
                 for event in events {
-                    moments.entry(GapTrigger::Event(line.source, *event)).or_default().push(id);
+                    moments
+                        .entry(GapTrigger::Event(transition.source, *event))
+                        .or_default()
+                        .push(id);
                 }
             }
             Trigger::AnyEvent
@@ -70,8 +73,8 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
         }
     }
     // States with a transition for any event, or with steps, which may be questions.
-    let any = |line: &TransitionId| {
-        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+    let any = |transition: &TransitionId| {
+        matches!(chart.transition(*transition).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
     let catching: Vec<bool> = chart
         .states
@@ -81,12 +84,12 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     let last = Last::new(chart, facts);
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(_, lines)| (2..=MOST).contains(&lines.len()))
+        .filter(|(_, transitions)| (2..=MOST).contains(&transitions.len()))
         .filter(|(moment, _)| !is_taken_elsewhere(chart, &last, **moment, &moments, &catching))
-        .filter_map(|(_, lines)| gap(chart, facts, lines))
+        .filter_map(|(_, transitions)| gap(chart, facts, transitions))
         .collect();
     found.retain(|gap| !is_asked_elsewhere(chart, gap));
-    found.sort_by_key(|gap| gap.lines.first().copied());
+    found.sort_by_key(|gap| gap.transitions.first().copied());
     found.dedup();
     found
 }
@@ -179,17 +182,17 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     if !(2..=MOST).contains(&all.len()) {
         return None;
     }
-    let mut lines: Vec<TransitionId> = Vec::new();
+    let mut transitions: Vec<TransitionId> = Vec::new();
     let mut guards: Vec<&Expr> = Vec::new();
     for id in all {
-        let line = chart.transition(*id);
-        if line.scope.is_some() || !facts.reach.can_take(*id) {
+        let transition = chart.transition(*id);
+        if transition.scope.is_some() || !facts.reach.can_take(*id) {
             return None;
         }
-        let guard = line.guard.as_ref()?;
+        let guard = transition.guard.as_ref()?;
         // A transition that an earlier one shadows takes nothing.
         if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
-            lines.push(*id);
+            transitions.push(*id);
             guards.push(guard);
         }
     }
@@ -197,11 +200,11 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     let apart = |(i, guard): (usize, &&Expr)| {
         guards[..i].iter().all(|other| !compatible(chart, Some(*other), Some(*guard)))
     };
-    if lines.len() < 2 || !guards.iter().enumerate().all(apart) {
+    if transitions.len() < 2 || !guards.iter().enumerate().all(apart) {
         return None;
     }
     let rest: Vec<(&Expr, bool)> = guards.iter().map(|guard| (*guard, false)).collect();
-    only_case(chart, &rest).map(|case| Gap { lines, case })
+    only_case(chart, &rest).map(|case| Gap { transitions, case })
 }
 
 /// The only values of at most [`VARIABLES`] terms that give each condition its wanted value.

@@ -126,7 +126,7 @@ fn number(states: usize, node: GraphNode) -> usize {
         GraphNode::Active(state) => state.index(),
         GraphNode::Entered(state) => states + state.index(),
         GraphNode::Any(state) => 2 * states + state.index(),
-        GraphNode::Line(line) => 3 * states + line.index(),
+        GraphNode::Line(transition) => 3 * states + transition.index(),
     }
 }
 
@@ -147,7 +147,7 @@ impl Build<'_> {
 
     fn lines(&mut self) {
         let (chart, places, reach) = (self.chart, self.places, self.reach);
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             if !reach.can_take(id) {
                 continue;
@@ -161,7 +161,7 @@ impl Build<'_> {
                     self.edge(GraphNode::Any(*state), GraphNode::Line(id));
                 }
             }
-            for state in entries(chart, line) {
+            for state in entries(chart, transition) {
                 self.edge(GraphNode::Line(id), GraphNode::Entered(state));
             }
         }
@@ -208,14 +208,14 @@ impl Build<'_> {
         }
         let mut found = Vec::new();
         for place in self.chart.ancestors(leaf) {
-            let Some(lines) = self.open.get(&place) else { continue };
-            if lines.len() > MOST_OPEN {
+            let Some(transitions) = self.open.get(&place) else { continue };
+            if transitions.len() > MOST_OPEN {
                 found.push(GraphNode::Any(place));
                 continue;
             }
             let out = |l: &&TransitionId| !self.places.line(**l).excludes_leaf(self.chart, leaf);
-            let holding: Vec<_> = lines.iter().filter(out).copied().collect();
-            if holding.len() == lines.len() {
+            let holding: Vec<_> = transitions.iter().filter(out).copied().collect();
+            if holding.len() == transitions.len() {
                 found.push(GraphNode::Any(place));
             } else {
                 found.extend(holding.into_iter().map(GraphNode::Line));

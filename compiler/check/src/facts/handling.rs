@@ -46,14 +46,14 @@ pub struct Unhandled {
 /// Every event that this chart itself does not handle, ascending; none if a transition takes any event.
 pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let all = |t: &Trigger| matches!(t, Trigger::AnyEvent | Trigger::AnyOccurrence);
-    if chart.transitions.iter().any(|line| all(&line.trigger)) {
+    if chart.transitions.iter().any(|transition| all(&transition.trigger)) {
         return Vec::new();
     }
     let mut handlers: BTreeMap<EventId, Vec<(Handler, StateId)>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if let Trigger::Event(events) = &line.trigger {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if let Trigger::Event(events) = &transition.trigger {
             for event in events {
-                let handler = (Handler::Line(TransitionId::at(i)), line.source);
+                let handler = (Handler::Line(TransitionId::at(i)), transition.source);
                 handlers.entry(*event).or_default().push(handler);
             }
         }

@@ -33,11 +33,11 @@ impl<'d> KnownValues<'d> {
     pub(crate) fn follow(
         &mut self,
         chart: &Chart,
-        line: &Transition,
+        transition: &Transition,
         (from, to): (StateId, StateId),
     ) {
         let mut later = BTreeSet::new();
-        if !line.targets.is_empty() {
+        if !transition.targets.is_empty() {
             for state in chart.ancestors(from) {
                 let left = chart.state(state).exit.iter().flat_map(|block| assigned(block));
                 self.forget(left);
@@ -47,7 +47,7 @@ impl<'d> KnownValues<'d> {
             }
             later.extend(self.defaulted);
         }
-        self.forget(assigned(&line.actions));
+        self.forget(assigned(&transition.actions));
         self.forget(later.iter().copied());
         // A failing action ends its block, and only assignments of literals never fail.
         let literal = |action: &Action| match action {
@@ -61,8 +61,8 @@ impl<'d> KnownValues<'d> {
             | Action::Result(..)
             | Action::Log(_) => None,
         };
-        let set: Vec<(VarId, Expr)> = line.actions.iter().map_while(literal).collect();
-        later.extend(assigned(&line.actions[set.len()..]));
+        let set: Vec<(VarId, Expr)> = transition.actions.iter().map_while(literal).collect();
+        later.extend(assigned(&transition.actions[set.len()..]));
         self.rows.extend(set.into_iter().filter(|(id, _)| !later.contains(id)));
     }
 

@@ -44,8 +44,8 @@ impl Reach {
     }
 
     /// Whether the transition can be taken.
-    pub fn can_take(&self, line: TransitionId) -> bool {
-        self.actors[line.index()].is_some()
+    pub fn can_take(&self, transition: TransitionId) -> bool {
+        self.actors[transition.index()].is_some()
     }
 
     /// Leaves that can be active, ascending: atomic states, and final states below the top level.
@@ -69,19 +69,19 @@ pub fn is_end(chart: &Chart, state: StateId) -> bool {
 }
 
 /// The transition domain: all states that the transition exits are its descendants. `None` if it is targetless.
-pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
-    if line.targets.is_empty() {
+pub fn domain(chart: &Chart, transition: &Transition) -> Option<StateId> {
+    if transition.targets.is_empty() {
         return None;
     }
-    let is_internal = line.kind == TransitionKind::Internal;
-    let holds = |s| line.targets.iter().all(|t| s != t.state && chart.contains(s, t.state));
-    Some(structure::domain(chart, line.source, is_internal, holds))
+    let is_internal = transition.kind == TransitionKind::Internal;
+    let holds = |s| transition.targets.iter().all(|t| s != t.state && chart.contains(s, t.state));
+    Some(structure::domain(chart, transition.source, is_internal, holds))
 }
 
 /// Every state that a transition enters by default: its targets, and the regions entered with them.
-pub fn entries(chart: &Chart, line: &Transition) -> Vec<StateId> {
-    let Some(domain) = domain(chart, line) else { return Vec::new() };
-    let targets: Vec<StateId> = line.targets.iter().map(|t| t.state).collect();
+pub fn entries(chart: &Chart, transition: &Transition) -> Vec<StateId> {
+    let Some(domain) = domain(chart, transition) else { return Vec::new() };
+    let targets: Vec<StateId> = transition.targets.iter().map(|t| t.state).collect();
     entered_with(chart, &targets, domain)
 }
 
@@ -221,7 +221,7 @@ impl<'c> ReachSearch<'c> {
             match item {
                 WorkItem::Active(state, cause) => self.active(state, cause),
                 WorkItem::Default(state, cause) => self.default(state, cause),
-                WorkItem::Line(line) => self.line(line),
+                WorkItem::Line(transition) => self.line(transition),
             }
         }
         let both = self.causes.into_iter().zip(self.along);
@@ -269,11 +269,11 @@ impl<'c> ReachSearch<'c> {
         if is_end(self.chart, state) {
             return;
         }
-        for line in std::mem::take(&mut self.starting[state.index()]) {
-            if self.places.line(line).except.is_empty() {
-                self.take(line, state);
+        for transition in std::mem::take(&mut self.starting[state.index()]) {
+            if self.places.line(transition).except.is_empty() {
+                self.take(transition, state);
             } else {
-                self.waiting.entry(state).or_default().push(line);
+                self.waiting.entry(state).or_default().push(transition);
             }
         }
         self.wake(state);
@@ -301,21 +301,22 @@ impl<'c> ReachSearch<'c> {
     }
 
     fn serve(&mut self, place: StateId, leaf: StateId) {
-        let Some(lines) = self.waiting.remove(&place) else { return };
-        let (ready, waiting): (Vec<_>, Vec<_>) =
-            lines.into_iter().partition(|l| !self.places.line(*l).excludes_leaf(self.chart, leaf));
-        for line in ready {
-            self.take(line, leaf);
+        let Some(transitions) = self.waiting.remove(&place) else { return };
+        let (ready, waiting): (Vec<_>, Vec<_>) = transitions
+            .into_iter()
+            .partition(|l| !self.places.line(*l).excludes_leaf(self.chart, leaf));
+        for transition in ready {
+            self.take(transition, leaf);
         }
         if !waiting.is_empty() {
             self.waiting.insert(place, waiting);
         }
     }
 
-    fn take(&mut self, line: TransitionId, actor: StateId) {
-        if self.actors[line.index()].is_none() {
-            self.actors[line.index()] = Some(actor);
-            self.later.push_back(WorkItem::Line(line));
+    fn take(&mut self, transition: TransitionId, actor: StateId) {
+        if self.actors[transition.index()].is_none() {
+            self.actors[transition.index()] = Some(actor);
+            self.later.push_back(WorkItem::Line(transition));
         }
     }
 

@@ -122,14 +122,16 @@ impl ScopeConditions {
         let interrupted = is_interrupted(chart);
         let mut lines = Vec::with_capacity(chart.transitions.len());
         let mut forbidden = Vec::with_capacity(chart.transitions.len());
-        for line in &chart.transitions {
-            let mut place = line_place(chart, line, &steps, interrupted);
-            place.guard(chart, ranges, line.guard.as_ref());
-            if matches!(line.trigger, Trigger::Choice(_)) {
+        for transition in &chart.transitions {
+            let mut place = line_place(chart, transition, &steps, interrupted);
+            place.guard(chart, ranges, transition.guard.as_ref());
+            if matches!(transition.trigger, Trigger::Choice(_)) {
                 place.within = offered(chart, &place.within, &asks);
             }
-            let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
-            let refused = if moves { table.apply(chart, line, &mut place) } else { Vec::new() };
+            let moves = transition.trigger.step().is_some()
+                || matches!(transition.trigger, Trigger::Choice(_));
+            let refused =
+                if moves { table.apply(chart, transition, &mut place) } else { Vec::new() };
             lines.push(place);
             forbidden.push(refused);
         }
@@ -164,9 +166,9 @@ fn unput(chart: &Chart, steps: &mut [ScopeCondition]) -> BTreeMap<StepId, Vec<Tr
 }
 
 /// The place that the `from` of a transition describes; without a `from`, its source.
-pub fn scope(chart: &Chart, line: &Transition) -> ScopeCondition {
-    let mut place = ScopeCondition::in_state(line.source);
-    if let Some(scope) = &line.scope {
+pub fn scope(chart: &Chart, transition: &Transition) -> ScopeCondition {
+    let mut place = ScopeCondition::in_state(transition.source);
+    if let Some(scope) = &transition.scope {
         if !scope.any_of.is_empty() {
             place.narrow(chart, &scope.any_of);
         }
@@ -205,12 +207,12 @@ fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
 
 fn line_place(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     steps: &[ScopeCondition],
     interrupted: bool,
 ) -> ScopeCondition {
-    let mut place = scope(chart, line);
-    if let Some(id) = line.trigger.step() {
+    let mut place = scope(chart, transition);
+    if let Some(id) = transition.trigger.step() {
         let step = &steps[id.index()];
         if step.within.is_empty() || !outlives(chart, id, interrupted) {
             place.is_approximate |= step.is_approximate;
@@ -218,7 +220,7 @@ fn line_place(
             place.exclude(chart, &step.except);
         }
     }
-    if let Trigger::StateDone(state) = line.trigger {
+    if let Trigger::StateDone(state) = transition.trigger {
         if matches!(chart.state(state).kind, StateKind::Compound { .. }) {
             let ends: Vec<_> = chart.children(state).filter(|c| is_final(chart, *c)).collect();
             place.narrow(chart, &ends);
@@ -287,14 +289,14 @@ impl Table {
     fn apply(
         &mut self,
         chart: &Chart,
-        line: &Transition,
+        transition: &Transition,
         place: &mut ScopeCondition,
     ) -> Vec<StateId> {
         if self.used.is_empty() {
             return Vec::new();
         }
         let mut refused = Vec::new();
-        for target in &line.targets {
+        for target in &transition.targets {
             let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
             for (row, from) in rows {
                 let meets = from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty());

@@ -92,9 +92,9 @@ impl Usage {
                 usage.called[id.index()] = true;
             }
         });
-        for line in &chart.transitions {
-            if let Trigger::StepDone(step) = line.trigger {
-                usage.answers[step.index()] |= takes_payload(line);
+        for transition in &chart.transitions {
+            if let Trigger::StepDone(step) = transition.trigger {
+                usage.answers[step.index()] |= takes_payload(transition);
             }
         }
         for step in &chart.steps {
@@ -228,11 +228,15 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
     for state in &chart.states {
         state.advice.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        line.guard.iter().for_each(|e| visit(ExprOwner::Line(id), e));
-        line.targets.iter().flat_map(|t| &t.arguments).for_each(|e| visit(ExprOwner::Other, e));
-        match &line.trigger {
+        transition.guard.iter().for_each(|e| visit(ExprOwner::Line(id), e));
+        transition
+            .targets
+            .iter()
+            .flat_map(|t| &t.arguments)
+            .for_each(|e| visit(ExprOwner::Other, e));
+        match &transition.trigger {
             Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
                 visit(ExprOwner::Other, e);
             }

@@ -31,13 +31,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
     let Context { chart, map, .. } = context;
-    let spans = map.line(found.line);
+    let spans = map.line(found.transition);
     let name = &chart.variables[found.counter.index()].name;
-    let line = words::line(chart, found.line);
+    let line = words::line(chart, found.transition);
     let way = if found.by > 0 { "up" } else { "down" };
     let message = format!(
         "this bounds nothing: once `{}` holds, {line} counts `{name}` {way}, and it stays true",
-        guard(context, found.line)
+        guard(context, found.transition)
     );
     RULE.at(spans.guard.unwrap_or(spans.trigger), message)
         .help("reverse the comparison, or count the other way")
@@ -53,8 +53,8 @@ pub(super) fn away(context: &Context<'_>, at: Span, found: &Lost, guard: &str) -
 }
 
 /// The guard of a transition, abbreviated.
-pub(super) fn guard(context: &Context<'_>, line: TransitionId) -> String {
-    words::guard(context.chart, line).unwrap_or_default()
+pub(super) fn guard(context: &Context<'_>, transition: TransitionId) -> String {
+    words::guard(context.chart, transition).unwrap_or_default()
 }
 
 /// The finding that one step of the count is greater than the bound allows.
@@ -62,13 +62,13 @@ fn stride(context: &Context<'_>, found: &Miscount, room: i64) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let message = format!(
         "{} is taken once at most: it counts `{}` by {}, and `{}` leaves room for {room}",
-        words::line(chart, found.line),
+        words::line(chart, found.transition),
         chart.variables[found.counter.index()].name,
         found.by.unsigned_abs(),
-        guard(context, found.line)
+        guard(context, found.transition)
     );
     long_stride::RULE
-        .at(map.line(found.line).whole, message)
+        .at(map.line(found.transition).whole, message)
         .help("correct the step or the bound; what may happen once only needs no count")
         .related(map.variables[found.counter.index()], "the count begins here")
 }
@@ -78,11 +78,11 @@ fn unasked(context: &Context<'_>, found: &Miscount, twin: TransitionId) -> Diagn
     let Context { chart, map, .. } = context;
     let message = format!(
         "this bounds nothing: {} counts `{}` and leads back, and does not ask how far the count is",
-        words::line(chart, found.line),
+        words::line(chart, found.transition),
         chart.variables[found.counter.index()].name
     );
     unasked_count::RULE
-        .at(map.line(found.line).whole, message)
+        .at(map.line(found.transition).whole, message)
         .help(format!("add the condition, such as `if {}`", guard(context, twin)))
         .related(map.line(twin).whole, "this line asks")
 }
@@ -105,7 +105,7 @@ enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Miscount {
     /// The transition.
-    line: TransitionId,
+    transition: TransitionId,
     /// Its counter.
     counter: VarId,
     /// The increment; never 0.
@@ -117,18 +117,18 @@ struct Miscount {
 /// Finds every such transition, in document order.
 fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let mut found = Vec::new();
-    if !chart.transitions.iter().any(|line| is_counting(chart, line)) {
+    if !chart.transitions.iter().any(|transition| is_counting(chart, transition)) {
         return found;
     }
-    let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
-    for (i, line) in chart.transitions.iter().enumerate().filter(counting).take(MOST) {
+    let counting = |(_, transition): &(usize, &Transition)| is_counting(chart, transition);
+    for (i, transition) in chart.transitions.iter().enumerate().filter(counting).take(MOST) {
         let id = TransitionId::at(i);
-        let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.can_take(id)) else {
+        let Some(guard) = transition.guard.as_ref().filter(|_| facts.reach.can_take(id)) else {
             continue;
         };
         let bounds = bounds(chart, guard);
         for bound in &bounds {
-            let Some(by) = counts(line, bound.counter) else { continue };
+            let Some(by) = counts(transition, bound.counter) else { continue };
             let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
             // Another test of the counter in the guard may bound it.
             let mut asked = 0;
@@ -145,7 +145,7 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
                     .map(Fault::Stride)
             };
             found.extend(fault.map(|fault| Miscount {
-                line: id,
+                transition: id,
                 counter: bound.counter,
                 by,
                 fault,
@@ -153,7 +153,7 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
         }
     }
     found.extend(miscounted(chart, facts));
-    found.sort_by_key(|miscount| miscount.line);
+    found.sort_by_key(|miscount| miscount.transition);
     found
 }
 
@@ -161,15 +161,15 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
 /// tests it counts it, too.
 fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let mut asking: BTreeMap<VarId, Option<TransitionId>> = BTreeMap::new();
-    let counting = |(_, line): &(usize, &Transition)| is_counting(chart, line);
+    let counting = |(_, transition): &(usize, &Transition)| is_counting(chart, transition);
     if chart.transitions.iter().enumerate().filter(counting).count() > MOST {
         return Vec::new();
     }
-    let lines = chart.transitions.iter().enumerate();
-    for (i, line) in lines.clone() {
-        for bound in line.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+    let transitions = chart.transitions.iter().enumerate();
+    for (i, transition) in transitions.clone() {
+        for bound in transition.guard.iter().flat_map(|guard| bounds(chart, guard)) {
             let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
-            let counts = counts(line, bound.counter).is_some_and(|by| up != (by > 0));
+            let counts = counts(transition, bound.counter).is_some_and(|by| up != (by > 0));
             let twin = counts.then(|| TransitionId::at(i));
             asking.entry(bound.counter).and_modify(|t| *t = t.and(twin)).or_insert(twin);
         }
@@ -186,30 +186,31 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
         reads(chart, guard, &mut elsewhere);
     }
     let mut found = Vec::new();
-    for (i, line) in lines {
+    for (i, transition) in transitions {
         let id = TransitionId::at(i);
-        let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+        let moves =
+            transition.trigger.step().is_some() || matches!(transition.trigger, Trigger::Choice(_));
         let mut read = BTreeSet::new();
-        line.guard.iter().for_each(|guard| {
+        transition.guard.iter().for_each(|guard| {
             reads(chart, guard, &mut read);
         });
-        let compared: Vec<VarId> = line
+        let compared: Vec<VarId> = transition
             .guard
             .iter()
             .flat_map(|guard| bounds(chart, guard))
             .map(|bound| bound.counter)
             .collect();
         elsewhere.extend(read.iter().filter(|id| !compared.contains(id)));
-        if !moves || line.targets.is_empty() || !facts.reach.can_take(id) {
+        if !moves || transition.targets.is_empty() || !facts.reach.can_take(id) {
             continue;
         }
         for (counter, twin) in asking.iter().filter(|(id, _)| !read.contains(id)) {
-            let Some((by, twin)) = counts(line, *counter).zip(*twin) else { continue };
+            let Some((by, twin)) = counts(transition, *counter).zip(*twin) else { continue };
             let along =
                 counts(chart.transition(twin), *counter).is_some_and(|n| (n > 0) == (by > 0));
             if along && can_return(chart, facts, id, *counter) {
                 found.push(Miscount {
-                    line: id,
+                    transition: id,
                     counter: *counter,
                     by,
                     fault: Fault::Unasked(twin),
@@ -233,9 +234,9 @@ fn conditions(actions: &[Action]) -> Vec<&Expr> {
 }
 
 /// Whether the transition adds to or subtracts from a counter.
-fn is_counting(chart: &Chart, line: &Transition) -> bool {
+fn is_counting(chart: &Chart, transition: &Transition) -> bool {
     let counter = |action: &Action| matches!(action, Action::Assign(id, value) if is_lasting(chart, *id) && step(*id, value).is_some());
-    line.actions.iter().any(counter)
+    transition.actions.iter().any(counter)
 }
 
 /// The comparisons of lasting counters that the guard implies.
@@ -246,10 +247,10 @@ fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<'e>> {
 }
 
 /// The transition's increment of the counter, if it sets it exactly once.
-fn counts(line: &Transition, counter: VarId) -> Option<i64> {
+fn counts(transition: &Transition, counter: VarId) -> Option<i64> {
     let mut by = None;
     let mut sets = 0;
-    Action::walk(&line.actions, &mut |action| {
+    Action::walk(&transition.actions, &mut |action| {
         if let Action::Assign(id, value) = action
             && *id == counter
         {
@@ -262,8 +263,8 @@ fn counts(line: &Transition, counter: VarId) -> Option<i64> {
 
 /// Whether another condition compares the counter, in the same direction, with a different bound.
 fn is_bounded_elsewhere(chart: &Chart, own: TransitionId, of: &CounterBound<'_>, up: bool) -> bool {
-    let lines = chart.transitions.iter().enumerate();
-    let lines = lines.filter(|(i, _)| TransitionId::at(*i) != own).map(|(_, l)| &l.guard);
+    let transitions = chart.transitions.iter().enumerate();
+    let lines = transitions.filter(|(i, _)| TransitionId::at(*i) != own).map(|(_, l)| &l.guard);
     let guards = lines.chain(chart.steps.iter().map(|step| &step.guard)).flatten();
     let further = |bound: CounterBound<'_>| {
         let same = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual) == up;

@@ -16,7 +16,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut found: BTreeMap<Span, Vec<Dead>> = BTreeMap::new();
     for one in dead(chart, facts) {
-        found.entry(map.line(one.line).whole).or_default().push(one);
+        found.entry(map.line(one.transition).whole).or_default().push(one);
     }
     if found.is_empty() {
         return;
@@ -37,19 +37,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn told(context: &Context<'_>, one: &Dead) -> Diagnostic {
     let Context { chart, map, .. } = context;
-    let name = words::line(chart, one.line);
-    let at =
-        |why: String| RULE.at(map.line(one.line).trigger, format!("{name} never comes: {why}"));
+    let name = words::line(chart, one.transition);
+    let at = |why: String| {
+        RULE.at(map.line(one.transition).trigger, format!("{name} never comes: {why}"))
+    };
     match one.before {
-        Before::When(line) => {
-            let state = words::state(chart, chart.transition(line).source);
+        Before::When(transition) => {
+            let state = words::state(chart, chart.transition(transition).source);
             at(format!("{state} is left at once"))
                 .help("give the `when` line a condition, or remove the deadline")
-                .related(map.line(line).whole, "taken as soon as the state is entered")
+                .related(map.line(transition).whole, "taken as soon as the state is entered")
         }
-        Before::Deadline(line) => at(format!("{} is always due first", words::line(chart, line)))
-            .help("swap the two times, give the other line a condition, or remove this one")
-            .related(map.line(line).whole, "leaves the state before"),
+        Before::Deadline(transition) => {
+            at(format!("{} is always due first", words::line(chart, transition)))
+                .help("swap the two times, give the other line a condition, or remove this one")
+                .related(map.line(transition).whole, "leaves the state before")
+        }
         Before::Turns(turns) => at(format!("`limits` end the run after {turns} turns"))
             .help("raise the limit, handle it (`on limit.turns`), or remove the deadline"),
         Before::Time(state, time) => {

@@ -13,12 +13,12 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (line, why) in unoffered(chart, facts) {
-        let name = words::line(chart, line);
-        let at = map.line(line).trigger;
+    for (transition, why) in unoffered(chart, facts) {
+        let name = words::line(chart, transition);
+        let at = map.line(transition).trigger;
         diagnostics.push(match why {
             DeadReason::Unasked => {
-                let state = words::state(chart, chart.transition(line).source);
+                let state = words::state(chart, chart.transition(transition).source);
                 RULE.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
                     .help("add an `ask` step to the state or an ancestor, or write an `on`, `when` or `after` line instead")
             }
@@ -62,17 +62,17 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
     for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut earlier: Vec<(TransitionId, ToolSetId)> = Vec::new();
         for id in &chart.state(state).transitions {
-            let line = chart.transition(*id);
-            let Trigger::Choice(choice) = line.trigger else { continue };
+            let transition = chart.transition(*id);
+            let Trigger::Choice(choice) = transition.trigger else { continue };
             let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
-            if line.guard.as_ref().is_some_and(never)
+            if transition.guard.as_ref().is_some_and(never)
                 || !facts.scopes.forbidden[id.index()].is_empty()
             {
                 continue;
             }
             if facts.scopes.line(*id).within.is_empty() {
                 // C0303 reports a scope that is never active.
-                if line.scope.is_none() && !asked(chart, &asks, state) {
+                if transition.scope.is_none() && !asked(chart, &asks, state) {
                     found.push((*id, DeadReason::Unasked));
                 }
                 continue;
@@ -80,7 +80,10 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
             let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
             if let Some(why) = shut(chart, set, &earlier) {
                 found.push((*id, why));
-            } else if line.guard.is_none() && line.scope.is_none() && earlier.len() < MOST {
+            } else if transition.guard.is_none()
+                && transition.scope.is_none()
+                && earlier.len() < MOST
+            {
                 earlier.push((*id, set));
             }
         }

@@ -130,11 +130,11 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     let mut found = Vec::new();
     // `set` contains the variables that earlier actions of the same block have set.
     let mut note =
-        |place: Where, line: Option<&Transition>, set: &BTreeSet<ListOrigin>, expr: &Expr| {
+        |place: Where, transition: Option<&Transition>, set: &BTreeSet<ListOrigin>, expr: &Expr| {
             own_walk(expr, &mut |e| {
                 let ExprKind::Index(list, index) = &e.kind else { return };
                 let Some(item) = number(index) else { return };
-                let Some(held) = held(chart, line, list, item) else { return };
+                let Some(held) = held(chart, transition, list, item) else { return };
                 let tested = tested.get_or_insert_with(|| asked(chart));
                 if !tested.contains(&held) && !set.contains(&held) {
                     found.push(Indexed { place, held, item });
@@ -142,15 +142,17 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
             });
         };
     let nothing = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if !facts.reach.can_take(id) {
             continue;
         }
-        for argument in line.targets.iter().flat_map(|t| &t.arguments) {
-            note(Where::Line(id), Some(line), &nothing, argument);
+        for argument in transition.targets.iter().flat_map(|t| &t.arguments) {
+            note(Where::Line(id), Some(transition), &nothing, argument);
         }
-        in_order(&line.actions, &mut |set, e| note(Where::Line(id), Some(line), set, e));
+        in_order(&transition.actions, &mut |set, e| {
+            note(Where::Line(id), Some(transition), set, e)
+        });
     }
     for state in chart.state_ids().filter(|s| context.enters(*s)) {
         for (nth, block) in chart.state(state).entry.iter().enumerate() {
@@ -199,7 +201,12 @@ fn number(expr: &Expr) -> Option<i64> {
 }
 
 /// The origin of the list, if it may lack the item.
-fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Option<ListOrigin> {
+fn held(
+    chart: &Chart,
+    transition: Option<&Transition>,
+    list: &Expr,
+    item: i64,
+) -> Option<ListOrigin> {
     if !matches!(list.ty, Type::List(_)) {
         return None;
     }
@@ -219,11 +226,11 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
             (short && !given).then_some(ListOrigin::Variable(*id))
         }
         ExprKind::Answer(step) => Some(ListOrigin::Answer(*step)),
-        ExprKind::Payload(0) => match line?.trigger {
+        ExprKind::Payload(0) => match transition?.trigger {
             Trigger::StepDone(step) => Some(ListOrigin::Answer(step)),
             _ => None,
         },
-        ExprKind::Field(whole, _) => match (&whole.kind, line.map(|l| &l.trigger)) {
+        ExprKind::Field(whole, _) => match (&whole.kind, transition.map(|l| &l.trigger)) {
             (ExprKind::Answer(step), _) | (ExprKind::Payload(0), Some(Trigger::StepDone(step))) => {
                 Some(ListOrigin::Part(*step))
             }
@@ -251,8 +258,8 @@ fn asked(chart: &Chart) -> BTreeSet<ListOrigin> {
             _ => {}
         });
     };
-    for line in &chart.transitions {
-        line.guard.iter().for_each(|guard| look(line.trigger.step(), guard));
+    for transition in &chart.transitions {
+        transition.guard.iter().for_each(|guard| look(transition.trigger.step(), guard));
     }
     chart.steps.iter().filter_map(|s| s.guard.as_ref()).for_each(|guard| look(None, guard));
     crate::facts::usage::expressions(chart, &mut |_, expr| {

@@ -16,7 +16,9 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
             && facts.reach.can_enter(state)
     };
     let goals: Vec<StateId> = chart.children(root).filter(|s| is_goal(*s)).collect();
-    if goals.is_empty() || !chart.transitions.iter().any(|line| is_failure(&line.trigger)) {
+    if goals.is_empty()
+        || !chart.transitions.iter().any(|transition| is_failure(&transition.trigger))
+    {
         return Vec::new();
     }
     let (whole, met) = reached(chart, facts, GraphNode::Entered(root));
@@ -27,7 +29,7 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     }
     met.into_iter()
         .take(MOST)
-        .filter(|line| arrives(&reached(chart, facts, GraphNode::Line(*line)).0))
+        .filter(|transition| arrives(&reached(chart, facts, GraphNode::Line(*transition)).0))
         .collect()
 }
 
@@ -112,18 +114,19 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
         {
             continue;
         }
-        let is_handled = chart.transitions.iter().any(|line| {
-            line.trigger.step() == Some(id) && !matches!(line.trigger, Trigger::StepDone(_))
+        let is_handled = chart.transitions.iter().any(|transition| {
+            transition.trigger.step() == Some(id)
+                && !matches!(transition.trigger, Trigger::StepDone(_))
         });
         let mut ways = chart
             .ancestors(leaf)
             .flat_map(|s| &chart.state(s).transitions)
-            .filter(|line| facts.scopes.line(**line).may_hold_in(chart, leaf))
-            .map(|line| chart.transition(*line));
+            .filter(|transition| facts.scopes.line(**transition).may_hold_in(chart, leaf))
+            .map(|transition| chart.transition(*transition));
         let mut any = false;
-        let only = ways.all(|line| {
-            any |= !line.targets.is_empty();
-            line.trigger == Trigger::StepDone(id)
+        let only = ways.all(|transition| {
+            any |= !transition.targets.is_empty();
+            transition.trigger == Trigger::StepDone(id)
         });
         if only && any && !is_handled {
             found.push(Stuck { step: id, leaf, once });

@@ -9,14 +9,14 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         for from in &facts.scopes.forbidden[i] {
-            let away = line.targets.iter().position(|t| t.state != *from);
+            let away = transition.targets.iter().position(|t| t.state != *from);
             // A forbidden self-transition changes no state, but its actions are lost.
-            let again = (!line.actions.is_empty()).then_some(0);
+            let again = (!transition.actions.is_empty()).then_some(0);
             let Some(place) = away.or(again) else { continue };
-            let Some(target) = line.targets.get(place).map(|t| t.state) else { continue };
+            let Some(target) = transition.targets.get(place).map(|t| t.state) else { continue };
             let (name, here) = (words::line(chart, id), words::state(chart, *from));
             let goal = words::state(chart, target);
             let message = if away.is_some() {

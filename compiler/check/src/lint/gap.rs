@@ -11,10 +11,12 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for gap in gaps(chart, facts) {
-        let (Some(first), Some(last)) = (gap.lines.first(), gap.lines.last()) else { continue };
+        let (Some(first), Some(last)) = (gap.transitions.first(), gap.transitions.last()) else {
+            continue;
+        };
         // The transition that names most of the event's fields describes the case best.
-        let bound = |line: &TransitionId| chart.transition(*line).bound.len();
-        let named = gap.lines.iter().copied().max_by_key(bound).unwrap_or(*last);
+        let bound = |transition: &TransitionId| chart.transition(*transition).bound.len();
+        let named = gap.transitions.iter().copied().max_by_key(bound).unwrap_or(*last);
         let case = words::case(chart, named, &gap.case);
         let what = match chart.transition(*first).trigger.step() {
             Some(step) => format!("no `done` line of {} holds", words::step(chart, step)),
@@ -31,10 +33,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let mut found = RULE
             .at(place, message)
             .help("add a line for that case, or leave the last condition out");
-        let others =
-            if gap.is_given() { &gap.lines[..] } else { &gap.lines[..gap.lines.len() - 1] };
-        for line in others.iter().rev().take(3) {
-            found = found.related(map.line(*line).whole, "takes other cases");
+        let others = if gap.is_given() {
+            &gap.transitions[..]
+        } else {
+            &gap.transitions[..gap.transitions.len() - 1]
+        };
+        for transition in others.iter().rev().take(3) {
+            found = found.related(map.line(*transition).whole, "takes other cases");
         }
         diagnostics.push(found);
     }

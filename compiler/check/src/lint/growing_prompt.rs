@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let one = RULE.at(at, message).help(format!(
             "show the last items only, such as `{name}[-5:]`, or shorten the list where it grows"
         ));
-        diagnostics.push(one.related(map.line(found.line).whole, "grows here"));
+        diagnostics.push(one.related(map.line(found.transition).whole, "grows here"));
     }
 }
 
@@ -37,7 +37,7 @@ struct Growing {
     /// The list.
     variable: VarId,
     /// A transition that appends to it.
-    line: TransitionId,
+    transition: TransitionId,
     /// The step whose prompt shows all of it.
     step: StepId,
     /// The part of the prompt.
@@ -65,7 +65,7 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
         let mut active: BTreeSet<StateId> = BTreeSet::new();
         for node in component {
             match node {
-                GraphNode::Line(line) => drop(taken.insert(*line)),
+                GraphNode::Line(transition) => drop(taken.insert(*transition)),
                 GraphNode::Active(state) | GraphNode::Entered(state) => drop(active.insert(*state)),
                 GraphNode::Any(_) => {}
             }
@@ -84,8 +84,8 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
             let inside = chart.steps.iter().filter(|s| active.contains(&s.state));
             set || inside.into_iter().any(|s| s.into == Some(variable) || code_sets(s, variable))
         };
-        for (variable, line) in &growth {
-            if !taken.contains(line) || bounded.contains(variable) || resets(*variable) {
+        for (variable, transition) in &growth {
+            if !taken.contains(transition) || bounded.contains(variable) || resets(*variable) {
                 continue;
             }
             for (_, step, part) in shown.iter().filter(|(v, ..)| v == variable) {
@@ -93,7 +93,7 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
                 if within.iter().any(|s| active.contains(s)) {
                     found.entry((*step, *variable)).or_insert(Growing {
                         variable: *variable,
-                        line: *line,
+                        transition: *transition,
                         step: *step,
                         part: *part,
                     });
@@ -112,8 +112,8 @@ fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
 /// The assignments to variables in the actions of transitions for which `way` holds.
 fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        Action::walk(&line.actions, &mut |action| {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        Action::walk(&transition.actions, &mut |action| {
             if let Action::Assign(variable, value) = action
                 && way(*variable, value)
             {

@@ -19,14 +19,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 map.client_timeouts[id.index()].unwrap_or(map.clients[id.index()]),
                 format!("every call of `{}` fails", chart.clients[id.index()].name),
             ),
-            TimeoutPlace::Step(line, step) => {
+            TimeoutPlace::Step(transition, step) => {
                 let step = words::step(chart, step);
-                (map.line(line).trigger, format!("{step} always times out"))
+                (map.line(transition).trigger, format!("{step} always times out"))
             }
-            TimeoutPlace::Deadline(line, step) => {
-                let state = words::state(chart, chart.transition(line).source);
+            TimeoutPlace::Deadline(transition, step) => {
+                let state = words::state(chart, chart.transition(transition).source);
                 let step = words::step(chart, step);
-                (map.line(line).trigger, format!("{state} is left before {step} is done"))
+                (map.line(transition).trigger, format!("{state} is left before {step} is done"))
             }
         };
         let who = match whom {
@@ -94,16 +94,16 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
         }
     }
     let mut by_state = None;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let (bound, asked) = match &line.trigger {
+        let (bound, asked) = match &transition.trigger {
             Trigger::StepTimeout(step, bound) => {
                 let row = &chart.steps[step.index()];
                 (bound, whom(row).map(|(whom, least)| (TimeoutPlace::Step(id, *step), whom, least)))
             }
-            Trigger::After(bound) if line.kind == TransitionKind::External => {
-                let asked =
-                    by_state.get_or_insert_with(|| slowest(chart, facts))[line.source.index()];
+            Trigger::After(bound) if transition.kind == TransitionKind::External => {
+                let asked = by_state.get_or_insert_with(|| slowest(chart, facts))
+                    [transition.source.index()];
                 (
                     bound,
                     asked

@@ -153,7 +153,7 @@ const MOST: usize = 100;
 /// Finds every such step with a condition, in document order. Only `code` and `llm` steps may be between the two: they cannot
 /// move, must not change what the conditions read, and an `llm` step that runs takes the call itself.
 fn implied(chart: &Chart, facts: &Facts) -> Vec<Implied> {
-    let whens = chart.transitions.iter().any(|line| line.trigger == Trigger::When);
+    let whens = chart.transitions.iter().any(|transition| transition.trigger == Trigger::When);
     if chart.calls_per_turn != Some(1) || chart.steps.len() > MOST || whens {
         return Vec::new();
     }

@@ -21,11 +21,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
-    for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.scopes.lines) {
-        let Some(guard) = &line.guard else { continue };
+    for ((transition, spans), acts) in
+        chart.transitions.iter().zip(&map.lines).zip(&facts.scopes.lines)
+    {
+        let Some(guard) = &transition.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
-        let home = (&scope(chart, line), Some(acts));
-        let payload = notation::payload(line);
+        let home = (&scope(chart, transition), Some(acts));
+        let payload = notation::payload(transition);
         let one = check(context, (Some(guard), &payload), home, place, "line is never taken")
             .map(|one| one.breaks(Broken::Construct(spans.whole)));
         if let Some(one) = one {

@@ -70,8 +70,8 @@ fn too_small(context: &Context<'_>, state: StateId) -> Option<Diagnostic> {
         let mut found = RULE.at(span, message).help(format!(
             "allow at least {least}, {help}: `chartc check --cost` tells what makes them"
         ));
-        for line in way.iter().take(4) {
-            found = found.related(map.line(*line).whole, "on the cheapest way to the end");
+        for transition in way.iter().take(4) {
+            found = found.related(map.line(*transition).whole, "on the cheapest way to the end");
         }
         // One finding for each state is enough.
         return Some(found);

@@ -20,8 +20,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for found in lost(chart, facts) {
         let one = finding(context, &found);
         // C0418 reports a transition that counts against its own guard, at the guard.
-        let own = matches!((found.owner, found.why), (GuardOwner::Line(line), LostReason::WrongDirection(writer))
-            if writer.owner == Owner::Line(line));
+        let own = matches!((found.owner, found.why), (GuardOwner::Line(transition), LostReason::WrongDirection(writer))
+            if writer.owner == Owner::Line(transition));
         let asked = asked(context, found.owner).0;
         if told.insert(one.span) {
             let about = if own { asked } else { one.span };

@@ -41,8 +41,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
     let setters = Setters::new(context);
     for found in unset.into_iter().take(MOST) {
-        let line = reading::line_of(found.site);
-        if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
+        let transition = reading::line_of(found.site);
+        if !told.insert((reading::step_of(chart, found.site), transition, found.value)) {
             continue;
         }
         let (mut span, what) = reading::place(context, found.site);

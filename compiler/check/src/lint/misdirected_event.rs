@@ -43,9 +43,9 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let Context { chart, facts, .. } = context;
     let Some(by @ Sender::Lines(_)) = sender(context, post) else { return false };
     let gone = |state| matches!(after(context, &by, state), After::Left | After::Inactive);
-    let takes = |(i, line): (usize, &Transition)| {
-        let named = matches!(&line.trigger, Trigger::Event(all) if all.contains(&post.event));
-        let any = matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
+    let takes = |(i, transition): (usize, &Transition)| {
+        let named = matches!(&transition.trigger, Trigger::Event(all) if all.contains(&post.event));
+        let any = matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
         let within = &facts.scopes.line(TransitionId::at(i)).within;
         (named || any) && within.iter().any(|state| !gone(*state))
     };

@@ -120,9 +120,11 @@ impl Context<'_> {
     fn blame(
         &self,
         found: Diagnostic,
-        lines: impl IntoIterator<Item = TransitionId>,
+        transitions: impl IntoIterator<Item = TransitionId>,
     ) -> Diagnostic {
-        lines.into_iter().fold(found, |found, line| found.because(self.map.line(line).whole))
+        transitions
+            .into_iter()
+            .fold(found, |found, transition| found.because(self.map.line(transition).whole))
     }
 }
 

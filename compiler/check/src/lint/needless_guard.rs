@@ -54,9 +54,9 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !is_told(context, id) {
             continue;
         }
-        let (line, spans) = (chart.transition(id), map.line(id));
-        if let Some(guard) = &line.guard {
-            let text = notation::expression_in(chart, guard, &notation::payload(line));
+        let (transition, spans) = (chart.transition(id), map.line(id));
+        if let Some(guard) = &transition.guard {
+            let text = notation::expression_in(chart, guard, &notation::payload(transition));
             let place = spans.guard.unwrap_or(spans.trigger);
             let entry = found.entry(spans.whole);
             entry.or_insert_with(|| (Vec::new(), told(context, guard, &text, place))).0.push(id);
@@ -70,16 +70,18 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         *written.entry(spans.whole).or_default() += 1;
     }
     let hidden = shadows(chart, facts).0;
-    for (whole, (lines, mut told)) in found {
-        let by = |all: &[TransitionId]| lines.iter().any(|line| all.contains(line));
+    for (whole, (transitions, mut told)) in found {
+        let by =
+            |all: &[TransitionId]| transitions.iter().any(|transition| all.contains(transition));
         let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));
         // C0302 reports a transition that several others shadow together.
-        if written.get(&whole) != Some(&lines.len()) || hidden.clone().any(|s| s.by.len() > 1) {
+        if written.get(&whole) != Some(&transitions.len()) || hidden.clone().any(|s| s.by.len() > 1)
+        {
             continue;
         }
         if let Some(first) = hidden.next() {
-            told =
-                told.related(map.line(first.line).whole, "never taken: the line above always is");
+            told = told
+                .related(map.line(first.transition).whole, "never taken: the line above always is");
         }
         diagnostics.push(told);
     }
@@ -88,9 +90,10 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// Whether C0311 reports the guard of a transition.
 pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
-    let line = chart.transition(id);
-    let other = line.trigger == Trigger::When || !facts.reach.can_take(id);
-    !other && line.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, line)))
+    let transition = chart.transition(id);
+    let other = transition.trigger == Trigger::When || !facts.reach.can_take(id);
+    !other
+        && transition.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, transition)))
 }
 
 /// Whether a condition always holds when it is evaluated, and is not a literal `true`.

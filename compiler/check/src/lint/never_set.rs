@@ -120,9 +120,9 @@ pub(super) fn always_alike(
     let Context { chart, map, .. } = context;
     let mut setters = None;
     for fixed in flow.fixed().into_iter().take(MOST) {
-        let line = reading::line_of(fixed.site);
+        let transition = reading::line_of(fixed.site);
         // All runs have been explored: C0330 reports the transition, with the values that the runs have there.
-        let tried = context.runs.seen.is_some() && !fixed.holds && line.is_some();
+        let tried = context.runs.seen.is_some() && !fixed.holds && transition.is_some();
         let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };
         let row = row.filter(|_| !fixed.holds);
         // Code may declare values in advance; it is reported only where it keeps a step from running or moving.
@@ -132,10 +132,10 @@ pub(super) fn always_alike(
             matches!(kind, VariableKind::Var { per_turn: true }) && !stops
         };
         // A `when` transition that always holds is reported as a cycle.
-        let when = line.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
+        let when = transition.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
         let (span, what) = reading::place(context, fixed.site);
         if tried
-            || line.is_some_and(|l| fixed.holds && hides(context, l))
+            || transition.is_some_and(|l| fixed.holds && hides(context, l))
             || fixed.values.is_empty()
             || fixed.values.iter().any(|(id, _)| fresh(*id))
             || when && fixed.holds
@@ -231,10 +231,10 @@ fn shown(chart: &Chart, values: &[(VarId, Vec<Data>)]) -> String {
 }
 
 /// Whether a later transition with the same trigger leads to a state that is never entered, which is reported there.
-fn hides(context: &Context<'_>, line: TransitionId) -> bool {
+fn hides(context: &Context<'_>, transition: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
-    let row = chart.transition(line);
-    let later = chart.state(row.source).transitions.iter().filter(|l| **l > line);
+    let row = chart.transition(transition);
+    let later = chart.state(row.source).transitions.iter().filter(|l| **l > transition);
     let goals = later
         .map(|l| chart.transition(*l))
         .filter(|other| other.trigger == row.trigger)

@@ -54,11 +54,11 @@ fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
         for id in &chart.state(state).transitions {
-            let line = chart.transition(*id);
-            if line.guard.is_none() || !facts.reach.can_take(*id) {
+            let transition = chart.transition(*id);
+            if transition.guard.is_none() || !facts.reach.can_take(*id) {
                 continue;
             }
-            for key in keys(line).into_iter().filter(is_shared) {
+            for key in keys(transition).into_iter().filter(is_shared) {
                 let earlier = moments.entry(key).or_default();
                 let hit = earlier.iter().find_map(|first| overlap(chart, *first, *id));
                 if let Some(hit) = hit {

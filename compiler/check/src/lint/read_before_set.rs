@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 (parts.and_then(|parts| parts.get(part)).copied(), "a component in the prompt")
             }
             ReadingPart::Code => (None, "the code"),
-            ReadingPart::Line(line) => (map.line(line).guard, "an outcome"),
+            ReadingPart::Line(transition) => (map.line(transition).guard, "an outcome"),
             ReadingPart::Permission(row) => {
                 (map.permissions.get(row).copied(), "what permits the move")
             }
@@ -122,15 +122,15 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
         guard.is_some_and(|guard| holds(guard, &defaults, &Fuel::default()) == Ok(false))
     };
     let mut rows = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let place = facts.scopes.line(TransitionId::at(i));
-        let out = line.targets.iter().find(|target| !chart.contains(target.state, first));
+        let out = transition.targets.iter().find(|target| !chart.contains(target.state, first));
         let (Some(target), true) = (out, place.may_hold_in(chart, first)) else { continue };
         let asks = |id: &StepId| {
             matches!(chart.steps[id.index()].kind, StepKind::Ask { .. })
                 && facts.scopes.step(*id).may_hold_in(chart, first)
         };
-        let movers: Vec<StepId> = match (&line.trigger, line.trigger.step()) {
+        let movers: Vec<StepId> = match (&transition.trigger, transition.trigger.step()) {
             (Trigger::Choice(_), _) => {
                 (0..chart.steps.len()).map(StepId::at).filter(asks).collect()
             }

@@ -119,14 +119,14 @@ impl Setters {
             }
             add(step.into.into_iter().collect(), place);
         }
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let place = map.line(TransitionId::at(i)).whole;
-            if let Trigger::Choice(choice) = line.trigger
+            if let Trigger::Choice(choice) = transition.trigger
                 && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
             {
                 add([into].into(), place);
             }
-            add(assigned(&line.actions), place);
+            add(assigned(&transition.actions), place);
         }
         for (i, state) in chart.states.iter().enumerate() {
             let blocks = state.entry.iter().chain(&state.exit).chain([&state.default_actions]);
@@ -224,9 +224,9 @@ pub(super) fn thrown_away(chart: &Chart, id: VarId) -> Option<StepId> {
             StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
             StepKind::Ask { .. } | StepKind::Code(_) => false,
         };
-        let done = |line: &TransitionId| {
-            let line = chart.transition(*line);
-            matches!(line.trigger, Trigger::StepDone(_)) && takes_payload(line)
+        let done = |transition: &TransitionId| {
+            let transition = chart.transition(*transition);
+            matches!(transition.trigger, Trigger::StepDone(_)) && takes_payload(transition)
         };
         own && step.into.is_none() && step.returns == *wanted && !step.outcomes.iter().any(done)
     };
@@ -270,8 +270,8 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     };
     let from = row.from.filter(|from| facts.reach.can_enter(*from));
     let target = from.and_then(|from| last_step(context, from)).and_then(|id| {
-        let mut lines = chart.steps[id.index()].outcomes.iter();
-        lines.find_map(|line| map.line(*line).targets.first().copied())
+        let mut transitions = chart.steps[id.index()].outcomes.iter();
+        transitions.find_map(|transition| map.line(*transition).targets.first().copied())
     });
     target.unwrap_or(*span)
 }

@@ -125,14 +125,14 @@ impl DetourSearch<'_> {
         let around = chart.ancestors(state).skip(1);
         for source in inside.chain(around) {
             for away in &chart.state(source).transitions {
-                let line = chart.transition(*away);
-                let leaves =
-                    domain(chart, line).is_some_and(|d| d != state && chart.contains(d, state));
-                if !is_sudden(&line.trigger) || !leaves || !self.acts_inside(*away) {
+                let transition = chart.transition(*away);
+                let leaves = domain(chart, transition)
+                    .is_some_and(|d| d != state && chart.contains(d, state));
+                if !is_sudden(&transition.trigger) || !leaves || !self.acts_inside(*away) {
                     continue;
                 }
-                let Some(leaf) = landing(chart, line) else { continue };
-                if chart.contains(state, leaf) || self.is_new(line, leaf) {
+                let Some(leaf) = landing(chart, transition) else { continue };
+                if chart.contains(state, leaf) || self.is_new(transition, leaf) {
                     continue;
                 }
                 if let Some((through, back)) = self.find_return(leaf) {
@@ -144,12 +144,12 @@ impl DetourSearch<'_> {
     }
 
     /// Whether the transition may be taken while the state is active.
-    fn acts_inside(&self, line: TransitionId) -> bool {
+    fn acts_inside(&self, transition: TransitionId) -> bool {
         let Self { chart, facts, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
         let mut leaves = inside.filter(|s| matches!(chart.state(*s).kind, StateKind::Atomic));
-        facts.reach.can_take(line)
-            && leaves.any(|leaf| facts.scopes.line(line).may_hold_in(chart, leaf))
+        facts.reach.can_take(transition)
+            && leaves.any(|leaf| facts.scopes.line(transition).may_hold_in(chart, leaf))
     }
 
     /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
@@ -162,24 +162,24 @@ impl DetourSearch<'_> {
                 continue;
             }
             for id in chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions) {
-                let line = chart.transition(*id);
+                let transition = chart.transition(*id);
                 if !facts.reach.can_take(*id)
                     || !facts.scopes.line(*id).may_hold_in(chart, leaf)
-                    || self.is_answered(line)
+                    || self.is_answered(transition)
                 {
                     continue;
                 }
                 // The history of an ancestor restores the state that was exited.
-                let recorded = line.targets.iter().any(|t| {
+                let recorded = transition.targets.iter().any(|t| {
                     let parent = chart.state(t.state).parent;
                     is_history(chart, t.state)
                         && parent.is_some_and(|p| p != state && chart.contains(p, state))
                 });
-                if recorded && !self.is_new(line, state) {
+                if recorded && !self.is_new(transition, state) {
                     return Some((leaf, *id));
                 }
-                let Some(next) = landing(chart, line) else { continue };
-                if !is_alone(&line.trigger) || self.is_new(line, next) {
+                let Some(next) = landing(chart, transition) else { continue };
+                if !is_alone(&transition.trigger) || self.is_new(transition, next) {
                     continue;
                 }
                 if chart.contains(state, next) {
@@ -195,13 +195,13 @@ impl DetourSearch<'_> {
 
     /// Whether the transition or a block that runs with it sets a variable that is read, or such a block performs the same
     /// effect.
-    fn is_new(&self, line: &Transition, leaf: StateId) -> bool {
+    fn is_new(&self, transition: &Transition, leaf: StateId) -> bool {
         let Self { chart, state, effect, read, .. } = *self;
         let outside = |s: &StateId| !chart.contains(state, *s) && !chart.contains(*s, state);
         let blocks = |s: StateId| chart.state(s).entry.iter().chain(&chart.state(s).exit);
-        let states = chart.ancestors(leaf).chain([line.source]).filter(outside);
+        let states = chart.ancestors(leaf).chain([transition.source]).filter(outside);
         let again = states.flat_map(blocks).any(|block| does(block, Some(effect)));
-        again || changes(chart, line, leaf, read)
+        again || changes(chart, transition, leaf, read)
     }
 
     /// Whether a `code` step that is active in the leaf may set a variable that is read.
@@ -213,8 +213,8 @@ impl DetourSearch<'_> {
     }
 
     /// Whether the transition stores the answer of its step in a variable that is read.
-    fn is_answered(&self, line: &Transition) -> bool {
-        let Trigger::StepDone(step) = line.trigger else { return false };
+    fn is_answered(&self, transition: &Transition) -> bool {
+        let Trigger::StepDone(step) = transition.trigger else { return false };
         self.chart.steps[step.index()].into.is_some_and(|v| self.read.contains(&v))
     }
 }

@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.push(used_up_budget::uncompared(map.line(*first).trigger, open.len()));
     }
     for shadow in shadows {
-        hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);
+        hidden.entry(map.line(shadow.transition).whole).or_default().push(shadow);
     }
     if hidden.is_empty() {
         return;
@@ -34,7 +34,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if always || written.get(&whole) != Some(&all.len()) {
             continue;
         }
-        let name = words::line(chart, shadow.line);
+        let name = words::line(chart, shadow.transition);
         let (why, help) = if shadow.inner {
             (
                 "a line of every state below always comes first",
@@ -52,7 +52,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             )
         };
         let mut found = RULE
-            .at(map.line(shadow.line).trigger, format!("{name} is never taken: {why}"))
+            .at(map.line(shadow.transition).trigger, format!("{name} is never taken: {why}"))
             .help(help);
         for by in shadow.by.iter().take(3) {
             found = found.related(map.line(*by).whole, "comes first");

@@ -15,13 +15,13 @@ const SHOWN: usize = 4;
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for id in needed(chart, facts) {
-        let line = chart.transition(id);
-        let Some(goal) = line.targets.first().map(|t| t.state) else { continue };
-        let what = if let Trigger::StepElse(step) = line.trigger {
+        let transition = chart.transition(id);
+        let Some(goal) = transition.targets.first().map(|t| t.state) else { continue };
+        let what = if let Trigger::StepElse(step) = transition.trigger {
             format!("where {} has no usable answer", words::step(chart, step))
-        } else if let Trigger::StepTimeout(step, _) = line.trigger {
+        } else if let Trigger::StepTimeout(step, _) = transition.trigger {
             format!("where {} takes too long", words::step(chart, step))
-        } else if let Trigger::StepError(step) = line.trigger {
+        } else if let Trigger::StepError(step) = transition.trigger {
             format!("where {} fails", words::step(chart, step))
         } else {
             continue;

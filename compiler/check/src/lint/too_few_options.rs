@@ -13,12 +13,12 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut offers = Offers::default();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if matches!(line.trigger, Trigger::Choice(_)) {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if matches!(transition.trigger, Trigger::Choice(_)) {
             for state in &facts.scopes.lines[i].within {
                 offers.open.entry(*state).or_default().push(TransitionId::at(i));
             }
-            for target in &line.targets {
+            for target in &transition.targets {
                 offers.into.entry(target.state).or_default().push(TransitionId::at(i));
             }
         }
@@ -70,17 +70,19 @@ impl Offers {
         if !matches!(ask, StepKind::Ask { always: true, otherwise: Otherwise::Stay, .. }) {
             return Vec::new();
         }
-        let lines = self.into.get(&leaf).into_iter().flatten();
-        lines
-            .filter(|line| chart.contains(chart.transition(**line).source, leaf))
+        let transitions = self.into.get(&leaf).into_iter().flatten();
+        transitions
+            .filter(|transition| chart.contains(chart.transition(**transition).source, leaf))
             .copied()
             .collect()
     }
 }
 
 /// Whether the transition offers tools.
-fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
-    let Trigger::Choice(choice) = context.chart.transition(line).trigger else { return false };
+fn is_call(context: &Context<'_>, transition: TransitionId) -> bool {
+    let Trigger::Choice(choice) = context.chart.transition(transition).trigger else {
+        return false;
+    };
     matches!(context.chart.choices[choice.index()].kind, ChoiceKind::Call(..))
 }
 
@@ -106,7 +108,11 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
                 .collect();
             let stays = offers.stays(context, step, leaf);
             open.extend(
-                stays.iter().filter(|line| !open.contains(line)).copied().collect::<Vec<_>>(),
+                stays
+                    .iter()
+                    .filter(|transition| !open.contains(transition))
+                    .copied()
+                    .collect::<Vec<_>>(),
             );
             open.truncate(2);
             if most.as_ref().is_none_or(|m| m.len() < open.len()) {

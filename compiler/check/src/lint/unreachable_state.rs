@@ -83,10 +83,10 @@ pub(super) fn closed_by_values(
 ) -> Diagnostic {
     let Context { chart, map, .. } = context;
     for id in closed(context, leading, state).into_iter().take(3) {
-        let why = if let Some(line) = taken_turn(context, id) {
+        let why = if let Some(transition) = taken_turn(context, id) {
             format!(
                 "leads here, but where it could be chosen {} takes every turn, and nothing is asked then",
-                words::line(chart, line)
+                words::line(chart, transition)
             )
         } else if chart.transition(id).guard.is_some() {
             "leads here, but its condition does not hold when the line could be taken".into()
@@ -101,16 +101,16 @@ pub(super) fn closed_by_values(
 /// The question to which an option or `else` belongs, if it is never asked.
 fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
-    let line = chart.transition(id);
+    let transition = chart.transition(id);
     let mut unput = facts.scopes.unput.keys().copied();
-    if let Some(step) = line.trigger.step() {
+    if let Some(step) = transition.trigger.step() {
         return unput.find(|other| *other == step);
     }
     let above = |step: &StepId| {
         let state = chart.steps[step.index()].state;
-        chart.contains(state, line.source) || chart.contains(line.source, state)
+        chart.contains(state, transition.source) || chart.contains(transition.source, state)
     };
-    let is_choice = matches!(line.trigger, Trigger::Choice(_));
+    let is_choice = matches!(transition.trigger, Trigger::Choice(_));
     unput.find(above).filter(|_| is_choice && facts.scopes.line(id).within.is_empty())
 }
 
@@ -120,9 +120,9 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let Context { chart, facts, .. } = context;
     let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
     let in_events = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
-    let line = chart.transition(id);
-    let is_asked =
-        matches!(line.trigger, Trigger::Choice(_)) || line.trigger.step().is_some_and(|s| asks(&s));
+    let transition = chart.transition(id);
+    let is_asked = matches!(transition.trigger, Trigger::Choice(_))
+        || transition.trigger.step().is_some_and(|s| asks(&s));
     if !is_asked || chart.steps.iter().any(in_events) {
         return None;
     }
@@ -140,7 +140,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
 
 /// The transitions of a chart by target.
 pub(super) struct Leading {
-    lines: BTreeMap<StateId, Vec<TransitionId>>,
+    transitions: BTreeMap<StateId, Vec<TransitionId>>,
     /// The permissions, by the state that they permit to enter.
     permitting: BTreeMap<StateId, Vec<usize>>,
 }
@@ -150,19 +150,19 @@ impl Leading {
         &self,
         inside: Range<StateId>,
     ) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
-        self.lines.range(inside)
+        self.transitions.range(inside)
     }
 }
 
 /// Indexes the transitions and permissions by target.
 pub(super) fn leading(chart: &Chart) -> Leading {
-    let mut leading = Leading { lines: BTreeMap::new(), permitting: BTreeMap::new() };
+    let mut leading = Leading { transitions: BTreeMap::new(), permitting: BTreeMap::new() };
     for (nth, row) in chart.permissions.iter().enumerate() {
         leading.permitting.entry(row.to).or_default().push(nth);
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
-        for target in &line.targets {
-            leading.lines.entry(target.state).or_default().push(TransitionId::at(i));
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        for target in &transition.targets {
+            leading.transitions.entry(target.state).or_default().push(TransitionId::at(i));
         }
     }
     leading

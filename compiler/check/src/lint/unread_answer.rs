@@ -43,10 +43,12 @@ fn is_typed(step: &Step) -> bool {
 
 /// Whether the answer always ends the run, and so is the last entry of its trace.
 fn only_ends(chart: &Chart, step: &Step, id: StepId) -> bool {
-    let lines = step.outcomes.iter().map(|line| chart.transition(*line));
-    let mut done = lines.filter(|line| line.trigger == Trigger::StepDone(id)).peekable();
+    let lines = step.outcomes.iter().map(|transition| chart.transition(*transition));
+    let mut done =
+        lines.filter(|transition| transition.trigger == Trigger::StepDone(id)).peekable();
     done.peek().is_some()
-        && done.all(|line| {
-            !line.targets.is_empty() && line.targets.iter().all(|t| is_end(chart, t.state))
+        && done.all(|transition| {
+            !transition.targets.is_empty()
+                && transition.targets.iter().all(|t| is_end(chart, t.state))
         })
 }

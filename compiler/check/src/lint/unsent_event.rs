@@ -22,8 +22,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         let Some(waits) = waits(context, leaf, &given) else { continue };
-        let Some((line, first)) = waits.first() else { continue };
-        if !told.insert(*line) {
+        let Some((transition, first)) = waits.first() else { continue };
+        if !told.insert(*transition) {
             continue;
         }
         let name = |event: &EventId| chart.events[event.index()].name.as_str();
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             chart.name
         );
         let help = cure(context, own, name(first));
-        let mut found = RULE.at(map.line(*line).trigger, message).help(help);
+        let mut found = RULE.at(map.line(*transition).trigger, message).help(help);
         for (parent, step) in family.member(own).parents.iter().take(3) {
             let parent = family.member(*parent);
             let run = format!("`{}` runs it here", parent.chart.name);
@@ -72,12 +72,12 @@ fn waits(
         return None;
     }
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if !facts.reach.can_take(id) || !facts.scopes.line(id).may_hold_in(chart, leaf) {
             continue;
         }
-        match &line.trigger {
+        match &transition.trigger {
             Trigger::Event(events) => found.extend(events.iter().map(|event| (id, *event))),
             Trigger::AnyEvent => found.extend((0..given.len()).map(|n| (id, EventId::at(n)))),
             Trigger::AnyOccurrence

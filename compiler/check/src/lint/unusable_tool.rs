@@ -152,8 +152,8 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
 /// The tools that the `may call` transitions offer, by the states in which they are enabled.
 fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
     let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
-    for (line, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
-        let Trigger::Choice(choice) = line.trigger else { continue };
+    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
+        let Trigger::Choice(choice) = transition.trigger else { continue };
         let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
         for state in &place.within {
             offers.entry(*state).or_default().extend(chart.tools_of(set));

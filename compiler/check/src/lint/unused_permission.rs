@@ -32,12 +32,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let message = format!(
                     "no step and no option moves from {here} to {goal}: this permits nothing"
                 );
-                let leaves = |(i, line): (usize, &Transition)| {
+                let leaves = |(i, transition): (usize, &Transition)| {
                     let id = TransitionId::at(i);
-                    let moves =
-                        line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
+                    let moves = transition.trigger.step().is_some()
+                        || matches!(transition.trigger, Trigger::Choice(_));
                     let here = facts.scopes.line(id).may_hold_in(chart, from);
-                    (moves && here && !line.targets.is_empty()).then_some(id)
+                    (moves && here && !transition.targets.is_empty()).then_some(id)
                 };
                 let found = RULE.at(map.permissions[row], message);
                 let shown = if diagnostics.len() < TOLD { SHOWN } else { 0 };

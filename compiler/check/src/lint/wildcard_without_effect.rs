@@ -20,17 +20,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             diagnostics.push(found.help("remove this line: it permits nothing"));
         }
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let spans = map.line(TransitionId::at(i));
         let name = || words::line(chart, TransitionId::at(i));
-        if line.trigger == Trigger::AnyEvent && chart.events.is_empty() {
+        if transition.trigger == Trigger::AnyEvent && chart.events.is_empty() {
             let message = format!("{} is never taken: the chart declares no event", name());
             diagnostics.push(
                 RULE.at(spans.trigger, message)
                     .help("declare the events that the host sends: `event name`"),
             );
         }
-        let Some(from) = &line.scope else { continue };
+        let Some(from) = &transition.scope else { continue };
         let place = spans.from.unwrap_or(spans.trigger);
         if let Some(end) = from.any_of.iter().find(|s| is_end(chart, **s)) {
             let message = format!("{} ends the run: no line leaves it", words::state(chart, *end));
@@ -38,9 +38,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             diagnostics.push(found.help("leave it out of `from`"));
             continue;
         }
-        let mut holds = scope(chart, line);
+        let mut holds = scope(chart, transition);
         holds.within.retain(|s| facts.reach.can_enter(*s));
-        if facts.reach.can_enter(line.source) && !has_leaf(context, &holds) {
+        if facts.reach.can_enter(transition.source) && !has_leaf(context, &holds) {
             let found = RULE
                 .at(place, format!("this `from` applies to no state: {}", reason(context, from)));
             let found = found.label(format!("{} can never be taken", name()));

@@ -18,8 +18,8 @@ pub use expr::{duration, expression, expression_in};
 pub type Payload<'c> = Vec<&'c str>;
 
 /// The names of a transition's payload, in order; for an option, the names of its arguments.
-pub fn payload(line: &Transition) -> Payload<'_> {
-    line.bound.iter().map(String::as_str).collect()
+pub fn payload(transition: &Transition) -> Payload<'_> {
+    transition.bound.iter().map(String::as_str).collect()
 }
 
 /// Prints a name, in backticks if it would not be read as one.

@@ -115,8 +115,8 @@ impl<'c> CallWalk<'c> {
             turn_lines: chart.transitions.iter().any(|t| matches!(t.trigger, Trigger::Turn)),
             work: 0,
         };
-        for (i, line) in chart.transitions.iter().enumerate() {
-            if matches!(line.trigger, Trigger::Choice(_)) && line.guard.is_none() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            if matches!(transition.trigger, Trigger::Choice(_)) && transition.guard.is_none() {
                 for leaf in walk.covered(facts.scopes.line(TransitionId::at(i))) {
                     walk.options[leaf] += 1;
                 }
@@ -237,27 +237,28 @@ impl<'c> CallWalk<'c> {
             return;
         }
         let failing = match step.failure.then {
-            Failure::Take(line) => Some(line),
+            Failure::Take(transition) => Some(transition),
             Failure::Fail | Failure::Skip => None,
         };
-        let mut lines: Vec<TransitionId> = step.outcomes.iter().copied().chain(failing).collect();
+        let mut transitions: Vec<TransitionId> =
+            step.outcomes.iter().copied().chain(failing).collect();
         if let StepKind::Ask { otherwise, .. } = &step.kind {
-            if let Otherwise::Take(line) = otherwise {
-                lines.push(*line);
+            if let Otherwise::Take(transition) = otherwise {
+                transitions.push(*transition);
             }
             let place = self.facts.scopes.step(id).clone();
-            for (i, line) in self.chart.transitions.iter().enumerate() {
+            for (i, transition) in self.chart.transitions.iter().enumerate() {
                 let of = &self.facts.scopes.line(TransitionId::at(i)).within;
-                if matches!(line.trigger, Trigger::Choice(_))
+                if matches!(transition.trigger, Trigger::Choice(_))
                     && !crate::facts::scope::meet(self.chart, &place.within, of).is_empty()
                 {
-                    lines.push(TransitionId::at(i));
+                    transitions.push(TransitionId::at(i));
                 }
             }
             self.work += self.chart.transitions.len();
         }
-        for line in lines {
-            for state in entries(self.chart, self.chart.transition(line)) {
+        for transition in transitions {
+            for state in entries(self.chart, self.chart.transition(transition)) {
                 // A history enters siblings, too.
                 let history = matches!(self.chart.state(state).kind, StateKind::History { .. });
                 let below = self.chart.state(state).parent.filter(|_| history).unwrap_or(state);

@@ -195,16 +195,16 @@ fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
 
 /// The transitions on the path that leads back to the goal.
 fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<TransitionId> {
-    let mut lines = Vec::new();
+    let mut transitions = Vec::new();
     let mut at = from[facts.moves.place(goal)];
     while let Some(node) = at.filter(|node| *node != goal) {
-        if let GraphNode::Line(line) = node {
-            lines.push(line);
+        if let GraphNode::Line(transition) = node {
+            transitions.push(transition);
         }
         at = from[facts.moves.place(node)];
     }
-    lines.reverse();
-    lines
+    transitions.reverse();
+    transitions
 }
 
 /// The sum of the call limits of states, if each calling step is inside a state with such a limit.
@@ -229,15 +229,15 @@ pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
 
 /// Whether the run ends when its limit of turns is reached: no line handles that and goes on.
 pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
-    let goes_on = |(i, line): (usize, &Transition)| {
-        let handles = if let Trigger::Error(pattern) = &line.trigger {
+    let goes_on = |(i, transition): (usize, &Transition)| {
+        let handles = if let Trigger::Error(pattern) = &transition.trigger {
             let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
             prefix == "*" || "limit.turns".starts_with(prefix)
         } else {
-            line.trigger == Trigger::AnyOccurrence
+            transition.trigger == Trigger::AnyOccurrence
         };
         let ends = |target: &Target| is_end(chart, target.state);
-        let ends = !line.targets.is_empty() && line.targets.iter().all(ends);
+        let ends = !transition.targets.is_empty() && transition.targets.iter().all(ends);
         handles && facts.reach.can_take(TransitionId::at(i)) && !ends
     };
     !chart.transitions.iter().enumerate().any(goes_on)

@@ -95,9 +95,9 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
             let read = read.filter(|v| !matches!(v, Value::Variable(v) if own.contains(v)));
             note(ReadingPart::Code, read.collect(), true);
         }
-        for line in &step.outcomes {
-            if let Some(guard) = &chart.transition(*line).guard {
-                note(ReadingPart::Line(*line), reads(chart, guard), true);
+        for transition in &step.outcomes {
+            if let Some(guard) = &chart.transition(*transition).guard {
+                note(ReadingPart::Line(*transition), reads(chart, guard), true);
             }
         }
         for (row, guard) in needed(chart, facts, &table, step) {
@@ -209,9 +209,9 @@ fn needed<'c>(
     step: &Step,
 ) -> Vec<(usize, &'c Expr)> {
     let mut rows = Vec::new();
-    for line in &step.outcomes {
-        let place = facts.scopes.line(*line);
-        for target in &chart.transition(*line).targets {
+    for transition in &step.outcomes {
+        let place = facts.scopes.line(*transition);
+        for target in &chart.transition(*transition).targets {
             let rows_to = table.get(&target.state).map_or(&[][..], Vec::as_slice);
             let fits = rows_to.iter().filter(|(_, p)| {
                 p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())

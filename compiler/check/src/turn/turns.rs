@@ -67,8 +67,8 @@ impl<'c> Walks<'c> {
         let (mut moving, mut starting) = (BTreeMap::new(), BTreeMap::new());
         let mut choices = BTreeMap::new();
         let mut ends: BTreeMap<StepId, Vec<TransitionId>> = BTreeMap::new();
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let lines: &mut BTreeMap<StateId, Vec<TransitionId>> = match line.trigger {
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let transitions: &mut BTreeMap<StateId, Vec<TransitionId>> = match transition.trigger {
                 Trigger::Turn => &mut starting,
                 Trigger::Event(_) | Trigger::AnyEvent if raises => &mut moving,
                 Trigger::When
@@ -91,7 +91,7 @@ impl<'c> Walks<'c> {
                 | Trigger::AfterTurns(_) => continue,
             };
             for state in &facts.scopes.lines[i].within {
-                lines.entry(*state).or_default().push(TransitionId::at(i));
+                transitions.entry(*state).or_default().push(TransitionId::at(i));
             }
         }
         let calls = chart.steps.iter().any(is_model);

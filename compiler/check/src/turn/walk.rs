@@ -94,9 +94,9 @@ impl<'w, 'c> Walk<'w, 'c> {
                 self.enter_any();
             }
         }
-        for line in walks.ends.get(&step).into_iter().flatten() {
-            if !walks.facts.scopes.line(*line).within.is_empty() {
-                self.take(*line);
+        for transition in walks.ends.get(&step).into_iter().flatten() {
+            if !walks.facts.scopes.line(*transition).within.is_empty() {
+                self.take(*transition);
             }
         }
         if walks.interrupted && matches!(row.kind, StepKind::Call(..)) {
@@ -149,10 +149,10 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Takes a transition: enters its targets.
-    fn take(&mut self, line: TransitionId) {
+    fn take(&mut self, transition: TransitionId) {
         let chart = self.walks.chart;
         let mut leaves = Vec::new();
-        for entered in entries(chart, chart.transition(line)) {
+        for entered in entries(chart, chart.transition(transition)) {
             leaves_of(chart, entered, &mut leaves);
         }
         for leaf in leaves {
@@ -175,12 +175,12 @@ impl<'w, 'c> Walk<'w, 'c> {
         let Walks { chart, choices, .. } = self.walks;
         while std::mem::replace(&mut self.chosen, self.at.len()) != self.at.len() {
             let below = |s: &StateId| self.at.range(*s..chart.state(*s).end);
-            let mut lines = BTreeSet::new();
+            let mut transitions = BTreeSet::new();
             for above in self.asked.iter().flat_map(below).flat_map(|leaf| chart.ancestors(*leaf)) {
-                lines.extend(choices.get(&above).into_iter().flatten().copied());
+                transitions.extend(choices.get(&above).into_iter().flatten().copied());
             }
-            for line in lines {
-                self.take(line);
+            for transition in transitions {
+                self.take(transition);
             }
         }
     }
@@ -203,8 +203,8 @@ impl<'w, 'c> Walk<'w, 'c> {
                 let covers = |s: &&StepId| !facts.scopes.step(**s).excludes_leaf(chart, state);
                 self.due.extend(later.filter(covers));
                 let turn = first.then(|| starting.get(&above)).flatten();
-                for line in moving.get(&above).into_iter().chain(turn).flatten() {
-                    for entered in entries(chart, chart.transition(*line)) {
+                for transition in moving.get(&above).into_iter().chain(turn).flatten() {
+                    for entered in entries(chart, chart.transition(*transition)) {
                         leaves_of(chart, entered, &mut open);
                     }
                 }

@@ -114,23 +114,25 @@ impl<'c> Places<'c> {
     }
 
     /// The origins of the transition's edges. For a transition without targets: the states whose labels list it.
-    pub(crate) fn origins(&self, line: &Transition) -> Vec<Origin> {
-        if let Some(scope) = &line.scope {
+    pub(crate) fn origins(&self, transition: &Transition) -> Vec<Origin> {
+        if let Some(scope) = &transition.scope {
             return match scope.any_of.as_slice() {
-                [] => vec![Origin::Any(line.source)],
+                [] => vec![Origin::Any(transition.source)],
                 any_of => any_of.iter().map(|s| Origin::State(*s)).collect(),
             };
         }
-        let states = match line.trigger.step() {
-            Some(step) if self.chart.steps[step.index()].state == line.source => self.homes(step),
-            _ => std::slice::from_ref(&line.source),
+        let states = match transition.trigger.step() {
+            Some(step) if self.chart.steps[step.index()].state == transition.source => {
+                self.homes(step)
+            }
+            _ => std::slice::from_ref(&transition.source),
         };
-        states.iter().map(|s| self.origin(*s, line)).collect()
+        states.iter().map(|s| self.origin(*s, transition)).collect()
     }
 
-    fn origin(&self, source: StateId, line: &Transition) -> Origin {
+    fn origin(&self, source: StateId, transition: &Transition) -> Origin {
         let has_children = self.top(source) != PictureNode::State(source);
-        let goes_inside = line.targets.iter().any(|t| self.chart.contains(source, t.state));
+        let goes_inside = transition.targets.iter().any(|t| self.chart.contains(source, t.state));
         if source.0 == 0 || (has_children && goes_inside) {
             Origin::Any(source)
         } else {
@@ -165,9 +167,9 @@ impl<'c> Places<'c> {
     }
 
     /// The innermost ancestor of the transition's source whose text contains the line.
-    fn writer(&self, line: TransitionId) -> StateId {
-        let span = self.map.line(line).whole;
-        let source = self.chart.transition(line).source;
+    fn writer(&self, transition: TransitionId) -> StateId {
+        let span = self.map.line(transition).whole;
+        let source = self.chart.transition(transition).source;
         let holds = |s: &StateId| {
             self.map
                 .states

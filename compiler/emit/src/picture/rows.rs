@@ -65,22 +65,22 @@ impl Rows {
             }
         }
         let (of, copies) = places.copies();
-        for (index, line) in chart.transitions.iter().enumerate() {
+        for (index, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(index);
-            if !line.targets.is_empty() || copies.contains(&id) {
+            if !transition.targets.is_empty() || copies.contains(&id) {
                 continue;
             }
-            let look = Look::from_trigger(&line.trigger);
-            let mut text = words::title(chart, line);
-            if let Some(guard) = words::guard(chart, line) {
+            let look = Look::from_trigger(&transition.trigger);
+            let mut text = words::title(chart, transition);
+            if let Some(guard) = words::guard(chart, transition) {
                 text.push_str(&format!(" [{guard}]"));
             }
-            if !line.actions.is_empty() {
-                text.push_str(&format!(" / {}", words::actions(chart, line)));
+            if !transition.actions.is_empty() {
+                text.push_str(&format!(" / {}", words::actions(chart, transition)));
             }
             let word = if of.contains_key(&id) { "each" } else { "" };
             let at = of.get(&id).map(|s| vec![Origin::State(*s)]);
-            for origin in at.unwrap_or_else(|| places.origins(line)) {
+            for origin in at.unwrap_or_else(|| places.origins(transition)) {
                 let (Origin::State(state) | Origin::Any(state)) = origin;
                 rows[state.index()].push(row(word, Some(look), short(&text, LONG)));
             }

@@ -135,7 +135,7 @@ pub(super) struct FieldReader<'w> {
 /// effect comes before the first read, a missing field fails only when it is read.
 pub(super) fn for_line<'w>(
     context: &'w Context<'w>,
-    line: TransitionId,
+    transition: TransitionId,
     exprs: &[&Expr],
     surely: bool,
 ) -> (Writer<'w>, FieldReader<'w>) {
@@ -148,7 +148,7 @@ pub(super) fn for_line<'w>(
         });
     }
     let mut writer = Writer::new(context);
-    let mut sources = sources(context, &context.chart.transition(line).trigger);
+    let mut sources = sources(context, &context.chart.transition(transition).trigger);
     // A field is readable only if every event of the transition has it, with the same type.
     sources.retain(|s| s.fields.len() >= last);
     if let Some(first) = sources.first() {
@@ -225,12 +225,12 @@ impl FieldReader<'_> {
 /// The guard of a transition: statements, and the condition.
 pub(super) fn guard(
     context: &Context<'_>,
-    line: TransitionId,
+    transition: TransitionId,
     guard: &Expr,
     place: Option<&Place>,
 ) -> (Fragment, Code) {
     let surely = uses::first(guard) == First::Field;
-    let (mut writer, reading) = for_line(context, line, &[guard], surely);
+    let (mut writer, reading) = for_line(context, transition, &[guard], surely);
     writer.place = place.cloned();
     let condition = writer.truth(guard);
     (reading.before(&condition.text()), condition)

@@ -158,8 +158,8 @@ fn states(chart: &Chart) -> Vec<Option<String>> {
 /// Options of different states may share a name. Such options are prefixed with the path of their state.
 fn choices(chart: &Chart) -> Vec<String> {
     let state = |i: usize| {
-        let line = chart.choices[i].transition;
-        &chart.state(chart.transition(line).source).path
+        let transition = chart.choices[i].transition;
+        &chart.state(chart.transition(transition).source).path
     };
     told_apart(chart.choices.iter().map(|c| c.name.as_str()).collect(), state)
 }

@@ -159,8 +159,8 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
     let line = ("line", "arena::TransitionId");
     let step = ("step", "arena::StepId");
     let mut guards = Arms::new("line_guard", line, "line.0", "bool", "true");
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if let Some(guard) = &line.guard {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if let Some(guard) = &transition.guard {
             let (before, condition) = body::guard(context, TransitionId::at(i), guard, None);
             guards.arm(i, &line_comment(context, i), before, condition.result(true));
         }
@@ -254,8 +254,8 @@ pub(super) fn deadline(context: &Context<'_>, trigger: &Trigger) -> Option<Code>
 fn deadlines(context: &Context<'_>) -> Arms {
     let line = ("line", "arena::TransitionId");
     let mut lines = Arms::new("line_deadline", line, "line.0", "u64", "u64::MAX");
-    for (i, line) in context.chart.transitions.iter().enumerate() {
-        if let Some(code) = deadline(context, &line.trigger) {
+    for (i, transition) in context.chart.transitions.iter().enumerate() {
+        if let Some(code) = deadline(context, &transition.trigger) {
             lines.arm(i, &line_comment(context, i), Fragment::default(), code.result(true));
         }
     }

@@ -10,14 +10,14 @@ use chartc_core::semantics::unroll::Place;
 /// The alternatives that are told, each with the statements before its `Result` and the `Result`.
 fn alternatives(
     context: &Context<'_>,
-    line: TransitionId,
+    transition: TransitionId,
     place: Option<&Place>,
 ) -> Vec<(Fragment, Fragment)> {
-    if context.tables.transitions[line.index()].alternatives.len == 0 {
+    if context.tables.transitions[transition.index()].alternatives.len == 0 {
         return Vec::new();
     }
-    let all = context.chart.alternatives(line).into_iter().map(|alternative| {
-        let (before, condition) = body::guard(context, line, alternative, place);
+    let all = context.chart.alternatives(transition).into_iter().map(|alternative| {
+        let (before, condition) = body::guard(context, transition, alternative, place);
         (before, condition.result(true))
     });
     all.collect()
@@ -46,8 +46,12 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
 }
 
 /// The body of a function that says which alternatives hold in a place; `None` for a guard without alternatives.
-pub(super) fn held(context: &Context<'_>, line: TransitionId, place: &Place) -> Option<Fragment> {
-    let all = alternatives(context, line, Some(place));
+pub(super) fn held(
+    context: &Context<'_>,
+    transition: TransitionId,
+    place: &Place,
+) -> Option<Fragment> {
+    let all = alternatives(context, transition, Some(place));
     if all.is_empty() {
         return None;
     }

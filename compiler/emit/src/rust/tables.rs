@@ -89,7 +89,7 @@ pub(super) fn comment(text: &str) -> String {
 /// A comment such as `observing: when -> observing`, for readers of the tables.
 pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
     let chart = context.chart;
-    let line = &chart.transitions[index];
+    let transition = &chart.transitions[index];
     let path = |id: StateId| match chart.state(id).path.as_str() {
         "" => chart.name.clone(),
         path => path.to_owned(),
@@ -98,8 +98,8 @@ pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
         TransitionHead::Line(words) => words,
         TransitionHead::Outcome(what, step) => format!("{what} of {step}"),
     };
-    let mut text = format!("{index} {}: {trigger}", path(line.source));
-    for (i, target) in line.targets.iter().enumerate() {
+    let mut text = format!("{index} {}: {trigger}", path(transition.source));
+    for (i, target) in transition.targets.iter().enumerate() {
         text.push_str(if i == 0 { " -> " } else { ", " });
         text.push_str(&path(target.state));
     }
@@ -330,7 +330,7 @@ fn step(row: &StepRow<'_>) -> String {
     let failure = match row.failure {
         FailureRow::Fail => None,
         FailureRow::Skip => Some("Skip".to_owned()),
-        FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
+        FailureRow::Take(transition) => Some(format!("Take(TransitionId({}))", transition.0)),
     };
     StructLiteral::new("StepRow", 13)
         .field("name", format!("{:?}", row.name))

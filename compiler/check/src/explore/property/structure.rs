@@ -44,7 +44,8 @@ pub(super) fn may_call(chart: &Chart, facts: &Facts, state: StateId) -> bool {
         matches!(trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
     };
-    let lines = chart.transitions.iter().enumerate().filter(|(_, line)| calls(&line.trigger));
+    let lines =
+        chart.transitions.iter().enumerate().filter(|(_, transition)| calls(&transition.trigger));
     let lines = lines.map(|(i, _)| facts.scopes.line(TransitionId::at(i)));
     let steps = chart.steps.iter().zip(&facts.scopes.steps);
     let steps =

@@ -67,9 +67,9 @@ pub enum LostReason {
 /// Every such condition, by owner.
 pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
     let mut asked: BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        for bound in line.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+        for bound in transition.guard.iter().flat_map(|guard| bounds(chart, guard)) {
             asked.entry(bound.counter).or_default().push((GuardOwner::Line(id), bound));
         }
     }
@@ -214,13 +214,13 @@ impl Loops {
     fn around(&self, chart: &Chart, facts: &Facts, asker: GuardOwner) -> Option<Loop> {
         let (within, own) = match asker {
             GuardOwner::Line(id) => {
-                let line = chart.transition(id);
+                let transition = chart.transition(id);
                 // If no transition leaves the state, a step runs again in the next turn.
-                let again = line.targets.is_empty()
-                    || line.trigger.step().is_some()
-                    || matches!(line.trigger, Trigger::Choice(_) | Trigger::When);
+                let again = transition.targets.is_empty()
+                    || transition.trigger.step().is_some()
+                    || matches!(transition.trigger, Trigger::Choice(_) | Trigger::When);
                 let within = &facts.scopes.line(id).within;
-                (if within.is_empty() { vec![line.source] } else { within.clone() }, again)
+                (if within.is_empty() { vec![transition.source] } else { within.clone() }, again)
             }
             GuardOwner::Step(id) => (facts.scopes.step(id).within.clone(), true),
             GuardOwner::Permission(i) => {

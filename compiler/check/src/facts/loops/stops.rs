@@ -16,7 +16,7 @@ pub(super) fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
             stops.extend(ends.flat_map(|n| [n.saturating_sub(1), n, n.saturating_add(1)]));
         });
     };
-    let guards = chart.transitions.iter().filter_map(|line| line.guard.as_ref());
+    let guards = chart.transitions.iter().filter_map(|transition| transition.guard.as_ref());
     for bound in guards.flat_map(|guard| bounds(chart, guard)) {
         if bound.counter == counter {
             named(bound.than);

@@ -60,8 +60,8 @@ impl<'c> Track<'c> {
     }
 
     fn following(chart: &'c Chart, facts: &'c Facts, counter: VarId, resets: Resets) -> Self {
-        let lines = chart.transitions.iter().enumerate();
-        let staying = lines
+        let transitions = chart.transitions.iter().enumerate();
+        let staying = transitions
             .filter(|(_, l)| l.targets.is_empty() && sets(&l.actions, counter))
             .map(|(i, _)| TransitionId::at(i))
             .filter(|l| facts.reach.can_take(*l))
@@ -117,22 +117,22 @@ impl<'c> Track<'c> {
 
     /// The bounds before the guard of a transition is tested.
     fn at_line(&self, id: TransitionId) -> Option<Range> {
-        let (moves, line) = (&self.facts.moves, self.chart.transition(id));
+        let (moves, transition) = (&self.facts.moves, self.chart.transition(id));
         let before = match self.before[moves.place(GraphNode::Line(id))] {
             // The transition is never taken: use the bounds in its source.
             None if !self.facts.reach.can_take(id) => {
-                let node = GraphNode::Active(line.source);
+                let node = GraphNode::Active(transition.source);
                 self.after(node, self.before[moves.place(node)]?)?
             }
             before => before?,
         };
-        Some(self.asked(line, before))
+        Some(self.asked(transition, before))
     }
 
     /// The bounds when a transition on the outcome of a step is tested, after the code steps immediately before that step have
     /// run.
-    fn asked(&self, line: &Transition, before: Range) -> Range {
-        let Some(step) = line.trigger.step() else { return before };
+    fn asked(&self, transition: &Transition, before: Range) -> Range {
+        let Some(step) = transition.trigger.step() else { return before };
         let state = self.chart.steps[step.index()].state;
         let earlier = self.chart.steps[..step.index()].iter();
         let first = step.index() - earlier.rev().take_while(|s| s.state == state).count();
@@ -199,7 +199,7 @@ impl<'c> Track<'c> {
             GraphNode::Any(_) => Some(before),
             GraphNode::Entered(state) => Some(self.entered(state, before)),
             GraphNode::Active(state) => Some(self.active(state, before)),
-            GraphNode::Line(line) => self.taken(self.chart.transition(line), before),
+            GraphNode::Line(transition) => self.taken(self.chart.transition(transition), before),
         }
     }
 
@@ -232,10 +232,10 @@ impl<'c> Track<'c> {
                     next = next.join(self.block(block, next));
                 }
             }
-            for line in &self.staying {
-                let place = self.facts.scopes.line(*line);
+            for transition in &self.staying {
+                let place = self.facts.scopes.line(*transition);
                 let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
-                if here && let Some(after) = self.taken(self.chart.transition(*line), next) {
+                if here && let Some(after) = self.taken(self.chart.transition(*transition), next) {
                     next = next.join(after);
                 }
             }
@@ -251,26 +251,26 @@ impl<'c> Track<'c> {
         }
     }
 
-    fn taken(&self, line: &Transition, before: Range) -> Option<Range> {
-        let mut range = self.asked(line, before);
-        if let Some(guard) = &line.guard {
+    fn taken(&self, transition: &Transition, before: Range) -> Option<Range> {
+        let mut range = self.asked(transition, before);
+        if let Some(guard) = &transition.guard {
             range = self.refined(guard, range);
             if range.is_empty() {
                 return None;
             }
         }
-        let top = domain(self.chart, line).filter(|_| self.blocks);
+        let top = domain(self.chart, transition).filter(|_| self.blocks);
         if let Some(top) = top {
             for state in self.below(top) {
                 // Some of these states may be inactive.
                 let left = self.blocks_of(&self.chart.state(state).exit, range);
-                let sure = self.chart.contains(state, line.source);
+                let sure = self.chart.contains(state, transition.source);
                 range = if sure { left } else { range.join(left) };
             }
         }
-        range = self.block(&line.actions, range);
+        range = self.block(&transition.actions, range);
         if let Some(top) = top {
-            for target in &line.targets {
+            for target in &transition.targets {
                 let above = self.chart.ancestors(target.state).skip(1);
                 let mut between: Vec<StateId> =
                     above.take_while(|s| *s != top && self.chart.contains(top, *s)).collect();
@@ -349,17 +349,17 @@ impl<'c> Track<'c> {
                     || self.staying.iter().any(|l| here(&self.facts.scopes.line(*l).within))
             }
             GraphNode::Line(id) => {
-                let line = self.chart.transition(id);
-                let top = domain(self.chart, line).filter(|_| self.blocks);
+                let transition = self.chart.transition(id);
+                let top = domain(self.chart, transition).filter(|_| self.blocks);
                 let left = top.is_some_and(|top| self.below(top).next().is_some());
                 let between = top.is_some_and(|top| {
-                    let targets = line.targets.iter();
+                    let targets = transition.targets.iter();
                     let mut above = targets.flat_map(|t| {
                         self.chart.ancestors(t.state).skip(1).take_while(|s| *s != top)
                     });
                     above.any(of)
                 });
-                sets(&line.actions, self.counter) || left || between
+                sets(&transition.actions, self.counter) || left || between
             }
         }
     }

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncounted {
     /// The transition with the condition.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The counter.
     pub counter: VarId,
     /// An assignment elsewhere that counts.
@@ -38,10 +38,13 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut known: BTreeMap<VarId, Option<(Vec<Writer>, Track<'_>)>> = BTreeMap::new();
     let mut rounds = None;
     let mut looked = 0;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some(guard) = &line.guard else { continue };
-        if !facts.reach.can_take(id) || line.targets.is_empty() || !is_alone(chart, line) {
+        let Some(guard) = &transition.guard else { continue };
+        if !facts.reach.can_take(id)
+            || transition.targets.is_empty()
+            || !is_alone(chart, transition)
+        {
             continue;
         }
         for bound in bounds(chart, guard) {
@@ -59,7 +62,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             found.extend(one(chart, facts, rounds, (id, &bound), writers, track));
         }
     }
-    found.dedup_by_key(|u| (u.line, u.counter));
+    found.dedup_by_key(|u| (u.transition, u.counter));
     found
 }
 
@@ -98,7 +101,7 @@ fn one(
     };
     let way = round_without(chart, facts, id, &from, track)?;
     (leads_back || !way.is_empty()).then_some(Uncounted {
-        line: id,
+        transition: id,
         counter: bound.counter,
         counted: *counted,
         way,
@@ -135,8 +138,8 @@ fn is_counted(chart: &Chart, writers: &[Writer]) -> bool {
 }
 
 /// Whether a transition is taken without the host, a person or the clock.
-fn is_alone(chart: &Chart, line: &Transition) -> bool {
-    match &line.trigger {
+fn is_alone(chart: &Chart, transition: &Transition) -> bool {
+    match &transition.trigger {
         Trigger::StepDone(step)
         | Trigger::StepError(step)
         | Trigger::StepTimeout(step, _)
@@ -170,8 +173,8 @@ fn is_own(chart: &Chart, step: StepId) -> bool {
 fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
     let inside = |s: StateId| s == StateId::at(0) || round.active[s.index()];
     let limited = |limits: &Limits| *limits != Limits::default();
-    let clock = |(i, line): (usize, &Transition)| {
-        matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
+    let clock = |(i, transition): (usize, &Transition)| {
+        matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
             && facts.scopes.lines[i].within.iter().any(|s| inside(*s))
     };
     chart.state_ids().any(|s| inside(s) && limited(&chart.state(s).limits))
@@ -182,9 +185,9 @@ fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
 fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop) -> bool {
     let here = |within: &[StateId]| round.is_in(within);
     let mut set = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         if here(&facts.scopes.lines[i].within) {
-            set.extend(assigned(&line.actions));
+            set.extend(assigned(&transition.actions));
         }
     }
     for state in chart.state_ids().filter(|s| round.holds[s.index()]) {
@@ -198,10 +201,10 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
             set.extend(assigned(block));
         }
     }
-    chart.transitions.iter().enumerate().any(|(i, line)| {
+    chart.transitions.iter().enumerate().any(|(i, transition)| {
         let mut read = BTreeSet::new();
-        let local = line.guard.as_ref().is_some_and(|g| reads(chart, g, &mut read));
-        let clock = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_));
+        let local = transition.guard.as_ref().is_some_and(|g| reads(chart, g, &mut read));
+        let clock = matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_));
         TransitionId::at(i) != own
             && here(&facts.scopes.lines[i].within)
             && (local || clock || !read.is_disjoint(&set))
@@ -213,11 +216,11 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
 fn round_without(
     chart: &Chart,
     facts: &Facts,
-    line: TransitionId,
+    transition: TransitionId,
     from: &[GraphNode],
     track: &Track<'_>,
 ) -> Option<Vec<TransitionId>> {
-    let goals: BTreeSet<StateId> = facts.scopes.line(line).within.iter().copied().collect();
+    let goals: BTreeSet<StateId> = facts.scopes.line(transition).within.iter().copied().collect();
     let mut seen: Vec<Option<Option<GraphNode>>> = vec![None; facts.moves.nodes()];
     let mut open: VecDeque<(GraphNode, Option<GraphNode>)> =
         from.iter().map(|n| (*n, None)).collect();
@@ -233,20 +236,20 @@ fn round_without(
         let goal = matches!(node, GraphNode::Active(s) if goals.contains(&s));
         let arrives = goal && (!first || !starts.contains(&place));
         if arrives {
-            let mut lines = Vec::new();
+            let mut transitions = Vec::new();
             let mut at = before;
             while let Some(node) = at {
                 if let GraphNode::Line(id) = node {
-                    lines.push(id);
+                    transitions.push(id);
                 }
                 at = seen[facts.moves.place(node)].flatten();
             }
-            lines.reverse();
-            return Some(lines);
+            transitions.reverse();
+            return Some(transitions);
         }
         seen[place] = Some(before);
         let open_to_all = match node {
-            GraphNode::Line(id) => is_alone(chart, chart.transition(id)) && id != line,
+            GraphNode::Line(id) => is_alone(chart, chart.transition(id)) && id != transition,
             GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => true,
         };
         if open_to_all && !track.is_set_at(node) {

@@ -23,7 +23,7 @@ const LINES: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passing {
     /// The `when` transition.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// Why its guard holds.
     pub because: Because,
 }
@@ -45,13 +45,13 @@ pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
     let mut ways: Option<BTreeMap<StateId, Ways>> = None;
     let mut found = Vec::new();
     let whens = chart.transitions.iter().enumerate().filter(|(_, l)| l.trigger == Trigger::When);
-    for (i, line) in whens.take(LINES) {
-        let (id, state) = (TransitionId::at(i), line.source);
-        let Some(guard) = &line.guard else { continue };
+    for (i, transition) in whens.take(LINES) {
+        let (id, state) = (TransitionId::at(i), transition.source);
+        let Some(guard) = &transition.guard else { continue };
         let mut read = BTreeSet::new();
         // Values that change with the configuration are not tracked, and guards that always hold are reported elsewhere.
         if !facts.reach.can_take(id)
-            || !leaves(facts, line, id)
+            || !leaves(facts, transition, id)
             || !is_outside_parallel(chart, state)
             || reads(chart, guard, &mut read)
             || read.is_empty()
@@ -65,10 +65,10 @@ pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         if let Some(into) = ways.get(&state)
             && always(chart, state, into, guard, &read)
         {
-            let because = Because::Always(into.lines.clone());
-            found.push(Passing { line: id, because });
+            let because = Because::Always(into.transitions.clone());
+            found.push(Passing { transition: id, because });
         } else if let Some(step) = early(chart, facts, state, guard, &read) {
-            found.push(Passing { line: id, because: Because::Early(step) });
+            found.push(Passing { transition: id, because: Because::Early(step) });
         }
     }
     found
@@ -85,18 +85,18 @@ fn works(chart: &Chart, state: StateId) -> bool {
 /// Whether another `when` transition in the state sets a variable that this one reads.
 fn is_forestalled(chart: &Chart, id: TransitionId, read: &BTreeSet<VarId>) -> bool {
     let state = chart.transition(id).source;
-    chart.transitions.iter().enumerate().any(|(i, line)| {
+    chart.transitions.iter().enumerate().any(|(i, transition)| {
         TransitionId::at(i) != id
-            && line.trigger == Trigger::When
-            && chart.contains(state, line.source)
-            && !assigned(&line.actions).is_disjoint(read)
+            && transition.trigger == Trigger::When
+            && chart.contains(state, transition.source)
+            && !assigned(&transition.actions).is_disjoint(read)
     })
 }
 
 /// The ways into a state.
 #[derive(Debug, Clone, Default)]
 struct Ways {
-    lines: Vec<TransitionId>,
+    transitions: Vec<TransitionId>,
     /// Whether a run starts there.
     starts: bool,
     /// Whether a history state may restore it, or not all ways into it are known.
@@ -109,14 +109,14 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
     for state in closure(chart, &[StateId::at(0)]) {
         found.entry(state).or_default().starts = true;
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if !facts.reach.can_take(id) {
             continue;
         }
-        let targets = entries(chart, line);
+        let targets = entries(chart, transition);
         let mut into = closure(chart, &targets);
-        if let Some(top) = domain(chart, line) {
+        if let Some(top) = domain(chart, transition) {
             for target in &targets {
                 into.extend(chart.ancestors(*target).skip(1).take_while(|s| *s != top));
             }
@@ -132,9 +132,9 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
         histories.extend(fresh);
         for state in into {
             let ways = found.entry(state).or_default();
-            ways.open |= ways.lines.len() == MOST;
+            ways.open |= ways.transitions.len() == MOST;
             if !ways.open {
-                ways.lines.push(id);
+                ways.transitions.push(id);
             }
         }
     }
@@ -165,16 +165,16 @@ fn always(
     guard: &Expr,
     read: &BTreeSet<VarId>,
 ) -> bool {
-    if ways.open || ways.lines.is_empty() && !ways.starts {
+    if ways.open || ways.transitions.is_empty() && !ways.starts {
         return false;
     }
     let holds = |known: &KnownConditions| implied(chart, known, guard);
-    let by_lines = ways.lines.iter().all(|id| {
-        let line = chart.transition(*id);
+    let by_lines = ways.transitions.iter().all(|id| {
+        let transition = chart.transition(*id);
         // The result of a tool call arrives between the guard and the actions.
-        let called = matches!(line.trigger, Trigger::Choice(choice)
+        let called = matches!(transition.trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)));
-        !called && after_line(chart, line, state, read).is_some_and(|known| holds(&known))
+        !called && after_line(chart, transition, state, read).is_some_and(|known| holds(&known))
     });
     let at_start = || begun(chart, state, read).is_some_and(|known| holds(&known));
     by_lines && (!ways.starts || at_start())
@@ -183,28 +183,28 @@ fn always(
 /// The conditions on these variables that hold when the transition has entered the state; `None` if there are none.
 fn after_line(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     state: StateId,
     read: &BTreeSet<VarId>,
 ) -> Option<KnownConditions> {
-    moved(chart, line, state, line.guard.iter().cloned().collect(), read)
+    moved(chart, transition, state, transition.guard.iter().cloned().collect(), read)
 }
 
 /// Like [`after_line`], for conditions that held before the transition.
 fn moved(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     state: StateId,
     mut known: KnownConditions,
     read: &BTreeSet<VarId>,
 ) -> Option<KnownConditions> {
-    let top = domain(chart, line)?;
+    let top = domain(chart, transition)?;
     for left in (top.0..chart.state(top).end.0).map(StateId) {
         for block in &chart.state(left).exit {
             forget(chart, &assigned(block), &mut known);
         }
     }
-    act(chart, &line.actions, &mut known, read);
+    act(chart, &transition.actions, &mut known, read);
     entered(chart, top, state, known, read)
 }
 
@@ -323,8 +323,8 @@ fn early(
     let step = StepId::at(chart.steps.iter().position(own)?);
     let hops = witness(&facts.reach, state)?.hops;
     let mut known = begun(chart, hops.first().map_or(state, |(actor, ..)| *actor), read)?;
-    for (nth, (actor, line, _)) in hops.iter().enumerate() {
-        let row = chart.transition(*line);
+    for (nth, (actor, transition, _)) in hops.iter().enumerate() {
+        let row = chart.transition(*transition);
         let near = |s: &StateId| chart.contains(*s, *actor) || chart.contains(*actor, *s);
         let mut steps = chart.steps.iter().zip(&facts.scopes.steps);
         if steps.any(|(step, place)| sets(step) && place.within.iter().any(near)) {

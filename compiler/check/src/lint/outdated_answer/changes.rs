@@ -49,16 +49,16 @@ impl<'c> Writers<'c> {
         let mut found = Self(BTreeMap::new());
         let exits: Vec<StateId> =
             chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let by = By::Line(TransitionId::at(i));
             let is_code = |id: StepId| matches!(chart.steps[id.index()].kind, StepKind::Code(_));
-            let repeats = matches!(line.trigger, Trigger::Turn | Trigger::When)
-                || line.trigger.step().is_some_and(is_code);
-            let guard: Vec<&Expr> = line.guard.iter().collect();
-            for block in blocks(chart, line, &exits) {
+            let repeats = matches!(transition.trigger, Trigger::Turn | Trigger::When)
+                || transition.trigger.step().is_some_and(is_code);
+            let guard: Vec<&Expr> = transition.guard.iter().collect();
+            for block in blocks(chart, transition, &exits) {
                 found.block(chart, by, &guard, block, repeats);
             }
-            if let Trigger::Choice(choice) = line.trigger
+            if let Trigger::Choice(choice) = transition.trigger
                 && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
             {
                 found.add(VariableChange { variable, by, guards: guard }, None);
@@ -180,15 +180,19 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
 }
 
 /// The actions of a transition, and the blocks of the states that it may exit or enter.
-fn blocks<'c>(chart: &'c Chart, line: &'c Transition, exits: &[StateId]) -> Vec<&'c [Action]> {
-    let mut found: Vec<&[Action]> = vec![&line.actions];
-    let Some(top) = domain(chart, line) else { return found };
-    if let Some(own) = chart.ancestors(line.source).take_while(|s| *s != top).last() {
+fn blocks<'c>(
+    chart: &'c Chart,
+    transition: &'c Transition,
+    exits: &[StateId],
+) -> Vec<&'c [Action]> {
+    let mut found: Vec<&[Action]> = vec![&transition.actions];
+    let Some(top) = domain(chart, transition) else { return found };
+    if let Some(own) = chart.ancestors(transition.source).take_while(|s| *s != top).last() {
         let from = exits.partition_point(|s| *s < own);
         let inside = exits[from..].iter().take_while(|s| **s < chart.state(own).end);
         found.extend(inside.flat_map(|s| chart.state(*s).exit.iter().map(Vec::as_slice)));
     }
-    let entered = entered(chart, line);
+    let entered = entered(chart, transition);
     for state in entered {
         let row = chart.state(state);
         found.extend(row.entry.iter().map(Vec::as_slice));

@@ -128,9 +128,9 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
     let name = &chart.variables[id.index()].name;
     let asker = words::step(chart, step);
     let (span, how, cure) = match by {
-        By::Line(line) => (
-            set_in(context, id, map.line(line).whole),
-            format!("{} may change it before this", words::line(chart, line)),
+        By::Line(transition) => (
+            set_in(context, id, map.line(transition).whole),
+            format!("{} may change it before this", words::line(chart, transition)),
             format!(
                 "ask again when it changes (a target with `reenter`), or set it only where {asker} does not wait"
             ),
@@ -151,8 +151,8 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
         ),
     };
     let whole = match effect.spot {
-        ReadPlace::Line(line) => {
-            let spans = map.line(line);
+        ReadPlace::Line(transition) => {
+            let spans = map.line(transition);
             let from = spans.guard.map_or(spans.whole.start, |guard| guard.end);
             Span { start: from, ..spans.whole }
         }
@@ -164,7 +164,7 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
         ReadPlace::Step(step) => map.step(step).whole,
     };
     let at = mention(context, whole, name).unwrap_or(match effect.spot {
-        ReadPlace::Line(line) => map.line(line).whole,
+        ReadPlace::Line(transition) => map.line(transition).whole,
         ReadPlace::State(_) => whole,
         ReadPlace::Step(step) => map.step(step).name,
     });

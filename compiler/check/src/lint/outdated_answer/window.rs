@@ -73,11 +73,11 @@ impl<'c> Window<'c> {
                 continue;
             }
             for id in self.lines(leaf) {
-                let line = chart.transition(id);
-                if line.trigger.step() == Some(self.step) || self.exits(line) {
+                let transition = chart.transition(id);
+                if transition.trigger.step() == Some(self.step) || self.exits(transition) {
                     continue;
                 }
-                for target in &line.targets {
+                for target in &transition.targets {
                     // A history may restore whatever is beside it.
                     let parent = chart.state(target.state).parent;
                     let parent = parent.filter(|_| is_history(chart, target.state));
@@ -106,10 +106,10 @@ impl<'c> Window<'c> {
     }
 
     /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
-    fn exits(&self, line: &Transition) -> bool {
+    fn exits(&self, transition: &Transition) -> bool {
         let Self { chart, home, .. } = *self;
         let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
-        domain(chart, line).is_some_and(|top| {
+        domain(chart, transition).is_some_and(|top| {
             let is_above = chart.contains(top, home) && (top != home || is_ask);
             is_above || is_ask && chart.contains(home, top)
         })
@@ -129,8 +129,8 @@ impl<'c> Window<'c> {
     /// The leaves in which a transition may be taken while the step waits.
     fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
         let place = self.facts.scopes.line(id);
-        let line = self.chart.transition(id);
-        let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
+        let transition = self.chart.transition(id);
+        let comes = self.wait == Wait::Turns || is_sudden(&transition.trigger);
         let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
         inside.chain(self.leaves_of(place, &self.beside))
     }
@@ -139,18 +139,19 @@ impl<'c> Window<'c> {
     pub(super) fn is_between(&self, by: By) -> bool {
         match by {
             By::Line(id) => {
-                let line = self.chart.transition(id);
+                let transition = self.chart.transition(id);
                 self.facts.reach.can_take(id)
-                    && line.trigger.step() != Some(self.step)
+                    && transition.trigger.step() != Some(self.step)
                     && self.acting(id).next().is_some()
-                    && !self.exits(line)
+                    && !self.exits(transition)
             }
             By::Step(id) => {
                 let place = self.facts.scopes.step(id);
-                let leaves = |line: &TransitionId| {
-                    let line = self.chart.transition(*line);
-                    let is_sure = line.trigger == Trigger::StepDone(id) && line.guard.is_none();
-                    is_sure && self.exits(line)
+                let leaves = |transition: &TransitionId| {
+                    let transition = self.chart.transition(*transition);
+                    let is_sure =
+                        transition.trigger == Trigger::StepDone(id) && transition.guard.is_none();
+                    is_sure && self.exits(transition)
                 };
                 // The walk of a turn waits for a model; those of other regions go on.
                 let others = self.leaves_of(place, &self.beside).next().is_some();
@@ -178,35 +179,37 @@ impl<'c> Window<'c> {
         holds: &dyn Fn(&Expr, StateId) -> bool,
     ) -> bool {
         let By::Line(id) = change.by else { return true };
-        let line = self.chart.transition(id);
+        let transition = self.chart.transition(id);
         let all = |leaf: StateId| change.guards.iter().all(|guard| holds(guard, leaf));
         let mut leaves = self.acting(id).take(SOME);
-        leaves.any(|leaf| !self.is_hidden(leaf, id) && !self.asks_again(leaf, line) && all(leaf))
+        leaves.any(|leaf| {
+            !self.is_hidden(leaf, id) && !self.asks_again(leaf, transition) && all(leaf)
+        })
     }
 
     /// Whether other lines take all events of the transition before it.
     fn is_hidden(&self, leaf: StateId, id: TransitionId) -> bool {
-        let line = self.chart.transition(id);
-        let Trigger::Event(events) = &line.trigger else { return false };
+        let transition = self.chart.transition(id);
+        let Trigger::Event(events) = &transition.trigger else { return false };
         let before: Vec<TransitionId> = self.lines(leaf).take_while(|other| *other != id).collect();
         events.iter().all(|event| {
             before.iter().any(|other| {
                 let other = self.chart.transition(*other);
                 takes(other, *event)
-                    && implies(self.chart, line.guard.as_ref(), other.guard.as_ref())
+                    && implies(self.chart, transition.guard.as_ref(), other.guard.as_ref())
             })
         })
     }
 
     /// Whether the question is asked again when the transition is taken, because of the events that trigger it or that it raises.
-    fn asks_again(&self, leaf: StateId, line: &Transition) -> bool {
+    fn asks_again(&self, leaf: StateId, transition: &Transition) -> bool {
         let mut raised = false;
-        Action::walk(&line.actions, &mut |action| {
+        Action::walk(&transition.actions, &mut |action| {
             if let Action::Raise(event, _) | Action::Send { event, after: None, .. } = action {
                 raised |= self.withdraws(*event);
             }
         });
-        let withdrawn = matches!(&line.trigger, Trigger::Event(events)
+        let withdrawn = matches!(&transition.trigger, Trigger::Event(events)
             if events.iter().all(|event| self.withdraws(*event)));
         raised || withdrawn && !self.inside.contains(&leaf)
     }
@@ -215,8 +218,9 @@ impl<'c> Window<'c> {
     fn withdraws(&self, event: EventId) -> bool {
         let first = |leaf: &StateId| {
             let mut lines = self.lines(*leaf).map(|id| self.chart.transition(id));
-            let line = lines.find(|line| takes(line, event));
-            line.is_some_and(|line| line.guard.is_none() && self.exits(line))
+            let transition = lines.find(|transition| takes(transition, event));
+            transition
+                .is_some_and(|transition| transition.guard.is_none() && self.exits(transition))
         };
         !self.inside.is_empty() && self.inside.len() <= SOME && self.inside.iter().all(first)
     }
@@ -224,12 +228,12 @@ impl<'c> Window<'c> {
     /// Whether a `when` line that reads the variable withdraws the question.
     pub(super) fn is_watched(&self, variable: VarId) -> bool {
         let chart = self.chart;
-        chart.transitions.iter().enumerate().any(|(i, line)| {
-            let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
+        chart.transitions.iter().enumerate().any(|(i, transition)| {
+            let guard = transition.guard.as_ref().filter(|_| transition.trigger == Trigger::When);
             let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
             let place = self.facts.scopes.line(TransitionId::at(i));
             watches
-                && self.exits(line)
+                && self.exits(transition)
                 && self.inside.iter().all(|leaf| place.may_hold_in(chart, *leaf))
         })
     }
@@ -242,9 +246,9 @@ fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
 }
 
 /// Whether the transition has the event as a trigger.
-fn takes(line: &Transition, event: EventId) -> bool {
-    matches!(&line.trigger, Trigger::Event(events) if events.contains(&event))
-        || matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+fn takes(transition: &Transition, event: EventId) -> bool {
+    matches!(&transition.trigger, Trigger::Event(events) if events.contains(&event))
+        || matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
 }
 
 /// Whether the trigger does not depend on the walk of a turn.

@@ -91,14 +91,14 @@ fn regions(chart: &Chart, a: StateId, b: StateId) -> Option<[StateId; 2]> {
 
 /// Whether what assigns also exits the state, so that its value is the last one.
 fn leaves(chart: &Chart, cause: Cause, state: StateId) -> bool {
-    let exits = |line: &Transition| {
-        domain(chart, line).is_some_and(|d| d != state && chart.contains(d, state))
+    let exits = |transition: &Transition| {
+        domain(chart, transition).is_some_and(|d| d != state && chart.contains(d, state))
     };
     match cause {
         Cause::Line(id) => exits(chart.transition(id)),
-        Cause::Step(id) => chart.steps[id.index()].outcomes.iter().any(|line| {
-            let line = chart.transition(*line);
-            matches!(line.trigger, Trigger::StepDone(_)) && exits(line)
+        Cause::Step(id) => chart.steps[id.index()].outcomes.iter().any(|transition| {
+            let transition = chart.transition(*transition);
+            matches!(transition.trigger, Trigger::StepDone(_)) && exits(transition)
         }),
     }
 }
@@ -117,7 +117,7 @@ fn coincide(chart: &Chart, one: TransitionId, two: TransitionId) -> bool {
         | (Trigger::AnyOccurrence, Trigger::Turn) => true,
         // Other conditions may come to hold at different times.
         (Trigger::When, Trigger::When) => {
-            let [a, b] = [a, b].map(|line| line.guard.as_ref());
+            let [a, b] = [a, b].map(|transition| transition.guard.as_ref());
             implies(chart, a, b) || implies(chart, b, a)
         }
         (
@@ -160,11 +160,11 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
     let step = match cause {
         Cause::Step(step) => Some(step),
         Cause::Line(id) => {
-            let line = chart.transition(id);
-            if matches!(line.trigger, Trigger::Choice(_)) {
+            let transition = chart.transition(id);
+            if matches!(transition.trigger, Trigger::Choice(_)) {
                 let asks = (0..chart.steps.len()).map(StepId::at).filter(|id| {
                     let ask = &chart.steps[id.index()];
-                    let (within, at) = (facts.scopes.step(*id), line.source);
+                    let (within, at) = (facts.scopes.step(*id), transition.source);
                     matches!(ask.kind, StepKind::Ask { .. })
                         && within
                             .within
@@ -173,7 +173,7 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
                 });
                 return asks.collect();
             }
-            line.trigger.step()
+            transition.trigger.step()
         }
     };
     let inside = |step: &StepId| chart.contains(region, chart.steps[step.index()].state);
@@ -212,10 +212,10 @@ fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
 
 /// The conditions that hold where the cause begins.
 fn guards(chart: &Chart, cause: Cause) -> Vec<&Expr> {
-    let (line, step) = match cause {
+    let (transition, step) = match cause {
         Cause::Line(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),
         Cause::Step(id) => (None, Some(id)),
     };
     let step = step.and_then(|id| chart.steps[id.index()].guard.as_ref());
-    line.and_then(|line| line.guard.as_ref()).into_iter().chain(step).collect()
+    transition.and_then(|transition| transition.guard.as_ref()).into_iter().chain(step).collect()
 }

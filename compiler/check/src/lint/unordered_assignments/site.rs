@@ -54,14 +54,14 @@ pub(super) struct Site<'c> {
 /// Every assignment that a run may make, by variable, in document order of the causes.
 pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<Site<'c>>> {
     let mut found = SiteCollector(BTreeMap::new());
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if !facts.reach.can_take(id) {
             continue;
         }
         let cause = Cause::Line(id);
-        found.block(cause, Owner::Line(id), [&line.actions], |_| Some(Phase::Actions));
-        for (state, enters) in moved(chart, line) {
+        found.block(cause, Owner::Line(id), [&transition.actions], |_| Some(Phase::Actions));
+        for (state, enters) in moved(chart, transition) {
             let row = chart.state(state);
             let entered = row.entry.len() + 1;
             let blocks = row.entry.iter().chain([&row.default_actions]).chain(&row.exit);
@@ -71,7 +71,7 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
                 (true, false) | (false, true) => None,
             });
         }
-        if let Trigger::Choice(choice) = line.trigger
+        if let Trigger::Choice(choice) = transition.trigger
             && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
         {
             found.answer(cause, variable);
@@ -93,11 +93,12 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
 }
 
 /// The states that a transition surely exits (false) and enters (true).
-fn moved(chart: &Chart, line: &Transition) -> Vec<(StateId, bool)> {
-    let Some(domain) = domain(chart, line) else { return Vec::new() };
+fn moved(chart: &Chart, transition: &Transition) -> Vec<(StateId, bool)> {
+    let Some(domain) = domain(chart, transition) else { return Vec::new() };
     let below = |state: StateId| chart.ancestors(state).take_while(move |s| *s != domain);
-    let mut found: BTreeSet<(StateId, bool)> = below(line.source).map(|s| (s, false)).collect();
-    let mut open = entries(chart, line);
+    let mut found: BTreeSet<(StateId, bool)> =
+        below(transition.source).map(|s| (s, false)).collect();
+    let mut open = entries(chart, transition);
     while let Some(state) = open.pop() {
         found.extend(below(state).map(|s| (s, true)));
         open.extend(entered_by_default(chart, state));

@@ -41,30 +41,30 @@ struct Same<'c> {
 }
 
 impl<'c> Earlier<'c> {
-    fn add(&mut self, nth: usize, line: &'c Transition) {
-        let mut all: Vec<Option<Key>> = keys(line).into_iter().map(Some).collect();
+    fn add(&mut self, nth: usize, transition: &'c Transition) {
+        let mut all: Vec<Option<Key>> = keys(transition).into_iter().map(Some).collect();
         if all.is_empty() {
             all.push(None);
         }
         for key in all {
             let same = self.0.entry(key).or_default();
-            match line.guard {
-                Some(_) => same.guarded.push((nth, line)),
-                None => same.sure.push(line),
+            match transition.guard {
+                Some(_) => same.guarded.push((nth, transition)),
+                None => same.sure.push(transition),
             }
         }
     }
 
     /// The guards of transitions that are always tried before this one; `None` if one of them has no guard.
-    fn before(&self, line: &Transition) -> Option<Box<[&'c Expr]>> {
-        let key = keys(line).first().copied();
+    fn before(&self, transition: &Transition) -> Option<Box<[&'c Expr]>> {
+        let key = keys(transition).first().copied();
         let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
         let groups = || self.0.get(&key).into_iter().chain(any.flatten());
-        if groups().flat_map(|same| &same.sure).any(|row| is_before(row, line)) {
+        if groups().flat_map(|same| &same.sure).any(|row| is_before(row, transition)) {
             return None;
         }
         let first = |same: &Same<'c>| {
-            let fitting = same.guarded.iter().filter(|(_, row)| is_before(row, line));
+            let fitting = same.guarded.iter().filter(|(_, row)| is_before(row, transition));
             fitting.take(ASSUMED).copied().collect::<Vec<_>>()
         };
         let mut all: Vec<_> = groups().flat_map(first).collect();
@@ -75,8 +75,8 @@ impl<'c> Earlier<'c> {
 }
 
 /// Whether an earlier transition is tried on every trigger of this one.
-fn is_before(row: &Transition, line: &Transition) -> bool {
-    match (&row.trigger, &line.trigger) {
+fn is_before(row: &Transition, transition: &Transition) -> bool {
+    match (&row.trigger, &transition.trigger) {
         (Trigger::AnyEvent, Trigger::Event(_)) => true,
         (Trigger::Event(a), Trigger::Event(b)) => a == b || b.iter().all(|e| a.contains(e)),
         (a, b) => a == b,
@@ -86,7 +86,7 @@ fn is_before(row: &Transition, line: &Transition) -> bool {
 impl<'c> Points<'c, '_> {
     /// The transitions of a leaf, in the order in which they are tried.
     pub(super) fn lines(&self, leaf: StateId) -> &[LeafTransition<'c>] {
-        self.lines[leaf.index()].get_or_init(|| {
+        self.transitions[leaf.index()].get_or_init(|| {
             let places = &self.facts.scopes;
             let above = self.chart.ancestors(leaf);
             let lines = above.flat_map(|s| &self.chart.state(s).transitions);
@@ -114,13 +114,14 @@ impl<'c> Points<'c, '_> {
     }
 
     fn asks(&self, leaf: StateId, id: TransitionId) -> Vec<Op<'c>> {
-        let line = self.chart.transition(id);
-        let guard = line.guard.iter().map(|guard| Op::Assume(Some(Site::Line(id)), guard, true));
+        let transition = self.chart.transition(id);
+        let guard =
+            transition.guard.iter().map(|guard| Op::Assume(Some(Site::Line(id)), guard, true));
         let mut ops: Vec<Op<'c>> = guard.collect();
-        if self.table && is_permitted(&line.trigger) {
+        if self.table && is_permitted(&transition.trigger) {
             self.permissions(leaf, id, &mut ops);
         }
-        match &line.trigger {
+        match &transition.trigger {
             Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
                 ops.push(Op::Read(Site::Moves(id), e, How::Soft));
             }
@@ -168,18 +169,18 @@ impl<'c> Points<'c, '_> {
     /// `first`, and that no transition before the nth is taken on its trigger; `None` if one always is.
     pub(super) fn tried_before(
         &self,
-        lines: &[LeafTransition<'c>],
+        transitions: &[LeafTransition<'c>],
         nth: usize,
         first: &[Op<'c>],
     ) -> Option<Vec<Op<'c>>> {
-        let line = lines[nth].row;
+        let transition = transitions[nth].row;
         let mut ops = first.to_vec();
-        if self.table && (line.trigger.step().is_some())
-            || matches!(line.trigger, Trigger::Choice(_))
+        if self.table && (transition.trigger.step().is_some())
+            || matches!(transition.trigger, Trigger::Choice(_))
         {
             return Some(ops);
         }
-        let before = lines[nth].before.as_ref()?.iter();
+        let before = transitions[nth].before.as_ref()?.iter();
         ops.extend(before.map(|guard| Op::Assume(None, guard, false)));
         Some(ops)
     }
@@ -188,16 +189,16 @@ impl<'c> Points<'c, '_> {
     pub(super) fn line(
         &self,
         point: Point,
-        line: &LeafTransition<'c>,
+        transition: &LeafTransition<'c>,
         before: &[Op<'c>],
         mode: Mode,
         sure: bool,
         edges: &mut Vec<Edge<'c>>,
     ) {
-        for (leaf, more, certain) in &line.arrivals {
-            let to = Point { leaf: *leaf, mode: self.after(mode, *leaf, line.top) };
-            let by = By::Line(point.leaf, line.id, *leaf);
-            let ops = [before, &line.asks, more].concat();
+        for (leaf, more, certain) in &transition.arrivals {
+            let to = Point { leaf: *leaf, mode: self.after(mode, *leaf, transition.top) };
+            let by = By::Line(point.leaf, transition.id, *leaf);
+            let ops = [before, &transition.asks, more].concat();
             edges.push(Edge { ops, to, by, sure: sure && *certain });
         }
     }

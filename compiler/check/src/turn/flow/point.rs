@@ -58,7 +58,7 @@ pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'f Facts,
     /// By leaf: its transitions, computed on demand.
-    pub(super) lines: Vec<OnceCell<Box<[LeafTransition<'c>]>>>,
+    pub(super) transitions: Vec<OnceCell<Box<[LeafTransition<'c>]>>>,
     /// Steps by the states of their places.
     steps: BTreeMap<StateId, Vec<u32>>,
     /// Events that the chart raises or sends to itself.
@@ -111,8 +111,8 @@ impl<'c, 'f> Points<'c, 'f> {
         for (row, permission) in chart.permissions.iter().enumerate() {
             rows.entry(permission.to).or_default().push((row, permission));
         }
-        let lines = vec![OnceCell::new(); chart.states.len()];
-        Self { chart, facts, lines, steps, own_events, injected, asks, rows, cap, table }
+        let transitions = vec![OnceCell::new(); chart.states.len()];
+        Self { chart, facts, transitions, steps, own_events, injected, asks, rows, cap, table }
     }
 
     /// The points where runs begin, and what runs there.
@@ -189,22 +189,22 @@ impl<'c, 'f> Points<'c, 'f> {
         if is_end(self.chart, point.leaf) {
             return;
         }
-        let lines = self.lines(point.leaf);
+        let transitions = self.lines(point.leaf);
         let mut still: Vec<Op<'c>> = Vec::new();
-        for line in lines {
-            let when = matches!(line.row.trigger, Trigger::When);
-            if when || matches!(line.row.trigger, Trigger::StateDone(_)) {
-                self.line(point, line, &still, point.mode, true, edges);
+        for transition in transitions {
+            let when = matches!(transition.row.trigger, Trigger::When);
+            if when || matches!(transition.row.trigger, Trigger::StateDone(_)) {
+                self.line(point, transition, &still, point.mode, true, edges);
                 if when
                     && still.len() < ASSUMED
-                    && let Some(guard) = &line.row.guard
+                    && let Some(guard) = &transition.row.guard
                 {
                     still.push(Op::Assume(None, guard, false));
                 }
             }
         }
         let first = edges.len();
-        self.others(point, lines, edges);
+        self.others(point, transitions, edges);
         if !still.is_empty() {
             for edge in &mut edges[first..] {
                 edge.ops = [&still[..], &edge.ops].concat();
@@ -212,11 +212,11 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    fn others(&self, point: Point, lines: &[LeafTransition<'c>], edges: &mut Vec<Edge<'c>>) {
+    fn others(&self, point: Point, transitions: &[LeafTransition<'c>], edges: &mut Vec<Edge<'c>>) {
         let Point { leaf, mode } = point;
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
-        for (nth, line) in lines.iter().enumerate() {
-            let (happens, sure, needs) = match &line.row.trigger {
+        for (nth, transition) in transitions.iter().enumerate() {
+            let (happens, sure, needs) = match &transition.row.trigger {
                 Trigger::Event(events) => {
                     let own = events.iter().any(|e| self.own_events.contains(e));
                     (outside || own, outside, None)
@@ -242,14 +242,14 @@ impl<'c, 'f> Points<'c, 'f> {
             if !happens {
                 continue;
             }
-            let Some(mut ops) = self.tried_before(lines, nth, &[Op::Stir]) else { continue };
+            let Some(mut ops) = self.tried_before(transitions, nth, &[Op::Stir]) else { continue };
             if let Some(step) = needs {
                 ops.push(Op::Needs(step));
-                if matches!(line.row.trigger, Trigger::StepDone(_)) {
+                if matches!(transition.row.trigger, Trigger::StepDone(_)) {
                     self.answered(step, &mut ops);
                 }
             }
-            self.line(point, line, &ops, mode, sure, edges);
+            self.line(point, transition, &ops, mode, sure, edges);
         }
         self.beside(point, edges);
         match mode {
@@ -257,12 +257,12 @@ impl<'c, 'f> Points<'c, 'f> {
                 let to = Point { leaf, mode: Mode::Begin };
                 edges.push(Edge { ops: vec![Op::Stir, Op::Fresh], to, by: By::Turn, sure: true });
             }
-            Mode::Begin => self.of_turn(point, lines, edges),
+            Mode::Begin => self.of_turn(point, transitions, edges),
             Mode::Walk(step, calls) => {
-                self.of_step(point, lines, StepId::at(step as usize), calls, edges);
+                self.of_step(point, transitions, StepId::at(step as usize), calls, edges);
             }
             Mode::Wait(step, calls) => {
-                self.of_answer(point, lines, StepId::at(step as usize), calls, edges);
+                self.of_answer(point, transitions, StepId::at(step as usize), calls, edges);
             }
         }
     }
@@ -299,9 +299,10 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Calls `visit` for everything that the chart does anywhere, operation by operation.
     pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
-        for (i, line) in self.chart.transitions.iter().enumerate() {
+        for (i, transition) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.can_take(id)) {
+            if let Some(guard) = transition.guard.as_ref().filter(|_| self.facts.reach.can_take(id))
+            {
                 visit(&Op::Assume(Some(Site::Line(id)), guard, true));
             }
         }

@@ -126,7 +126,9 @@ impl<'c> Rows<'c> {
                 }
                 Operation::Asked(..) => continue,
                 Operation::Ran(block, place) => cells.pool.block_result(*block, place),
-                Operation::Read(line, place) => cells.pool.arguments_result(*line, place),
+                Operation::Read(transition, place) => {
+                    cells.pool.arguments_result(*transition, place)
+                }
             };
             operations.push(format!("Instruction::Run({})", self.runs.number(run)));
         }

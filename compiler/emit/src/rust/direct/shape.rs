@@ -124,7 +124,7 @@ fn deepest(chart: &Chart) -> usize {
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
         let lines = state.transitions.iter().map(|id| chart.transition(*id));
-        for moment in lines.filter(|line| line.guard.is_some()).flat_map(moments) {
+        for moment in lines.filter(|transition| transition.guard.is_some()).flat_map(moments) {
             *counts.entry(moment).or_default() += 1;
         }
         all.push(counts);
@@ -149,8 +149,8 @@ enum TriggerKey {
     Other,
 }
 
-fn moments(line: &Transition) -> Vec<TriggerKey> {
-    vec![match &line.trigger {
+fn moments(transition: &Transition) -> Vec<TriggerKey> {
+    vec![match &transition.trigger {
         Trigger::Event(events) => return events.iter().copied().map(TriggerKey::Event).collect(),
         Trigger::AnyEvent => TriggerKey::AnyEvent,
         Trigger::StateDone(state) => TriggerKey::StateDone(*state),
@@ -170,8 +170,8 @@ fn moments(line: &Transition) -> Vec<TriggerKey> {
     }]
 }
 
-fn line(line: &Transition) -> Option<&'static str> {
-    match &line.trigger {
+fn line(transition: &Transition) -> Option<&'static str> {
+    match &transition.trigger {
         Trigger::Event(_)
         | Trigger::AnyEvent
         | Trigger::Turn
@@ -234,9 +234,9 @@ fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
     for predicate in &chart.predicates {
         uses::walk(&predicate.expr, &mut |e| found(e, false));
     }
-    for line in &chart.transitions {
-        let arguments = line.targets.iter().flat_map(|target| &target.arguments);
-        for expr in line.guard.iter().chain(arguments) {
+    for transition in &chart.transitions {
+        let arguments = transition.targets.iter().flat_map(|target| &target.arguments);
+        for expr in transition.guard.iter().chain(arguments) {
             uses::walk(expr, &mut |e| found(e, true));
         }
     }
