@@ -55,7 +55,8 @@ pub(crate) fn driver(chart: &Chart, driver: &Driver) -> String {
 /// What bounds a run, in words.
 pub(crate) fn bound(chart: &Chart, run: &RunCost) -> String {
     let round = || {
-        let lines: Vec<String> = run.round.iter().take(4).map(|l| words::line(chart, *l)).collect();
+        let lines: Vec<String> =
+            run.round.iter().take(4).map(|l| words::transition(chart, *l)).collect();
         let more = if run.round.len() > 4 { ", …" } else { "" };
         match lines.len() {
             0 => String::new(),

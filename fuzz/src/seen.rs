@@ -28,7 +28,7 @@ pub fn read(name: &str, text: &str) -> (syntax::File, Vec<Diagnostic>) {
 /// Every place of a source map.
 pub fn places_of(map: &SourceMap, sources: &Sources) {
     let states = map.states.iter().flat_map(|s| [s.name, s.whole].into_iter().chain(s.initial));
-    let lines = map.lines.iter().flat_map(|l| {
+    let lines = map.transitions.iter().flat_map(|l| {
         let parts = [l.whole, l.trigger].into_iter().chain(l.from).chain(l.guard);
         parts.chain(l.targets.iter().copied())
     });

@@ -84,8 +84,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     // A line that defines transitions of several states counts once.
     let mut untaken = found.untaken.clone();
-    untaken.sort_by_key(|id| checked.map().line(*id).whole);
-    untaken.dedup_by_key(|id| checked.map().line(*id).whole);
+    untaken.sort_by_key(|id| checked.map().transition(*id).whole);
+    untaken.dedup_by_key(|id| checked.map().transition(*id).whole);
     let lines: Vec<String> = untaken.iter().map(place).collect();
     let told = ExploreReport { chart, found: &found, depth: args.depth, lines };
     match args.format.as_str() {

@@ -147,7 +147,7 @@ pub(super) fn decided(
     }
     let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
     if let Some(RecordedAct { one, did: Did::Denied(id), .. }) = denied {
-        push(&mut places, one.map.line(*id).whole, "chosen, and no `allow` line permits it");
+        push(&mut places, one.map.transition(*id).whole, "chosen, and no `allow` line permits it");
         if one.map.name == checked.map().name {
             refusing(player, checked, *id, &mut places);
         }
@@ -156,7 +156,7 @@ pub(super) fn decided(
     let stays = |act: &&&RecordedAct<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
     let last = last.or_else(|| window.iter().rev().find(stays));
     if let Some(RecordedAct { one, did: Did::Taken(id), .. }) = last {
-        push(&mut places, one.map.line(*id).whole, &taken(&one.chart, *id));
+        push(&mut places, one.map.transition(*id).whole, &taken(&one.chart, *id));
         let guard = one.chart.transition(*id).guard.as_ref();
         if let Some(guard) = guard.filter(|_| one.map.name == checked.map().name) {
             variables(guard, &mut reads);
@@ -182,7 +182,7 @@ pub(super) fn decided(
     refused.reverse();
     refused.sort_by_key(|(act, id)| !leads(act, *id));
     for (act, id) in refused.into_iter().take(MOST - 1) {
-        let Some(span) = act.map().line(id).guard else { continue };
+        let Some(span) = act.map().transition(id).guard else { continue };
         let is_own = act.map().name == checked.map().name;
         // The guard read the present values only if nothing has changed them since.
         let guard = act.one.chart.transition(id).guard.as_ref();

@@ -166,6 +166,6 @@ impl<'c> FollowedChart<'c> {
         let state = self.paths.get(name.state.as_str())?;
         let first = self.chart.transitions.iter().position(|line| line.source == *state)?;
         let id = TransitionId::at(first + (name.nth as usize).checked_sub(1)?);
-        (id.index() < self.map.lines.len()).then_some(id)
+        (id.index() < self.map.transitions.len()).then_some(id)
     }
 }

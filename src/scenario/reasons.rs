@@ -56,7 +56,7 @@ pub(super) fn assigned(
         let last = own.iter().rev().find_map(|act| {
             if let Did::Taken(line) = act.did {
                 let is_set = sets(&chart.transition(line).actions);
-                return is_set.then(|| checked.map().line(line).whole);
+                return is_set.then(|| checked.map().transition(line).whole);
             }
             let Did::Done(step) = act.did else { return None };
             let StepKind::Code(actions) = &chart.steps[step.index()].kind else { return None };
@@ -82,7 +82,7 @@ pub(super) fn leading(
 ) {
     let chart = checked.chart();
     let machine = player.session.machine();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
         let target = line.targets.iter().find(|target| wanted.contains(&target.state));
         if let Some(target) = target.filter(|_| machine.is_active(line.source)) {
             let what = format!("leads to `{}`, and is not taken", chart.state(target.state).path);
@@ -128,7 +128,7 @@ pub(super) fn offered(
         } else {
             holds && is_named
         };
-        let spans = checked.map().line(id);
+        let spans = checked.map().transition(id);
         end = Some(spans.whole);
         if is_wrong {
             let what = player.why(id, act.at, lines).map(|why| why.text);
@@ -289,7 +289,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
         line.trigger == Trigger::AnyEvent
     };
     let mut places = Vec::new();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
         let Some(scope) = line.scope.as_ref().filter(|_| is_about(line)) else { continue };
         let left_out = scope.none_of.iter().find(|state| machine.is_active(**state));
         if let Some(state) = left_out.filter(|_| machine.is_active(line.source)) {

@@ -122,11 +122,11 @@ impl CoveredChart<'_> {
                 seen.entered.insert(chart.state(*state).path.clone());
             }
             Did::Taken(line) => {
-                seen.taken.insert(map.line(*line).whole);
-                seen.held.extend(map.line(*line).guard);
+                seen.taken.insert(map.transition(*line).whole);
+                seen.held.extend(map.transition(*line).guard);
             }
-            Did::Held(line) => seen.held.extend(map.line(*line).guard),
-            Did::Refused(line) => seen.refused.extend(map.line(*line).guard),
+            Did::Held(line) => seen.held.extend(map.transition(*line).guard),
+            Did::Refused(line) => seen.refused.extend(map.transition(*line).guard),
             Did::Offered(option) => {
                 seen.offered.insert(option.clone());
             }
@@ -138,7 +138,7 @@ impl CoveredChart<'_> {
     }
 
     fn untaken(&self, span: Span, sources: &Sources) -> Option<Untaken> {
-        let nth = self.map.lines.iter().position(|line| line.whole == span)?;
+        let nth = self.map.transitions.iter().position(|line| line.whole == span)?;
         let (line, text) = lines::line(self.chart, self.map, TransitionId::at(nth), sources);
         Some(Untaken { file: sources.get(span.file).name.clone(), line, text })
     }
@@ -150,8 +150,8 @@ impl CoveredChart<'_> {
         };
         let states: BTreeSet<&str> =
             chart.states.iter().filter(real).map(|state| state.path.as_str()).collect();
-        let lines: BTreeSet<Span> = map.lines.iter().map(|line| line.whole).collect();
-        let guards: BTreeSet<Span> = map.lines.iter().filter_map(|line| line.guard).collect();
+        let lines: BTreeSet<Span> = map.transitions.iter().map(|line| line.whole).collect();
+        let guards: BTreeSet<Span> = map.transitions.iter().filter_map(|line| line.guard).collect();
         let mut options: BTreeSet<&str> = BTreeSet::new();
         for choice in &chart.choices {
             match &choice.kind {

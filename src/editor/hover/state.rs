@@ -43,7 +43,7 @@ pub(super) fn line(view: &View<'_>, id: TransitionId, comes: bool) -> String {
             row.targets.iter().map(|target| code(&chart.state(target.state).path)).collect();
         text.push_str(&format!(" → {}", all.join(", ")));
     }
-    text.push_str(&format!(" {}", view.place(view.one.map.line(id).whole)));
+    text.push_str(&format!(" {}", view.place(view.one.map.transition(id).whole)));
     text
 }
 
@@ -114,7 +114,7 @@ pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
             row.targets.iter().any(|target| target.state == id)
         })
         .collect();
-    into.dedup_by_key(|line| view.one.map.line(*line).whole);
+    into.dedup_by_key(|line| view.one.map.transition(*line).whole);
     let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
         StateKind::Compound { initial } => initial.contains(&id),
         StateKind::Atomic

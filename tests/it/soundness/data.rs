@@ -148,7 +148,9 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
 
 /// The transitions of a witness.
 fn lines(way: &[By]) -> Vec<TransitionId> {
-    way.iter().filter_map(|by| if let By::Line(_, id, _) = by { Some(*id) } else { None }).collect()
+    way.iter()
+        .filter_map(|by| if let By::Transition(_, id, _) = by { Some(*id) } else { None })
+        .collect()
 }
 
 fn reading(unset: &Unset) -> Option<Reading> {
@@ -170,7 +172,7 @@ fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
     }
     let fixed: Vec<Fixed> = flow.fixed();
     for Fixed { site, holds, .. } in &fixed {
-        if let Site::Line(line) = site {
+        if let Site::Transition(line) = site {
             let against = if *holds { &runs.lost } else { &runs.taken };
             assert!(!against.contains(line), "{line:?} does not always come out {holds}\n{text}");
         }

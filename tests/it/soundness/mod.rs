@@ -93,7 +93,7 @@ impl Claims {
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
             unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
             unoffered: lines()
-                .filter(|line| unoffered.contains(&map.line(*line).trigger))
+                .filter(|line| unoffered.contains(&map.transition(*line).trigger))
                 .filter_map(|line| match chart.transition(line).trigger {
                     Trigger::Choice(choice) => Some(choice),
                     _ => None,
@@ -105,7 +105,7 @@ impl Claims {
                 .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
                 .flatten()
                 .chain(lines().filter(|line| {
-                    let spans = map.line(*line);
+                    let spans = map.transition(*line);
                     echoes.contains(&spans.trigger) || echoes.contains(&spans.whole)
                 }))
                 .collect(),

@@ -22,8 +22,9 @@ pub fn can_fail(chart: &Chart) -> bool {
         is_bad && row.parent == Some(StateId::at(0)) && facts.reach.can_enter(state)
     };
     let goes_on = |leaf: StateId| {
-        let mut lines = chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
-        lines.any(|transition| can_occur(chart, &chart.transition(*transition).trigger))
+        let mut transitions =
+            chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
+        transitions.any(|transition| can_occur(chart, &chart.transition(*transition).trigger))
     };
     chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
 }

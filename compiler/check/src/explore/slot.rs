@@ -32,7 +32,7 @@ pub(super) enum Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PayloadSource {
     /// From the trigger of this transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// Unknown: from anything.
     Anywhere,
 }
@@ -63,7 +63,7 @@ impl<'c> Uses<'c> {
             }
         }
         for (i, transition) in chart.transitions.iter().enumerate() {
-            let place = PayloadSource::Line(TransitionId::at(i));
+            let place = PayloadSource::Transition(TransitionId::at(i));
             if let Some(guard) = &transition.guard {
                 uses.decide(guard, place);
             }
@@ -346,7 +346,7 @@ pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot
         let answers = steps.flat_map(|s| [Slot::Answer(s), Slot::Reason(s)]);
         events().filter_map(fields).chain(choices).chain(answers).collect()
     };
-    let PayloadSource::Line(transition) = place else { return anything() };
+    let PayloadSource::Transition(transition) = place else { return anything() };
     match &chart.transition(transition).trigger {
         Trigger::Event(events) => events.iter().copied().filter_map(fields).collect(),
         Trigger::AnyEvent => events().filter_map(fields).collect(),

@@ -157,7 +157,7 @@ pub(crate) enum CounterChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// The actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The `entry`, `exit` or default actions of a state.
     State(StateId),
     /// The code of a step.
@@ -208,7 +208,7 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
         }
     }
     for (i, transition) in chart.transitions.iter().enumerate() {
-        look(Owner::Line(TransitionId::at(i)), &transition.actions);
+        look(Owner::Transition(TransitionId::at(i)), &transition.actions);
     }
     for (i, step) in chart.steps.iter().enumerate() {
         if let StepKind::Code(block) = &step.kind {

@@ -179,17 +179,17 @@ pub(crate) fn can_return(
             .map(GraphNode::Entered)
             .collect();
     let goals: BTreeSet<StateId> =
-        facts.scopes.line(transition).within.iter().copied().chain([actor]).collect();
+        facts.scopes.transition(transition).within.iter().copied().chain([actor]).collect();
     while let Some(node) = open.pop() {
         if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
             continue;
         }
         match node {
             GraphNode::Active(state) if goals.contains(&state) => return true,
-            GraphNode::Line(id) if assigns(&chart.transition(id).actions, counter) => {}
+            GraphNode::Transition(id) if assigns(&chart.transition(id).actions, counter) => {}
             GraphNode::Active(_)
             | GraphNode::Entered(_)
-            | GraphNode::Line(_)
+            | GraphNode::Transition(_)
             | GraphNode::Any(_) => {
                 open.extend(facts.moves.next(node));
             }

@@ -36,7 +36,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
     for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut earlier = Earlier::default();
         for id in &chart.state(state).transitions {
-            let place = facts.scopes.line(*id);
+            let place = facts.scopes.transition(*id);
             if place.within.is_empty() {
                 continue;
             }
@@ -129,7 +129,7 @@ impl Earlier {
 
 /// Whether `first` precedes `then` wherever and whenever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
-    covers(chart, facts.scopes.line(first), facts.scopes.line(then))
+    covers(chart, facts.scopes.transition(first), facts.scopes.transition(then))
         && sooner(chart.transition(first), chart.transition(then))
 }
 
@@ -229,7 +229,7 @@ impl Inner {
         let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
         for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let place = facts.scopes.line(id);
+            let place = facts.scopes.transition(id);
             if place.within != [transition.source]
                 || !place.except.is_empty()
                 || place.is_approximate
@@ -274,7 +274,7 @@ impl Inner {
                 let lines = own.into_iter().chain(any).filter_map(|transitions| transitions.get(s));
                 lines.flatten().copied().filter(|l| holds(*l)).min()
             };
-            let place = facts.scopes.line(id);
+            let place = facts.scopes.transition(id);
             covered(chart, facts, place, transition.source, &takes, &self.looks, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }

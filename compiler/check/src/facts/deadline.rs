@@ -46,7 +46,8 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
             continue;
         }
         let left = |state: &StateId| chart.ancestors(*state).find_map(|s| passing[s.index()]);
-        let places = facts.scopes.line(id).within.iter().filter(|s| facts.reach.can_enter(**s));
+        let places =
+            facts.scopes.transition(id).within.iter().filter(|s| facts.reach.can_enter(**s));
         let whens: Option<Vec<TransitionId>> = places.map(left).collect();
         let before = whens
             .and_then(|whens| whens.first().copied().map(Before::When))
@@ -60,7 +61,7 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
 /// Whether a transition applies wherever its source is active, and exits it.
 pub(crate) fn leaves(facts: &Facts, transition: &Transition, id: TransitionId) -> bool {
     let whole = ScopeCondition::in_state(transition.source);
-    transition.kind == TransitionKind::External && *facts.scopes.line(id) == whole
+    transition.kind == TransitionKind::External && *facts.scopes.transition(id) == whole
 }
 
 /// By state: the `when` transition that exits it at once, so that it is never part of a stable configuration.
@@ -71,7 +72,7 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
         if transition.trigger != Trigger::When || !leaves(facts, transition, id) {
             continue;
         }
-        let place = facts.scopes.line(id);
+        let place = facts.scopes.transition(id);
         if transition.guard.as_ref().is_none_or(|g| place.is_opened_by(chart, g)) {
             found[transition.source.index()].get_or_insert(id);
         }

@@ -12,7 +12,7 @@ use chartc_core::model::{Chart, StateKind, StepKind};
 pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let count = chart.states.len();
     let mut acts = vec![false; count];
-    for (i, place) in facts.scopes.lines.iter().enumerate() {
+    for (i, place) in facts.scopes.transitions.iter().enumerate() {
         if facts.reach.can_take(TransitionId::at(i)) && place.except.is_empty() {
             place.within.iter().for_each(|s| acts[s.index()] = true);
         }
@@ -43,5 +43,5 @@ fn moved(facts: &Facts, leaf: StateId) -> bool {
     facts
         .moves
         .next(GraphNode::Active(leaf))
-        .any(|n| matches!(n, GraphNode::Any(_) | GraphNode::Line(_)))
+        .any(|n| matches!(n, GraphNode::Any(_) | GraphNode::Transition(_)))
 }

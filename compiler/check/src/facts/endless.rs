@@ -34,7 +34,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
         let mut leaves: Vec<StateId> = Vec::new();
         for node in component {
             match node {
-                GraphNode::Line(transition) => transitions.push(*transition),
+                GraphNode::Transition(transition) => transitions.push(*transition),
                 GraphNode::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
                 GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => {}
             }
@@ -52,7 +52,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     let alone = Alone::new(chart)?;
     let mut places = facts.scopes.clone();
-    for (i, place) in places.lines.iter_mut().enumerate() {
+    for (i, place) in places.transitions.iter_mut().enumerate() {
         if !alone.takes(chart, TransitionId::at(i)) {
             place.within.clear();
         }
@@ -168,7 +168,7 @@ impl Around {
                 }
             }
         }
-        for (transition, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
+        for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
             let ends = matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
                 || transition.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             if ends {

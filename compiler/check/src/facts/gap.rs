@@ -161,7 +161,7 @@ fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     let mut asked = false;
     if !steps.is_empty() {
         expressions(chart, &mut |spot, expr| {
-            let own = matches!(spot, ExprOwner::Line(id)
+            let own = matches!(spot, ExprOwner::Transition(id)
                 if chart.transition(id).trigger.step().is_some_and(|s| steps.contains(&s)));
             if own || matches!(spot, ExprOwner::Value(_) | ExprOwner::Other) {
                 return;

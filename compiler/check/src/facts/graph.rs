@@ -26,7 +26,7 @@ pub enum GraphNode {
     /// The state is entered by default.
     Entered(StateId),
     /// The transition is taken.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// Some transition that applies in this state outside its excluded states is taken. Saves an edge from each leaf to each such
     /// transition.
     Any(StateId),
@@ -41,7 +41,7 @@ impl Moves {
     pub fn new(chart: &Chart, places: &ScopeConditions, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
-        build.lines();
+        build.add_transitions();
         build.states();
         let mut edges = build.edges;
         edges.sort_unstable();
@@ -116,7 +116,7 @@ impl Moves {
             0 => GraphNode::Active(StateId::at(i)),
             1 => GraphNode::Entered(StateId::at(i - self.states)),
             2 => GraphNode::Any(StateId::at(i - 2 * self.states)),
-            _ => GraphNode::Line(TransitionId::at(i - 3 * self.states)),
+            _ => GraphNode::Transition(TransitionId::at(i - 3 * self.states)),
         }
     }
 }
@@ -126,7 +126,7 @@ fn number(states: usize, node: GraphNode) -> usize {
         GraphNode::Active(state) => state.index(),
         GraphNode::Entered(state) => states + state.index(),
         GraphNode::Any(state) => 2 * states + state.index(),
-        GraphNode::Line(transition) => 3 * states + transition.index(),
+        GraphNode::Transition(transition) => 3 * states + transition.index(),
     }
 }
 
@@ -145,24 +145,24 @@ impl Build<'_> {
         self.edges.push((number(states, from) as u32, number(states, to) as u32));
     }
 
-    fn lines(&mut self) {
+    fn add_transitions(&mut self) {
         let (chart, places, reach) = (self.chart, self.places, self.reach);
         for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
             if !reach.can_take(id) {
                 continue;
             }
-            let place = places.line(id);
+            let place = places.transition(id);
             for state in place.within.iter().filter(|s| reach.can_enter(**s)) {
                 if place.except.is_empty() {
-                    self.edge(GraphNode::Active(*state), GraphNode::Line(id));
+                    self.edge(GraphNode::Active(*state), GraphNode::Transition(id));
                 } else {
                     self.open.entry(*state).or_default().push(id);
-                    self.edge(GraphNode::Any(*state), GraphNode::Line(id));
+                    self.edge(GraphNode::Any(*state), GraphNode::Transition(id));
                 }
             }
             for state in entries(chart, transition) {
-                self.edge(GraphNode::Line(id), GraphNode::Entered(state));
+                self.edge(GraphNode::Transition(id), GraphNode::Entered(state));
             }
         }
     }
@@ -213,12 +213,13 @@ impl Build<'_> {
                 found.push(GraphNode::Any(place));
                 continue;
             }
-            let out = |l: &&TransitionId| !self.places.line(**l).excludes_leaf(self.chart, leaf);
+            let out =
+                |l: &&TransitionId| !self.places.transition(**l).excludes_leaf(self.chart, leaf);
             let holding: Vec<_> = transitions.iter().filter(out).copied().collect();
             if holding.len() == transitions.len() {
                 found.push(GraphNode::Any(place));
             } else {
-                found.extend(holding.into_iter().map(GraphNode::Line));
+                found.extend(holding.into_iter().map(GraphNode::Transition));
             }
         }
         for node in found {

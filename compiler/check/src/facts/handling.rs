@@ -29,7 +29,7 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
     /// A transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// A question that waits for the event.
     Question(StepId),
 }
@@ -53,7 +53,7 @@ pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     for (i, transition) in chart.transitions.iter().enumerate() {
         if let Trigger::Event(events) = &transition.trigger {
             for event in events {
-                let handler = (Handler::Line(TransitionId::at(i)), transition.source);
+                let handler = (Handler::Transition(TransitionId::at(i)), transition.source);
                 handlers.entry(*event).or_default().push(handler);
             }
         }

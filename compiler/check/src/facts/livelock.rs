@@ -39,7 +39,7 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             continue;
         }
         let leaves =
-            facts.scopes.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
+            facts.scopes.transition(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             let Some(within) = alone(chart, &sources, leaf) else { continue };
             if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within), &defaulted) {
@@ -194,7 +194,7 @@ fn forced(
         for id in &chart.state(state).transitions {
             let transition = chart.transition(*id);
             if transition.trigger != Trigger::When
-                || !facts.scopes.line(*id).may_hold_in(chart, leaf)
+                || !facts.scopes.transition(*id).may_hold_in(chart, leaf)
             {
                 continue;
             }

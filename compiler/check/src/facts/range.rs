@@ -129,8 +129,9 @@ impl Ranges {
         // Transitions of several regions are taken together, and the `exit` blocks run before a transition's actions.
         let together = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         let exits = chart.states.iter().flat_map(|s| &s.exit).any(|b| self.sets(b));
-        let lines = chart.transitions.iter().filter(|transition| self.sets(&transition.actions));
-        for transition in lines {
+        let transitions =
+            chart.transitions.iter().filter(|transition| self.sets(&transition.actions));
+        for transition in transitions {
             // The actions of a tool call run only after the call has returned.
             let later = matches!(transition.trigger, Trigger::Choice(id)
                 if matches!(chart.choices[id.index()].kind, ChoiceKind::Call(..)));

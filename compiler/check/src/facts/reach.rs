@@ -12,7 +12,7 @@ pub enum Cause {
     /// The run starts in it.
     Start,
     /// A transition enters it.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// It is entered along with this state: as its initial child, region, history default, child or parent.
     With(StateId),
 }
@@ -164,7 +164,7 @@ pub fn is_history(chart: &Chart, state: StateId) -> bool {
 enum WorkItem {
     Active(StateId, Cause),
     Default(StateId, Cause),
-    Line(TransitionId),
+    Transition(TransitionId),
 }
 
 struct ReachSearch<'c> {
@@ -191,7 +191,7 @@ impl<'c> ReachSearch<'c> {
     fn new(chart: &'c Chart, places: &'c ScopeConditions) -> Self {
         let count = chart.states.len();
         let mut starting = vec![Vec::new(); count];
-        for (i, place) in places.lines.iter().enumerate() {
+        for (i, place) in places.transitions.iter().enumerate() {
             for state in &place.within {
                 starting[state.index()].push(TransitionId::at(i));
             }
@@ -221,7 +221,7 @@ impl<'c> ReachSearch<'c> {
             match item {
                 WorkItem::Active(state, cause) => self.active(state, cause),
                 WorkItem::Default(state, cause) => self.default(state, cause),
-                WorkItem::Line(transition) => self.line(transition),
+                WorkItem::Transition(transition) => self.take_transition(transition),
             }
         }
         let both = self.causes.into_iter().zip(self.along);
@@ -270,7 +270,7 @@ impl<'c> ReachSearch<'c> {
             return;
         }
         for transition in std::mem::take(&mut self.starting[state.index()]) {
-            if self.places.line(transition).except.is_empty() {
+            if self.places.transition(transition).except.is_empty() {
                 self.take(transition, state);
             } else {
                 self.waiting.entry(state).or_default().push(transition);
@@ -304,7 +304,7 @@ impl<'c> ReachSearch<'c> {
         let Some(transitions) = self.waiting.remove(&place) else { return };
         let (ready, waiting): (Vec<_>, Vec<_>) = transitions
             .into_iter()
-            .partition(|l| !self.places.line(*l).excludes_leaf(self.chart, leaf));
+            .partition(|l| !self.places.transition(*l).excludes_leaf(self.chart, leaf));
         for transition in ready {
             self.take(transition, leaf);
         }
@@ -316,12 +316,13 @@ impl<'c> ReachSearch<'c> {
     fn take(&mut self, transition: TransitionId, actor: StateId) {
         if self.actors[transition.index()].is_none() {
             self.actors[transition.index()] = Some(actor);
-            self.later.push_back(WorkItem::Line(transition));
+            self.later.push_back(WorkItem::Transition(transition));
         }
     }
 
-    fn line(&mut self, id: TransitionId) {
-        let (cause, entered) = (Cause::Line(id), entries(self.chart, self.chart.transition(id)));
+    fn take_transition(&mut self, id: TransitionId) {
+        let (cause, entered) =
+            (Cause::Transition(id), entries(self.chart, self.chart.transition(id)));
         if !self.stop_at_barred(&entered, cause) {
             self.now.extend(entered.into_iter().map(|state| WorkItem::Default(state, cause)));
         }

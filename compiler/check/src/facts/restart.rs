@@ -25,9 +25,9 @@ const TOLD: usize = 4;
 /// Every such transition that can be taken, ascending. Linear in transitions, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     let taken = |id: &TransitionId| facts.reach.can_take(*id);
-    let lines = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
+    let transitions = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
     let mut busy = BTreeMap::new();
-    lines.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
+    transitions.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
 }
 
 /// Checks one transition. `busy` caches the regions of each parallel in which a restart is observable.
@@ -39,7 +39,7 @@ fn reset(
 ) -> Option<Reset> {
     let transition = chart.transition(id);
     let domain = domain(chart, transition)?;
-    let place = facts.scopes.line(id);
+    let place = facts.scopes.transition(id);
     let target = transition.targets.first()?.state;
     let between = chart.ancestors(target).skip(1).take_while(|s| *s != domain);
     let left = |s: &StateId| {
@@ -91,7 +91,7 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
         if !facts.reach.can_take(id) {
             continue;
         }
-        let place = facts.scopes.line(id);
+        let place = facts.scopes.transition(id);
         let again = transition.targets.iter().map(|t| t.state).find_map(|target| {
             let state = if is_history(chart, target) {
                 chart.state(target).parent.unwrap_or(target)
@@ -119,7 +119,7 @@ pub fn left(chart: &Chart, facts: &Facts) -> Vec<bool> {
         if !facts.reach.can_take(id) || transition.targets.iter().any(|t| is_end(chart, t.state)) {
             continue;
         }
-        let place = facts.scopes.line(id);
+        let place = facts.scopes.transition(id);
         for within in &place.within {
             if place.is_approximate || !chart.contains(domain, *within) || *within == domain {
                 below[domain.index()] = true;

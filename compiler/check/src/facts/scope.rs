@@ -93,7 +93,7 @@ impl ScopeCondition {
 pub struct ScopeConditions {
     /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
     /// it everywhere.
-    pub lines: Vec<ScopeCondition>,
+    pub transitions: Vec<ScopeCondition>,
     /// By transition: the states of its place from which the transition table forbids the move.
     pub forbidden: Vec<Vec<StateId>>,
     /// By row of the transition table: whether a step or an option makes the move that it permits.
@@ -120,10 +120,10 @@ impl ScopeConditions {
         let mut table = Table::new(chart);
         let asks = asks(chart, &steps);
         let interrupted = is_interrupted(chart);
-        let mut lines = Vec::with_capacity(chart.transitions.len());
+        let mut transitions = Vec::with_capacity(chart.transitions.len());
         let mut forbidden = Vec::with_capacity(chart.transitions.len());
         for transition in &chart.transitions {
-            let mut place = line_place(chart, transition, &steps, interrupted);
+            let mut place = transition_scope(chart, transition, &steps, interrupted);
             place.guard(chart, ranges, transition.guard.as_ref());
             if matches!(transition.trigger, Trigger::Choice(_)) {
                 place.within = offered(chart, &place.within, &asks);
@@ -132,15 +132,15 @@ impl ScopeConditions {
                 || matches!(transition.trigger, Trigger::Choice(_));
             let refused =
                 if moves { table.apply(chart, transition, &mut place) } else { Vec::new() };
-            lines.push(place);
+            transitions.push(place);
             forbidden.push(refused);
         }
-        Self { lines, forbidden, used: table.used, steps, unput }
+        Self { transitions, forbidden, used: table.used, steps, unput }
     }
 
     /// Where a transition may act.
-    pub fn line(&self, id: TransitionId) -> &ScopeCondition {
-        &self.lines[id.index()]
+    pub fn transition(&self, id: TransitionId) -> &ScopeCondition {
+        &self.transitions[id.index()]
     }
 
     /// Where a step may run.
@@ -205,7 +205,7 @@ fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     }
 }
 
-fn line_place(
+fn transition_scope(
     chart: &Chart,
     transition: &Transition,
     steps: &[ScopeCondition],

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExprOwner {
     /// The guard of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The condition of a step.
     Step(StepId),
     /// A named condition.
@@ -159,7 +159,7 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let mut told = BTreeSet::new();
     expressions(chart, &mut |spot, expr| {
         match spot {
-            ExprOwner::Line(_)
+            ExprOwner::Transition(_)
             | ExprOwner::Step(_)
             | ExprOwner::Predicate(_)
             | ExprOwner::Permission(_) => {}
@@ -230,7 +230,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
     }
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        transition.guard.iter().for_each(|e| visit(ExprOwner::Line(id), e));
+        transition.guard.iter().for_each(|e| visit(ExprOwner::Transition(id), e));
         transition
             .targets
             .iter()

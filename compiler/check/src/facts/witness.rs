@@ -18,7 +18,7 @@ pub fn witness(reach: &Reach, state: StateId) -> Option<Witness> {
         match reach.causes[at.index()]? {
             Cause::Start => break,
             Cause::With(other) => at = other,
-            Cause::Line(transition) => {
+            Cause::Transition(transition) => {
                 let actor = reach.actors[transition.index()]?;
                 hops.push((actor, transition, at));
                 at = actor;

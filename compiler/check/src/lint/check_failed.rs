@@ -88,8 +88,10 @@ fn refuted(
         }
         if !transitions.contains(transition) {
             let when = if transitions.is_empty() { "last taken" } else { "taken before" };
-            found = found
-                .related(map.line(*transition).whole, format!("{when}, in step {step} of the run"));
+            found = found.related(
+                map.transition(*transition).whole,
+                format!("{when}, in step {step} of the run"),
+            );
             transitions.push(*transition);
         }
     }

@@ -23,9 +23,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let (Some(guard), false) = (&transition.guard, seen.is_taken(id)) else { continue };
-        let span = map.lines[i].whole;
-        let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
-        let place = facts.scopes.line(id);
+        let span = map.transitions[i].whole;
+        let is_alone = map.transitions.iter().filter(|other| other.whole == span).count() == 1;
+        let place = facts.scopes.transition(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
         // Another rule reports a source or target that is never entered.
@@ -44,7 +44,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let text = words::short(&expression_in(chart, guard, &payload));
         let there = words::states(chart, &entered);
         let mut one = RULE.at(
-            map.lines[i].guard.unwrap_or(map.lines[i].trigger),
+            map.transitions[i].guard.unwrap_or(map.transitions[i].trigger),
             format!("no run takes this line: in {there}, `{text}` does not hold when the line could be taken"),
         );
         let values: Vec<String> =

@@ -14,8 +14,8 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for (transition, why) in unoffered(chart, facts) {
-        let name = words::line(chart, transition);
-        let at = map.line(transition).trigger;
+        let name = words::transition(chart, transition);
+        let at = map.transition(transition).trigger;
         diagnostics.push(match why {
             DeadReason::Unasked => {
                 let state = words::state(chart, chart.transition(transition).source);
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     .at(at, format!("{name} is never offered: lines above it offer all of its tools"))
                     .help("a tool belongs to the first line that offers it: put the narrower set first, or take its tools out of the wider one, `any - name`");
                 by.iter().take(3).fold(found, |found, by| {
-                    found.related(map.line(*by).whole, "offers them first")
+                    found.related(map.transition(*by).whole, "offers them first")
                 })
             }
         });
@@ -70,7 +70,7 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
             {
                 continue;
             }
-            if facts.scopes.line(*id).within.is_empty() {
+            if facts.scopes.transition(*id).within.is_empty() {
                 // C0303 reports a scope that is never active.
                 if transition.scope.is_none() && !asked(chart, &asks, state) {
                     found.push((*id, DeadReason::Unasked));

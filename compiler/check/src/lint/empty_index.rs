@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     for found in indexed(context) {
         let (at, fails) = match found.place {
-            Where::Line(id) => (map.line(id).whole, "the rest of the block is not run"),
+            Where::Transition(id) => (map.transition(id).whole, "the rest of the block is not run"),
             Where::Entry(state, block) => {
                 let spans = map.state(state);
                 let at = spans.entry.get(block).copied().unwrap_or(spans.name);
@@ -78,7 +78,7 @@ enum ListOrigin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     /// In the target arguments or the actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// In an `enter` block, with its index.
     Entry(StateId, usize),
     /// In a part of a prompt.
@@ -90,7 +90,7 @@ enum Where {
 impl Where {
     fn site(self) -> Site {
         match self {
-            Self::Line(id) => Site::Moves(id),
+            Self::Transition(id) => Site::Moves(id),
             Self::Entry(state, _) => Site::State(state),
             Self::Prompt(step, part) => Site::Prompt(step, part),
             Self::Step(step) => Site::Arguments(step),
@@ -148,10 +148,10 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
             continue;
         }
         for argument in transition.targets.iter().flat_map(|t| &t.arguments) {
-            note(Where::Line(id), Some(transition), &nothing, argument);
+            note(Where::Transition(id), Some(transition), &nothing, argument);
         }
         in_order(&transition.actions, &mut |set, e| {
-            note(Where::Line(id), Some(transition), set, e)
+            note(Where::Transition(id), Some(transition), set, e)
         });
     }
     for state in chart.state_ids().filter(|s| context.enters(*s)) {

@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for transitions in echoes(chart, facts) {
         let Some((first, rest)) = transitions.split_first() else { continue };
-        let name = words::line(chart, *first);
+        let name = words::transition(chart, *first);
         let message = if rest.is_empty() {
             format!("{name} sends its own event each time, so it is taken for ever")
         } else {
@@ -28,11 +28,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 transitions.len()
             )
         };
-        let found = RULE.at(map.line(*first).trigger, message).help(
+        let found = RULE.at(map.transition(*first).trigger, message).help(
             "send the event under a condition that comes to fail, or later: `send e after 1s`",
         );
-        diagnostics
-            .push(rest.iter().fold(found, |f, l| f.related(map.line(*l).whole, "taken next")));
+        diagnostics.push(
+            rest.iter().fold(found, |f, l| f.related(map.transition(*l).whole, "taken next")),
+        );
     }
 }
 
@@ -200,7 +201,8 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
             | Trigger::LimitWarn(_) => false,
         };
         if on {
-            let whole = *facts.scopes.line(*id) == ScopeCondition::in_state(transition.source);
+            let whole =
+                *facts.scopes.transition(*id) == ScopeCondition::in_state(transition.source);
             return (transition.guard.is_none() && whole).then_some(*id);
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     }
     met.into_iter()
         .take(MOST)
-        .filter(|transition| arrives(&reached(chart, facts, GraphNode::Line(*transition)).0))
+        .filter(|transition| arrives(&reached(chart, facts, GraphNode::Transition(*transition)).0))
         .collect()
 }
 
@@ -66,7 +66,7 @@ fn reached(chart: &Chart, facts: &Facts, from: GraphNode) -> (Vec<bool>, Vec<Tra
         if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
             continue;
         }
-        if let GraphNode::Line(id) = node
+        if let GraphNode::Transition(id) = node
             && node != from
             && is_failure(&chart.transition(id).trigger)
         {
@@ -121,7 +121,7 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
         let mut ways = chart
             .ancestors(leaf)
             .flat_map(|s| &chart.state(s).transitions)
-            .filter(|transition| facts.scopes.line(**transition).may_hold_in(chart, leaf))
+            .filter(|transition| facts.scopes.transition(**transition).may_hold_in(chart, leaf))
             .map(|transition| chart.transition(*transition));
         let mut any = false;
         let only = ways.all(|transition| {

@@ -20,14 +20,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let case = words::case(chart, named, &gap.case);
         let what = match chart.transition(*first).trigger.step() {
             Some(step) => format!("no `done` line of {} holds", words::step(chart, step)),
-            None => format!("no {} line holds", words::line(chart, *first)),
+            None => format!("no {} line holds", words::transition(chart, *first)),
         };
         let message = format!("{what} where {case}: nothing happens then");
-        let spans = map.line(*last);
+        let spans = map.transition(*last);
         // The uncovered values come from the step or the event.
         let place = match chart.transition(*first).trigger.step() {
             Some(step) if gap.is_given() => map.step(step).name,
-            None if gap.is_given() => map.line(*first).trigger,
+            None if gap.is_given() => map.transition(*first).trigger,
             Some(_) | None => spans.guard.unwrap_or(spans.trigger),
         };
         let mut found = RULE
@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             &gap.transitions[..gap.transitions.len() - 1]
         };
         for transition in others.iter().rev().take(3) {
-            found = found.related(map.line(*transition).whole, "takes other cases");
+            found = found.related(map.transition(*transition).whole, "takes other cases");
         }
         diagnostics.push(found);
     }

@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let one = RULE.at(at, message).help(format!(
             "show the last items only, such as `{name}[-5:]`, or shorten the list where it grows"
         ));
-        diagnostics.push(one.related(map.line(found.transition).whole, "grows here"));
+        diagnostics.push(one.related(map.transition(found.transition).whole, "grows here"));
     }
 }
 
@@ -51,13 +51,13 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     if shown.is_empty() {
         return Vec::new();
     }
-    let growth: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| appends(e, v));
+    let growth: Vec<(VarId, TransitionId)> = transitions(chart, &|v, e| appends(e, v));
     let lists: BTreeSet<VarId> = shown.iter().map(|s| s.0).collect();
     if !growth.iter().any(|(v, _)| lists.contains(v)) {
         return Vec::new();
     }
     let bounded = measured(chart);
-    let other: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| !appends(e, v));
+    let other: Vec<(VarId, TransitionId)> = transitions(chart, &|v, e| !appends(e, v));
     let Some(moves) = alone(chart, facts) else { return Vec::new() };
     let mut found: BTreeMap<(StepId, VarId), Growing> = BTreeMap::new();
     for component in moves.components().iter().filter(|c| c.len() > 1) {
@@ -65,7 +65,7 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
         let mut active: BTreeSet<StateId> = BTreeSet::new();
         for node in component {
             match node {
-                GraphNode::Line(transition) => drop(taken.insert(*transition)),
+                GraphNode::Transition(transition) => drop(taken.insert(*transition)),
                 GraphNode::Active(state) | GraphNode::Entered(state) => drop(active.insert(*state)),
                 GraphNode::Any(_) => {}
             }
@@ -110,7 +110,7 @@ fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
 }
 
 /// The assignments to variables in the actions of transitions for which `way` holds.
-fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
+fn transitions(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
     let mut found = Vec::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
         Action::walk(&transition.actions, &mut |action| {

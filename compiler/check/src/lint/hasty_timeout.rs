@@ -21,12 +21,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             ),
             TimeoutPlace::Step(transition, step) => {
                 let step = words::step(chart, step);
-                (map.line(transition).trigger, format!("{step} always times out"))
+                (map.transition(transition).trigger, format!("{step} always times out"))
             }
             TimeoutPlace::Deadline(transition, step) => {
                 let state = words::state(chart, chart.transition(transition).source);
                 let step = words::step(chart, step);
-                (map.line(transition).trigger, format!("{state} is left before {step} is done"))
+                (
+                    map.transition(transition).trigger,
+                    format!("{state} is left before {step} is done"),
+                )
             }
         };
         let who = match whom {

@@ -4,7 +4,7 @@ use crate::facts::Facts;
 use crate::facts::cover::{Key, keys};
 use crate::facts::scope::exclusive;
 use crate::lint::{Context, Lint, words};
-use crate::lower::{Follower, LineSpans};
+use crate::lower::{Follower, TransitionSpans};
 use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
@@ -34,11 +34,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut told = BTreeSet::new();
     for Idle { transition, hides } in idle(chart, facts) {
-        let spans = map.line(transition);
+        let spans = map.transition(transition);
         if !told.insert(spans.whole) {
             continue;
         }
-        let name = words::line(chart, transition);
+        let name = words::transition(chart, transition);
         let next = spans.next.and_then(|next| Some((next, behind(context, spans, next)?)));
         let is_option = matches!(chart.transition(transition).trigger, Trigger::Choice(_));
         let open = spans.guard.is_none();
@@ -72,7 +72,7 @@ fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
 }
 
 /// The finding for a guard that was written with `when`.
-fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> Diagnostic {
+fn condition(name: &str, is_option: bool, spans: &TransitionSpans, next: Follower) -> Diagnostic {
     let what = if is_option { "is offered without it" } else { "does nothing" };
     let message =
         format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
@@ -92,17 +92,17 @@ fn with_consequences(
     let within = |outer: Span, inner: Span| {
         outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
     };
-    let Some(when) = map.lines.iter().find(|spans| within(spans.whole, next.span)) else {
+    let Some(when) = map.transitions.iter().find(|spans| within(spans.whole, next.span)) else {
         return found;
     };
     for name in notation::payload(chart.transition(transition)) {
         found = found.breaks(Broken::Name(name.to_owned(), Some(when.whole)));
     }
-    found.breaks(Broken::Construct(map.line(transition).whole))
+    found.breaks(Broken::Construct(map.transition(transition).whole))
 }
 
 /// The position of the following transition, if only blanks are between the two.
-fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Behind> {
+fn behind(context: &Context<'_>, spans: &TransitionSpans, next: Follower) -> Option<Behind> {
     let source = context.sources.get(spans.whole.file);
     let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
     if next.span.file != spans.whole.file || !source.slice(between).trim().is_empty() {

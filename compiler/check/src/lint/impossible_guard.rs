@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
     for ((transition, spans), acts) in
-        chart.transitions.iter().zip(&map.lines).zip(&facts.scopes.lines)
+        chart.transitions.iter().zip(&map.transitions).zip(&facts.scopes.transitions)
     {
         let Some(guard) = &transition.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
     if !found.is_empty() {
-        for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
+        for spans in map.transitions.iter().filter(|spans| found.contains_key(&spans.whole)) {
             *written.entry(spans.whole).or_default() += 1;
         }
     }

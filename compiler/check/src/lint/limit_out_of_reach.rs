@@ -71,7 +71,8 @@ fn too_small(context: &Context<'_>, state: StateId) -> Option<Diagnostic> {
             "allow at least {least}, {help}: `chartc check --cost` tells what makes them"
         ));
         for transition in way.iter().take(4) {
-            found = found.related(map.line(*transition).whole, "on the cheapest way to the end");
+            found =
+                found.related(map.transition(*transition).whole, "on the cheapest way to the end");
         }
         // One finding for each state is enough.
         return Some(found);

@@ -20,8 +20,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for found in lost(chart, facts) {
         let one = finding(context, &found);
         // C0418 reports a transition that counts against its own guard, at the guard.
-        let own = matches!((found.owner, found.why), (GuardOwner::Line(transition), LostReason::WrongDirection(writer))
-            if writer.owner == Owner::Line(transition));
+        let own = matches!((found.owner, found.why), (GuardOwner::Transition(transition), LostReason::WrongDirection(writer))
+            if writer.owner == Owner::Transition(transition));
         let asked = asked(context, found.owner).0;
         if told.insert(one.span) {
             let about = if own { asked } else { one.span };
@@ -79,8 +79,8 @@ fn asked(context: &Context<'_>, asker: GuardOwner) -> (Span, String) {
         guard.as_ref().map(|guard| words::short(&notation::expression(chart, guard)))
     };
     let (span, text) = match asker {
-        GuardOwner::Line(id) => {
-            let spans = map.line(id);
+        GuardOwner::Transition(id) => {
+            let spans = map.transition(id);
             (spans.guard.unwrap_or(spans.trigger), words::guard(chart, id))
         }
         GuardOwner::Step(id) => {
@@ -96,7 +96,7 @@ fn asked(context: &Context<'_>, asker: GuardOwner) -> (Span, String) {
 pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Span {
     let Context { chart, map, .. } = context;
     let whole = match writer.owner {
-        Owner::Line(id) => map.line(id).whole,
+        Owner::Transition(id) => map.transition(id).whole,
         Owner::State(id) => map.state(id).whole,
         Owner::Step(id) => map.step(id).whole,
     };
@@ -106,7 +106,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     // Parts of the state that are not its own blocks.
     let mut parts: Vec<Span> = Vec::new();
     if let Owner::State(id) = writer.owner {
-        parts.extend(map.lines.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
+        parts.extend(map.transitions.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
         parts.extend(map.steps.iter().map(|s| s.whole).filter(|s| within(*s, whole)));
         let below = (id.0 + 1..chart.state(id).end.0).map(|s| map.states[s as usize].whole);
         parts.extend(below);

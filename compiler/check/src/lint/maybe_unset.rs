@@ -41,7 +41,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
     let setters = Setters::new(context);
     for found in unset.into_iter().take(MOST) {
-        let transition = reading::line_of(found.site);
+        let transition = reading::transition_of(found.site);
         if !told.insert((reading::step_of(chart, found.site), transition, found.value)) {
             continue;
         }

@@ -46,7 +46,7 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let takes = |(i, transition): (usize, &Transition)| {
         let named = matches!(&transition.trigger, Trigger::Event(all) if all.contains(&post.event));
         let any = matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
-        let within = &facts.scopes.line(TransitionId::at(i)).within;
+        let within = &facts.scopes.transition(TransitionId::at(i)).within;
         (named || any) && within.iter().any(|state| !gone(*state))
     };
     let asks = |step: &Step| {

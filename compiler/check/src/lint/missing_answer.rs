@@ -38,9 +38,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (name, of) = (&chart.variables[variable.index()].name, words::step(chart, step));
         let message = format!(
             "{} uses `{name}`, which holds the answer of {of}: when it fails, there is none",
-            words::line(chart, id)
+            words::transition(chart, id)
         );
-        let found = RULE.at(map.line(id).whole, message);
+        let found = RULE.at(map.transition(id).whole, message);
         diagnostics.push(
             found
                 .help("use another value here; `error` gives the reason why the step failed")

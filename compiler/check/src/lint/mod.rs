@@ -124,7 +124,7 @@ impl Context<'_> {
     ) -> Diagnostic {
         transitions
             .into_iter()
-            .fold(found, |found, transition| found.because(self.map.line(transition).whole))
+            .fold(found, |found, transition| found.because(self.map.transition(transition).whole))
     }
 }
 

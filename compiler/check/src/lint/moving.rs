@@ -38,12 +38,12 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
         let id = TransitionId::at(i);
         let meets =
             |s: &StateId| inside(permission.from, Some(*s)) || inside(Some(*s), permission.from);
-        let here = facts.scopes.line(id).within.iter().any(meets);
+        let here = facts.scopes.transition(id).within.iter().any(meets);
         if !is_alone || !here || !transition.targets.iter().any(|t| t.state == permission.to) {
             continue;
         }
         if matches!(transition.trigger, Trigger::Choice(_)) {
-            options.push(words::line(chart, id));
+            options.push(words::transition(chart, id));
         }
         steps.extend(transition.trigger.step());
     }

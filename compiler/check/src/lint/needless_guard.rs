@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    lines(context, diagnostics);
+    transitions(context, diagnostics);
     let Context { chart, facts, map, .. } = context;
     for ((step, spans), place) in chart.steps.iter().zip(&map.steps).zip(&facts.scopes.steps) {
         if let Some(guard) = step.guard.as_ref().filter(|_| !place.within.is_empty())
@@ -45,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn transitions(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if all of their guards always hold.
     let mut found: BTreeMap<Span, (Vec<TransitionId>, Diagnostic)> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if !is_told(context, id) {
             continue;
         }
-        let (transition, spans) = (chart.transition(id), map.line(id));
+        let (transition, spans) = (chart.transition(id), map.transition(id));
         if let Some(guard) = &transition.guard {
             let text = notation::expression_in(chart, guard, &notation::payload(transition));
             let place = spans.guard.unwrap_or(spans.trigger);
@@ -66,7 +66,7 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         return;
     }
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
-    for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
+    for spans in map.transitions.iter().filter(|spans| found.contains_key(&spans.whole)) {
         *written.entry(spans.whole).or_default() += 1;
     }
     let hidden = shadows(chart, facts).0;
@@ -80,8 +80,10 @@ fn lines(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         if let Some(first) = hidden.next() {
-            told = told
-                .related(map.line(first.transition).whole, "never taken: the line above always is");
+            told = told.related(
+                map.transition(first.transition).whole,
+                "never taken: the line above always is",
+            );
         }
         diagnostics.push(told);
     }

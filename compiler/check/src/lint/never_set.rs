@@ -30,7 +30,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for Fixed { variable, spot } in fixed(chart, &Usage::new(chart)) {
         let row = &chart.variables[variable.index()];
         let place = match spot {
-            ExprOwner::Line(id) => map.line(id).guard.unwrap_or(map.line(id).whole),
+            ExprOwner::Transition(id) => {
+                map.transition(id).guard.unwrap_or(map.transition(id).whole)
+            }
             ExprOwner::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
             ExprOwner::Predicate(i) => map.predicates[i],
             ExprOwner::Permission(i) => map.permissions[i],
@@ -40,7 +42,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let refused = match spot {
             ExprOwner::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
             ExprOwner::Permission(_)
-            | ExprOwner::Line(_)
+            | ExprOwner::Transition(_)
             | ExprOwner::Step(_)
             | ExprOwner::Predicate(_) => None,
             ExprOwner::Value(_) | ExprOwner::Other => None,
@@ -120,7 +122,7 @@ pub(super) fn always_alike(
     let Context { chart, map, .. } = context;
     let mut setters = None;
     for fixed in flow.fixed().into_iter().take(MOST) {
-        let transition = reading::line_of(fixed.site);
+        let transition = reading::transition_of(fixed.site);
         // All runs have been explored: C0330 reports the transition, with the values that the runs have there.
         let tried = context.runs.seen.is_some() && !fixed.holds && transition.is_some();
         let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };

@@ -12,7 +12,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     // One line of source may define several transitions.
     let mut told = BTreeSet::new();
-    for (transition, spans) in chart.transitions.iter().zip(&map.lines) {
+    for (transition, spans) in chart.transitions.iter().zip(&map.transitions) {
         let Some((fields, name, place)) = misnamed(chart, transition) else { continue };
         if !told.insert(spans.whole) {
             continue;

@@ -27,7 +27,7 @@ pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> 
         whole.file == post.span.file && whole.start <= post.span.start && post.span.end <= whole.end
     };
     let sent_in = |actions: &Vec<Action>| sends(actions, post);
-    let lines = map.lines.iter().enumerate().filter(|(_, line)| holds(line.whole));
+    let lines = map.transitions.iter().enumerate().filter(|(_, line)| holds(line.whole));
     let transitions: Vec<TransitionId> = lines
         .map(|(i, _)| TransitionId::at(i))
         .filter(|id| sent_in(&chart.transition(*id).actions).is_some())
@@ -78,7 +78,7 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
     let found = match sender {
         Sender::Lines(transitions) => {
             let mut all =
-                transitions.iter().map(|transition| after_line(context, *transition, state));
+                transitions.iter().map(|transition| after_transition(context, *transition, state));
             let first = all.next().unwrap_or(After::Perhaps);
             if all.all(|one| one == first) { first } else { After::Perhaps }
         }
@@ -92,7 +92,7 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
         let follows = match (sender, &transition.trigger) {
             // It may be what runs the block.
             (Sender::Exit(own), _) => {
-                !meet(chart, &facts.scopes.line(id).within, &[*own]).is_empty()
+                !meet(chart, &facts.scopes.transition(id).within, &[*own]).is_empty()
             }
             (_, Trigger::Event(events)) => map.posts.iter().any(|p| events.contains(&p.event)),
             (_, trigger) => matches!(
@@ -113,9 +113,9 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
     found
 }
 
-fn after_line(context: &Context<'_>, id: TransitionId, state: StateId) -> After {
+fn after_transition(context: &Context<'_>, id: TransitionId, state: StateId) -> After {
     let Context { chart, facts, .. } = context;
-    let (transition, place) = (chart.transition(id), facts.scopes.line(id));
+    let (transition, place) = (chart.transition(id), facts.scopes.transition(id));
     let before = !meet(chart, &place.within, &[state]).is_empty();
     let Some(domain) = domain(chart, transition) else {
         return if before { After::Perhaps } else { After::Inactive };

@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 (parts.and_then(|parts| parts.get(part)).copied(), "a component in the prompt")
             }
             ReadingPart::Code => (None, "the code"),
-            ReadingPart::Line(transition) => (map.line(transition).guard, "an outcome"),
+            ReadingPart::Transition(transition) => (map.transition(transition).guard, "an outcome"),
             ReadingPart::Permission(row) => {
                 (map.permissions.get(row).copied(), "what permits the move")
             }
@@ -123,7 +123,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
     };
     let mut rows = BTreeSet::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
-        let place = facts.scopes.line(TransitionId::at(i));
+        let place = facts.scopes.transition(TransitionId::at(i));
         let out = transition.targets.iter().find(|target| !chart.contains(target.state, first));
         let (Some(target), true) = (out, place.may_hold_in(chart, first)) else { continue };
         let asks = |id: &StepId| {

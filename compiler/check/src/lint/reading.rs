@@ -17,14 +17,14 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let of = |id: StepId, what: &str| format!("{what} of {}", words::step(chart, id));
     match site {
-        Site::Line(id) => {
-            let spans = map.line(id);
+        Site::Transition(id) => {
+            let spans = map.transition(id);
             (
                 spans.guard.unwrap_or(spans.trigger),
-                format!("the condition of {}", words::line(chart, id)),
+                format!("the condition of {}", words::transition(chart, id)),
             )
         }
-        Site::Moves(id) => (map.line(id).whole, words::line(chart, id)),
+        Site::Moves(id) => (map.transition(id).whole, words::transition(chart, id)),
         Site::State(id) => (map.state(id).name, format!("a block of {}", words::state(chart, id))),
         Site::Guard(id) => {
             (map.step(id).guard.unwrap_or(map.step(id).name), of(id, "the condition"))
@@ -47,7 +47,8 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
         Site::EndsTurn(id) => (map.step(id).name, of(id, "`ends turn`")),
         Site::Permission(row, id) => {
             let mover = chart.transition(id).trigger.step();
-            let mover = mover.map_or_else(|| words::line(chart, id), |s| words::step(chart, s));
+            let mover =
+                mover.map_or_else(|| words::transition(chart, id), |s| words::step(chart, s));
             (map.permissions[row], format!("what permits the move of {mover}"))
         }
     }
@@ -80,7 +81,7 @@ pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
         | Site::Arguments(id)
         | Site::EndsTurn(id) => Some(id),
         Site::Permission(_, id) => chart.transition(id).trigger.step(),
-        Site::Line(_) | Site::Moves(_) | Site::State(_) => None,
+        Site::Transition(_) | Site::Moves(_) | Site::State(_) => None,
     }
 }
 
@@ -120,7 +121,7 @@ impl Setters {
             add(step.into.into_iter().collect(), place);
         }
         for (i, transition) in chart.transitions.iter().enumerate() {
-            let place = map.line(TransitionId::at(i)).whole;
+            let place = map.transition(TransitionId::at(i)).whole;
             if let Trigger::Choice(choice) = transition.trigger
                 && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
             {
@@ -153,8 +154,8 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
     let mut told: Vec<String> = Vec::new();
     for by in way {
         match *by {
-            By::Line(from, id, to) if moves(chart, id) => {
-                let by = words::line(chart, id);
+            By::Transition(from, id, to) if moves(chart, id) => {
+                let by = words::transition(chart, id);
                 if told.is_empty() {
                     told.push(format!("in {}", words::state(chart, from)));
                 }
@@ -169,8 +170,12 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
             By::Done(id) if sets(&chart.steps[id.index()], value) => {
                 told.push(format!("{} runs without setting it", words::step(chart, id)));
             }
-            By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => {
-            }
+            By::Transition(..)
+            | By::Skipped(_)
+            | By::Failed(_)
+            | By::Done(_)
+            | By::Turn
+            | By::Passed => {}
         }
     }
     // Repeated cycles are described once.
@@ -201,8 +206,15 @@ pub(super) fn past(
         By::Failed(id) if is_setter(chart, id, value) => {
             Some((map.step(id).name, "it fails, and the walk goes on"))
         }
-        By::Line(_, id, _) if moves(chart, id) => Some((map.line(id).whole, "this goes past it")),
-        By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => None,
+        By::Transition(_, id, _) if moves(chart, id) => {
+            Some((map.transition(id).whole, "this goes past it"))
+        }
+        By::Transition(..)
+        | By::Skipped(_)
+        | By::Failed(_)
+        | By::Done(_)
+        | By::Turn
+        | By::Passed => None,
     })
 }
 
@@ -271,7 +283,7 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let from = row.from.filter(|from| facts.reach.can_enter(*from));
     let target = from.and_then(|from| last_step(context, from)).and_then(|id| {
         let mut transitions = chart.steps[id.index()].outcomes.iter();
-        transitions.find_map(|transition| map.line(*transition).targets.first().copied())
+        transitions.find_map(|transition| map.transition(*transition).targets.first().copied())
     });
     target.unwrap_or(*span)
 }
@@ -286,9 +298,9 @@ fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
 }
 
 /// The transition to which a site belongs.
-pub(super) fn line_of(site: Site) -> Option<TransitionId> {
+pub(super) fn transition_of(site: Site) -> Option<TransitionId> {
     match site {
-        Site::Line(id) | Site::Moves(id) => Some(id),
+        Site::Transition(id) | Site::Moves(id) => Some(id),
         Site::State(_)
         | Site::Guard(_)
         | Site::Prompt(..)

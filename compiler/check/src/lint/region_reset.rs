@@ -12,7 +12,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut told = BTreeSet::new();
     for reset in resets(chart, facts) {
-        let spans = map.line(reset.transition);
+        let spans = map.transition(reset.transition);
         if !told.insert(spans.whole) {
             continue;
         }
@@ -42,7 +42,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         };
         let verb = if reset.count == 1 { "starts" } else { "start" };
-        let name = words::line(chart, reset.transition);
+        let name = words::transition(chart, reset.transition);
         let mut found = RULE
             .at(
                 spans.targets.first().copied().unwrap_or(spans.trigger),

@@ -31,8 +31,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     "do it on the line that first leads to {}, or send something new",
                     words::state(chart, state)
                 ))
-                .related(map.line(away).whole, "leads away")
-                .related(map.line(back).whole, "leads back"),
+                .related(map.transition(away).whole, "leads away")
+                .related(map.transition(back).whole, "leads back"),
         );
     }
 }
@@ -149,7 +149,7 @@ impl DetourSearch<'_> {
         let inside = (state.0..chart.state(state).end.0).map(StateId);
         let mut leaves = inside.filter(|s| matches!(chart.state(*s).kind, StateKind::Atomic));
         facts.reach.can_take(transition)
-            && leaves.any(|leaf| facts.scopes.line(transition).may_hold_in(chart, leaf))
+            && leaves.any(|leaf| facts.scopes.transition(transition).may_hold_in(chart, leaf))
     }
 
     /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
@@ -164,7 +164,7 @@ impl DetourSearch<'_> {
             for id in chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions) {
                 let transition = chart.transition(*id);
                 if !facts.reach.can_take(*id)
-                    || !facts.scopes.line(*id).may_hold_in(chart, leaf)
+                    || !facts.scopes.transition(*id).may_hold_in(chart, leaf)
                     || self.is_answered(transition)
                 {
                     continue;

@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             continue;
         };
-        let spans = map.line(id);
+        let spans = map.transition(id);
         let at = spans.targets.first().copied().unwrap_or(spans.whole);
         let message = format!(
             "a run ends `ok` only {what}: nothing else leads to {}",
@@ -43,10 +43,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 && facts.reach.can_take(other)
                 && facts
                     .scopes
-                    .line(id)
+                    .transition(id)
                     .within
                     .iter()
-                    .any(|s| facts.scopes.line(other).may_hold_in(chart, *s))
+                    .any(|s| facts.scopes.transition(other).may_hold_in(chart, *s))
         });
         for (i, other) in others.take(SHOWN) {
             let to = other.targets.first().map_or_else(
@@ -54,8 +54,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 |t| format!("leads to {}", words::state(chart, t.state)),
             );
             found = found.related(
-                map.lines[i].whole,
-                format!("{} {to}", words::line(chart, TransitionId::at(i))),
+                map.transitions[i].whole,
+                format!("{} {to}", words::transition(chart, TransitionId::at(i))),
             );
         }
         diagnostics.push(found);

@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut offers = Offers::default();
     for (i, transition) in chart.transitions.iter().enumerate() {
         if matches!(transition.trigger, Trigger::Choice(_)) {
-            for state in &facts.scopes.lines[i].within {
+            for state in &facts.scopes.transitions[i].within {
                 offers.open.entry(*state).or_default().push(TransitionId::at(i));
             }
             for target in &transition.targets {
@@ -42,10 +42,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             [only] => RULE
                 .at(
                     map.steps[i].name,
-                    format!("{name} offers one option only, {}", words::line(chart, only)),
+                    format!("{name} offers one option only, {}", words::transition(chart, only)),
                 )
                 .help("add a second option, or write an ordinary line instead of the question")
-                .related(map.line(only).whole, "the only option"),
+                .related(map.transition(only).whole, "the only option"),
             _ => continue,
         };
         diagnostics.push(found);
@@ -103,7 +103,7 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
                 .ancestors(leaf)
                 .filter_map(|s| offers.open.get(&s))
                 .flatten()
-                .filter(|l| !facts.scopes.line(**l).excludes_leaf(chart, leaf))
+                .filter(|l| !facts.scopes.transition(**l).excludes_leaf(chart, leaf))
                 .copied()
                 .collect();
             let stays = offers.stays(context, step, leaf);

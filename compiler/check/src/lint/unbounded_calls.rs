@@ -19,7 +19,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let step = words::step(chart, round.step);
     let moves = round.transitions.iter().copied().find(|transition| {
         let row = chart.transition(*transition);
-        row.targets.iter().any(|t| t.state.0 != 0) && map.line(*transition).whole.file == map.file
+        row.targets.iter().any(|t| t.state.0 != 0)
+            && map.transition(*transition).whole.file == map.file
     });
     let message = match moves {
         Some(transition) => {
@@ -38,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",
     );
     if let Some(transition) = moves {
-        found = found.related(map.line(transition).whole, "part of the cycle");
+        found = found.related(map.transition(transition).whole, "part of the cycle");
     }
     diagnostics.push(found);
 }

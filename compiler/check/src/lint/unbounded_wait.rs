@@ -63,7 +63,7 @@ fn is_timed(chart: &Chart, step: &Step) -> bool {
 /// The reachable leaves for which neither they nor their ancestors have a deadline or a time limit, in document order.
 fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let mut timed: Vec<bool> = chart.states.iter().map(|s| s.limits.has(LimitKind::Time)).collect();
-    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
+    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
         if matches!(transition.trigger, Trigger::After(_)) {
             place.within.iter().for_each(|s| timed[s.index()] = true);
         }

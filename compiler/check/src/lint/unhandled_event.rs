@@ -58,8 +58,8 @@ fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
         .help("lead the run there, or handle the event in a state that can be active");
     for handler in one.dead.iter().take(3) {
         let (span, state) = match handler {
-            Handler::Line(transition) => {
-                (map.line(*transition).whole, chart.transition(*transition).source)
+            Handler::Transition(transition) => {
+                (map.transition(*transition).whole, chart.transition(*transition).source)
             }
             Handler::Question(step) => (map.step(*step).name, chart.steps[step.index()].state),
         };

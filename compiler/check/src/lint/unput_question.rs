@@ -12,7 +12,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (step, transitions) in &facts.scopes.unput {
         let row = &chart.steps[step.index()];
         let name = &row.name;
-        let line = words::line(chart, transitions[0]);
+        let line = words::transition(chart, transitions[0]);
         let in_turns = matches!(row.kind, StepKind::Ask { on: AskOn::Turn, .. });
         let what = if in_turns { "the turn" } else { "its event" };
         let message = if let [_] = transitions[..] {
@@ -29,7 +29,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         });
         for transition in transitions.iter().take(3) {
             let takes = if in_turns { "takes every turn" } else { "takes the event" };
-            found = found.related(map.line(*transition).whole, takes);
+            found = found.related(map.transition(*transition).whole, takes);
         }
         diagnostics.push(found);
     }

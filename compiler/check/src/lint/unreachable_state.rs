@@ -46,7 +46,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     let inside = state..chart.state(state).end;
     let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
     let outside = |id: &TransitionId| {
-        let places = &facts.scopes.line(*id).within;
+        let places = &facts.scopes.transition(*id).within;
         !chart.contains(state, chart.transition(*id).source)
             && places.iter().any(|place| context.enters(*place))
     };
@@ -64,7 +64,7 @@ pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: Stat
         }
         let inside = at..chart.state(at).end;
         for id in leading.range(inside).flat_map(|(_, ids)| ids) {
-            for place in &facts.scopes.line(*id).within {
+            for place in &facts.scopes.transition(*id).within {
                 if !todo.contains(place) && todo.len() < ON_THE_WAY {
                     todo.push(*place);
                 }
@@ -86,14 +86,15 @@ pub(super) fn closed_by_values(
         let why = if let Some(transition) = taken_turn(context, id) {
             format!(
                 "leads here, but where it could be chosen {} takes every turn, and nothing is asked then",
-                words::line(chart, transition)
+                words::transition(chart, transition)
             )
         } else if chart.transition(id).guard.is_some() {
             "leads here, but its condition does not hold when the line could be taken".into()
         } else {
             "leads here, but no run takes it".into()
         };
-        found = found.related(map.line(id).whole, format!("{} {why}", words::line(chart, id)));
+        found = found
+            .related(map.transition(id).whole, format!("{} {why}", words::transition(chart, id)));
     }
     found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
 }
@@ -111,7 +112,7 @@ fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
         chart.contains(state, transition.source) || chart.contains(transition.source, state)
     };
     let is_choice = matches!(transition.trigger, Trigger::Choice(_));
-    unput.find(above).filter(|_| is_choice && facts.scopes.line(id).within.is_empty())
+    unput.find(above).filter(|_| is_choice && facts.scopes.transition(id).within.is_empty())
 }
 
 /// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could
@@ -127,7 +128,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
         return None;
     }
     let takers = Takers::new(chart);
-    let places = &facts.scopes.line(id).within;
+    let places = &facts.scopes.transition(id).within;
     let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
     let is_open =
         |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && context.enters(*leaf);
@@ -184,7 +185,7 @@ pub(super) fn explain(
         }
         let closed: Vec<StateId> = facts
             .scopes
-            .line(id)
+            .transition(id)
             .within
             .iter()
             .filter(|s| !facts.reach.can_enter(**s))
@@ -193,18 +194,21 @@ pub(super) fn explain(
         let why = if !facts.scopes.forbidden[id.index()].is_empty() {
             let table =
                 if is_yaml(context) { "`transitions`" } else { "the table of `allow` lines" };
-            format!("{} leads here, but {table} forbids it", words::line(chart, id))
+            format!("{} leads here, but {table} forbids it", words::transition(chart, id))
         } else if let Some(step) = never_put(context, id) {
             let name = &chart.steps[step.index()].name;
-            format!("{} leads here, but `{name}` is never put", words::line(chart, id))
+            format!("{} leads here, but `{name}` is never put", words::transition(chart, id))
         } else if closed.is_empty() || !meet(chart, &closed, &[state]).is_empty() {
             continue;
         } else {
             let from = words::states(chart, &closed);
-            format!("{} leads here, but {from} can never be entered either", words::line(chart, id))
+            format!(
+                "{} leads here, but {from} can never be entered either",
+                words::transition(chart, id)
+            )
         };
         lines += 1;
-        found = found.related(map.line(id).whole, why);
+        found = found.related(map.transition(id).whole, why);
     }
     let inside = state..chart.state(state).end;
     let mut permitting: Vec<usize> =

@@ -43,9 +43,9 @@ fn is_typed(step: &Step) -> bool {
 
 /// Whether the answer always ends the run, and so is the last entry of its trace.
 fn only_ends(chart: &Chart, step: &Step, id: StepId) -> bool {
-    let lines = step.outcomes.iter().map(|transition| chart.transition(*transition));
+    let transitions = step.outcomes.iter().map(|transition| chart.transition(*transition));
     let mut done =
-        lines.filter(|transition| transition.trigger == Trigger::StepDone(id)).peekable();
+        transitions.filter(|transition| transition.trigger == Trigger::StepDone(id)).peekable();
     done.peek().is_some()
         && done.all(|transition| {
             !transition.targets.is_empty()

@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             chart.name
         );
         let help = cure(context, own, name(first));
-        let mut found = RULE.at(map.line(*transition).trigger, message).help(help);
+        let mut found = RULE.at(map.transition(*transition).trigger, message).help(help);
         for (parent, step) in family.member(own).parents.iter().take(3) {
             let parent = family.member(*parent);
             let run = format!("`{}` runs it here", parent.chart.name);
@@ -74,7 +74,7 @@ fn waits(
     let mut found = Vec::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.can_take(id) || !facts.scopes.line(id).may_hold_in(chart, leaf) {
+        if !facts.reach.can_take(id) || !facts.scopes.transition(id).may_hold_in(chart, leaf) {
             continue;
         }
         match &transition.trigger {

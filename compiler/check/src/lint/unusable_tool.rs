@@ -152,7 +152,7 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
 /// The tools that the `may call` transitions offer, by the states in which they are enabled.
 fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
     let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
-    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.lines) {
+    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
         let Trigger::Choice(choice) = transition.trigger else { continue };
         let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
         for state in &place.within {

@@ -24,14 +24,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         if takes_payload(transition) {
-            used.insert(map.lines[i].whole);
+            used.insert(map.transitions[i].whole);
         } else {
             unused.push(TransitionId::at(i));
         }
     }
     let mut told = used;
     for id in unused {
-        let spans = map.line(id);
+        let spans = map.transition(id);
         if !told.insert(spans.whole) {
             continue;
         }

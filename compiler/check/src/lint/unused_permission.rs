@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     let id = TransitionId::at(i);
                     let moves = transition.trigger.step().is_some()
                         || matches!(transition.trigger, Trigger::Choice(_));
-                    let here = facts.scopes.line(id).may_hold_in(chart, from);
+                    let here = facts.scopes.transition(id).may_hold_in(chart, from);
                     (moves && here && !transition.targets.is_empty()).then_some(id)
                 };
                 let found = RULE.at(map.permissions[row], message);
@@ -45,7 +45,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 ways.fold(found, |found, id| {
                     let goal = chart.transition(id).targets.first();
                     let goal = goal.map_or_else(String::new, |t| words::state(chart, t.state));
-                    found.related(map.line(id).whole, format!("from {here} this moves to {goal}"))
+                    found.related(
+                        map.transition(id).whole,
+                        format!("from {here} this moves to {goal}"),
+                    )
                 })
             }
             None => RULE.at(

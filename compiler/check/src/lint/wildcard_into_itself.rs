@@ -12,9 +12,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for restart in restarts(chart, facts) {
         let transition = chart.transition(restart.transition);
-        let spans = map.line(restart.transition);
+        let spans = map.transition(restart.transition);
         let state = words::state(chart, restart.state);
-        let name = words::line(chart, restart.transition);
+        let name = words::transition(chart, restart.transition);
         let help = if transition.scope.as_ref().is_some_and(|s| s.wildcard) {
             format!("write `except {}`", chart.state(restart.state).path)
         } else {

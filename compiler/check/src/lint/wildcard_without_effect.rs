@@ -21,8 +21,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     for (i, transition) in chart.transitions.iter().enumerate() {
-        let spans = map.line(TransitionId::at(i));
-        let name = || words::line(chart, TransitionId::at(i));
+        let spans = map.transition(TransitionId::at(i));
+        let name = || words::transition(chart, TransitionId::at(i));
         if transition.trigger == Trigger::AnyEvent && chart.events.is_empty() {
             let message = format!("{} is never taken: the chart declares no event", name());
             diagnostics.push(

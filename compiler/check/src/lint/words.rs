@@ -43,7 +43,7 @@ pub enum TransitionHead<'c> {
 }
 
 /// Names a transition by its trigger, as written in a chart.
-pub fn line(chart: &Chart, id: TransitionId) -> String {
+pub fn transition(chart: &Chart, id: TransitionId) -> String {
     match head(chart, id) {
         TransitionHead::Line(words) => format!("`{words}`"),
         TransitionHead::Outcome(what, step) => format!("`{what}` of `{step}`"),
@@ -106,7 +106,7 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
     let Some((first, _, _)) = witness.hops.first() else { return "the run begins there".into() };
     let mut text = format!("in {}", state(chart, *first));
     for (_, by, to) in &witness.hops {
-        text.push_str(&format!(", {} leads to {}", line(chart, *by), state(chart, *to)));
+        text.push_str(&format!(", {} leads to {}", transition(chart, *by), state(chart, *to)));
     }
     text
 }

@@ -3,7 +3,7 @@
 use super::beside::{Beside, item};
 use super::context::{BodyItem, Cx, NodeKind};
 use super::expr::{self, Env, Options};
-use super::{block, each, limits, line, paths, scope, step};
+use super::{block, each, limits, paths, scope, step, transition};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Action, Permission, StateKind};
 use chartc_text::rules::illegal_structure;
@@ -35,7 +35,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
             StateItem::Line(written) => {
                 let near = |nth: usize| parts.get(nth).and_then(|p| Some((item(p.item)?, p.span)));
                 let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
-                line::own(cx, id, written, part.span, beside);
+                transition::own(cx, id, written, part.span, beside);
             }
             StateItem::Step(_) => own_step(cx, id, &mut steps),
             StateItem::Enter(block) => {

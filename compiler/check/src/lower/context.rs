@@ -101,7 +101,7 @@ pub(super) struct StateSource<'s> {
     pub(super) kind: NodeKind<'s>,
     pub(super) items: Vec<BodyItem<'s>>,
     /// Transitions that are copied to every leaf below; filled when the state is lowered.
-    pub(super) each: Vec<(Transition, super::LineSpans)>,
+    pub(super) each: Vec<(Transition, super::TransitionSpans)>,
     /// The nearest state with such transitions: this one or an ancestor.
     pub(super) each_above: Option<StateId>,
 }

@@ -33,7 +33,7 @@ pub(super) fn retry(cx: &mut Cx<'_>, id: StepId, span: Span) {
 /// Reports lines for a doubt that cannot be: the call is made again.
 pub(super) fn close(cx: &mut Cx<'_>) {
     let mut seen = BTreeSet::new();
-    for (transition, spans) in cx.chart.transitions.iter().zip(&cx.map.lines) {
+    for (transition, spans) in cx.chart.transitions.iter().zip(&cx.map.transitions) {
         let Trigger::StepDoubt(id) = transition.trigger else { continue };
         let row = &cx.chart.steps[id.index()];
         let span = spans.whole;

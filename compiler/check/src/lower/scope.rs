@@ -2,8 +2,8 @@
 
 use super::beside::{Beside, Neighbour};
 use super::context::{Cx, NodeKind};
-use super::line::{add, draft};
 use super::paths;
+use super::transition::{add, draft};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Scope, StateKind};
 use chartc_text::rules::{illegal_structure, needless_except};

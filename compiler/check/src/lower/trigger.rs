@@ -3,7 +3,7 @@
 use super::context::Cx;
 use super::expr::{self, Bound, Env, Options};
 use super::uses::NameKind;
-use super::{line, paths, structure, tools};
+use super::{paths, structure, tools, transition};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
@@ -95,7 +95,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
         EventPattern::Turn(_) => Some(Trigger::Turn),
         EventPattern::Event(path, names) => {
             refuse_twice(cx, names);
-            let (trigger, bound) = line::payload(cx, path, names);
+            let (trigger, bound) = transition::payload(cx, path, names);
             env.payload = bound;
             let known = !matches!(&trigger, Trigger::Event(events) if events.is_empty());
             known.then_some(trigger)

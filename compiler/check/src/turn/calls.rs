@@ -117,7 +117,7 @@ impl<'c> CallWalk<'c> {
         };
         for (i, transition) in chart.transitions.iter().enumerate() {
             if matches!(transition.trigger, Trigger::Choice(_)) && transition.guard.is_none() {
-                for leaf in walk.covered(facts.scopes.line(TransitionId::at(i))) {
+                for leaf in walk.covered(facts.scopes.transition(TransitionId::at(i))) {
                     walk.options[leaf] += 1;
                 }
             }
@@ -248,7 +248,7 @@ impl<'c> CallWalk<'c> {
             }
             let place = self.facts.scopes.step(id).clone();
             for (i, transition) in self.chart.transitions.iter().enumerate() {
-                let of = &self.facts.scopes.line(TransitionId::at(i)).within;
+                let of = &self.facts.scopes.transition(TransitionId::at(i)).within;
                 if matches!(transition.trigger, Trigger::Choice(_))
                     && !crate::facts::scope::meet(self.chart, &place.within, of).is_empty()
                 {

@@ -87,7 +87,7 @@ fn search(
     goal: Goal,
 ) -> Option<(u64, Vec<TransitionId>)> {
     let mut transitions: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
-    for (i, place) in facts.scopes.lines.iter().enumerate() {
+    for (i, place) in facts.scopes.transitions.iter().enumerate() {
         let row = &chart.transitions[i];
         if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
             continue;

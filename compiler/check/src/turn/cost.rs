@@ -198,7 +198,7 @@ fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<Trans
     let mut transitions = Vec::new();
     let mut at = from[facts.moves.place(goal)];
     while let Some(node) = at.filter(|node| *node != goal) {
-        if let GraphNode::Line(transition) = node {
+        if let GraphNode::Transition(transition) = node {
             transitions.push(transition);
         }
         at = from[facts.moves.place(node)];

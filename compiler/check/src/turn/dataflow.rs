@@ -23,7 +23,7 @@ pub enum ReadingPart {
     /// Its statements.
     Code,
     /// The guard of a transition on its outcome.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The condition of an `allow` line that its move needs.
     Permission(usize),
 }
@@ -97,7 +97,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
         }
         for transition in &step.outcomes {
             if let Some(guard) = &chart.transition(*transition).guard {
-                note(ReadingPart::Line(*transition), reads(chart, guard), true);
+                note(ReadingPart::Transition(*transition), reads(chart, guard), true);
             }
         }
         for (row, guard) in needed(chart, facts, &table, step) {
@@ -210,7 +210,7 @@ fn needed<'c>(
 ) -> Vec<(usize, &'c Expr)> {
     let mut rows = Vec::new();
     for transition in &step.outcomes {
-        let place = facts.scopes.line(*transition);
+        let place = facts.scopes.transition(*transition);
         for target in &chart.transition(*transition).targets {
             let rows_to = table.get(&target.state).map_or(&[][..], Vec::as_slice);
             let fits = rows_to.iter().filter(|(_, p)| {

@@ -90,7 +90,7 @@ impl<'c> Walks<'c> {
                 | Trigger::After(_)
                 | Trigger::AfterTurns(_) => continue,
             };
-            for state in &facts.scopes.lines[i].within {
+            for state in &facts.scopes.transitions[i].within {
                 transitions.entry(*state).or_default().push(TransitionId::at(i));
             }
         }

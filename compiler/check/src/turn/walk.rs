@@ -95,7 +95,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             }
         }
         for transition in walks.ends.get(&step).into_iter().flatten() {
-            if !walks.facts.scopes.line(*transition).within.is_empty() {
+            if !walks.facts.scopes.transition(*transition).within.is_empty() {
                 self.take(*transition);
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<OutlineRo
             Some(writer) => (*writer, "each "),
             None => (transition.source, ""),
         };
-        let mut row = of_line(&context, transition, transition.source);
+        let mut row = transition_row(&context, transition, transition.source);
         if !each.is_empty() {
             row.left = format!("{} {}", row.word, row.left);
             row.word = "each";
@@ -113,7 +113,7 @@ fn steps(
         }
         shown.insert(id);
         let transition = chart.transition(id);
-        let mut row = of_line(context, transition, home);
+        let mut row = transition_row(context, transition, home);
         // A condition in the step's row belongs to the step, not to an outcome.
         let joins = matches!(transition.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
             && transition.guard.is_none();
@@ -161,7 +161,7 @@ pub(super) fn names(chart: &Chart) -> Names<'_> {
     names
 }
 
-fn of_line(context: &Context<'_>, transition: &Transition, home: StateId) -> OutlineRow {
+fn transition_row(context: &Context<'_>, transition: &Transition, home: StateId) -> OutlineRow {
     let Context { chart, counts, table } = *context;
     let (word, mut left) = words::head(chart, transition);
     if let Some(text) = words::told(chart, transition) {

@@ -67,7 +67,8 @@ impl<'c> Places<'c> {
                     let history = chart.children(id).find(is_history);
                     border[id.index()] =
                         history.map_or(PictureNode::Initial(id), PictureNode::State);
-                    let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
+                    let last =
+                        chart.children(id).filter(|c| is_left_by_transitions(chart, *c)).last();
                     // The initial state is drawn below its dot, and so below its siblings.
                     let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
                     let lowest = pushed.or(last);
@@ -75,7 +76,9 @@ impl<'c> Places<'c> {
                         lowest.map_or(PictureNode::Initial(id), |c| bottom[c.index()]);
                 }
                 StateKind::Parallel => {
-                    if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
+                    if let Some(first) =
+                        chart.children(id).find(|c| is_left_by_transitions(chart, *c))
+                    {
                         top[id.index()] = top[first.index()];
                         border[id.index()] = border[first.index()];
                         bottom[id.index()] = bottom[first.index()];
@@ -144,7 +147,9 @@ impl<'c> Places<'c> {
     pub(crate) fn copies(&self) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
         let mut first_at = BTreeMap::new();
         let (mut of, mut others) = (BTreeMap::new(), BTreeSet::new());
-        for (index, spans) in self.map.lines.iter().enumerate().take(self.chart.transitions.len()) {
+        for (index, spans) in
+            self.map.transitions.iter().enumerate().take(self.chart.transitions.len())
+        {
             let id = TransitionId::at(index);
             let is_deadline = matches!(
                 self.chart.transition(id).trigger,
@@ -168,7 +173,7 @@ impl<'c> Places<'c> {
 
     /// The innermost ancestor of the transition's source whose text contains the line.
     fn writer(&self, transition: TransitionId) -> StateId {
-        let span = self.map.line(transition).whole;
+        let span = self.map.transition(transition).whole;
         let source = self.chart.transition(transition).source;
         let holds = |s: &StateId| {
             self.map
@@ -190,7 +195,7 @@ pub(crate) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) 
             .any(|t| t.state > initial && is_child(t.state))
 }
 
-fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
+fn is_left_by_transitions(chart: &Chart, state: StateId) -> bool {
     !matches!(chart.state(state).kind, StateKind::Final { .. } | StateKind::History { .. })
 }
 

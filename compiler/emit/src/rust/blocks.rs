@@ -1,10 +1,10 @@
 //! Action blocks, code steps, prompts and the other computations of a program.
 
 use super::Context;
-use super::body::{Arms, Methods, for_line};
+use super::body::{Arms, Methods, for_transition};
 use super::code::{Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use super::uses;
 use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
 use chartc_core::model::{Action, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
@@ -32,7 +32,7 @@ pub(super) fn blocks(context: &Context<'_>) -> Arms {
     }
     for (i, transition) in context.chart.transitions.iter().enumerate() {
         if !transition.actions.is_empty() {
-            add(Block::Transition(TransitionId::at(i)), &line_comment(context, i));
+            add(Block::Transition(TransitionId::at(i)), &transition_comment(context, i));
         }
     }
     arms
@@ -73,7 +73,7 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
         uses::direct(action, &mut |e| exprs.push(e.clone()));
     });
     let exprs: Vec<&Expr> = exprs.iter().collect();
-    let (mut writer, reading) = for_line(context, transition, &exprs, true);
+    let (mut writer, reading) = for_transition(context, transition, &exprs, true);
     writer.place = place.cloned();
     let body = actions(&mut writer, list);
     code!("{before}{body}", before = reading.before(&body), body)

@@ -133,7 +133,7 @@ pub(super) struct FieldReader<'w> {
 
 /// A writer for the expressions of a transition, and a builder for the statement that binds the fields which their code reads. If another
 /// effect comes before the first read, a missing field fails only when it is read.
-pub(super) fn for_line<'w>(
+pub(super) fn for_transition<'w>(
     context: &'w Context<'w>,
     transition: TransitionId,
     exprs: &[&Expr],
@@ -230,7 +230,7 @@ pub(super) fn guard(
     place: Option<&Place>,
 ) -> (Fragment, Code) {
     let surely = uses::first(guard) == First::Field;
-    let (mut writer, reading) = for_line(context, transition, &[guard], surely);
+    let (mut writer, reading) = for_transition(context, transition, &[guard], surely);
     writer.place = place.cloned();
     let condition = writer.truth(guard);
     (reading.before(&condition.text()), condition)

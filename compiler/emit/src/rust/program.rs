@@ -5,7 +5,7 @@ use super::body::{self, Arms, Method, Methods};
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_field, answering};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use super::types::{optional, owned};
 use super::{blocks, children, each, ending, keep, prompt, reasons, start, tools};
 use chartc_core::arena::{StateId, TransitionId};
@@ -162,7 +162,7 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
     for (i, transition) in chart.transitions.iter().enumerate() {
         if let Some(guard) = &transition.guard {
             let (before, condition) = body::guard(context, TransitionId::at(i), guard, None);
-            guards.arm(i, &line_comment(context, i), before, condition.result(true));
+            guards.arm(i, &transition_comment(context, i), before, condition.result(true));
         }
     }
     let mut steps = Arms::new("step_if", step, "step.0", "bool", "true");
@@ -256,7 +256,7 @@ fn deadlines(context: &Context<'_>) -> Arms {
     let mut lines = Arms::new("line_deadline", line, "line.0", "u64", "u64::MAX");
     for (i, transition) in context.chart.transitions.iter().enumerate() {
         if let Some(code) = deadline(context, &transition.trigger) {
-            lines.arm(i, &line_comment(context, i), Fragment::default(), code.result(true));
+            lines.arm(i, &transition_comment(context, i), Fragment::default(), code.result(true));
         }
     }
     lines

@@ -3,7 +3,7 @@
 use super::Context;
 use super::body::{self, Arms, Methods};
 use super::code::{Fragment, Use, code};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use chartc_core::arena::TransitionId;
 use chartc_core::semantics::unroll::Place;
 
@@ -30,7 +30,7 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
     for i in 0..context.chart.transitions.len() {
         let all = alternatives(context, TransitionId::at(i), None);
         for (nth, (before, result)) in all.into_iter().enumerate() {
-            let title = format!("{}, alternative {nth}", line_comment(context, i));
+            let title = format!("{}, alternative {nth}", transition_comment(context, i));
             arms.pattern(&format!("({i}, {nth})"), &title, before, result);
         }
     }

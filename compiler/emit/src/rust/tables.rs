@@ -29,7 +29,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     );
     rows(&mut out, "states", t.states.iter().enumerate(), |(i, row)| state(context, i, row));
     rows(&mut out, "transitions", t.transitions.iter().enumerate(), |(i, row)| {
-        format!("{}{}", comment(&line_comment(context, i)), transition(row))
+        format!("{}{}", comment(&transition_comment(context, i)), transition(row))
     });
     rows(&mut out, "events", t.events.iter(), event);
     rows(&mut out, "steps", t.steps.iter(), step);
@@ -87,7 +87,7 @@ pub(super) fn comment(text: &str) -> String {
 }
 
 /// A comment such as `observing: when -> observing`, for readers of the tables.
-pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
+pub(super) fn transition_comment(context: &Context<'_>, index: usize) -> String {
     let chart = context.chart;
     let transition = &chart.transitions[index];
     let path = |id: StateId| match chart.state(id).path.as_str() {

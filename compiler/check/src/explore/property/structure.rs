@@ -44,14 +44,14 @@ pub(super) fn may_call(chart: &Chart, facts: &Facts, state: StateId) -> bool {
         matches!(trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
     };
-    let lines =
+    let transitions =
         chart.transitions.iter().enumerate().filter(|(_, transition)| calls(&transition.trigger));
-    let lines = lines.map(|(i, _)| facts.scopes.line(TransitionId::at(i)));
+    let transitions = transitions.map(|(i, _)| facts.scopes.transition(TransitionId::at(i)));
     let steps = chart.steps.iter().zip(&facts.scopes.steps);
     let steps =
         steps.filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
     let is_met = |place: &ScopeCondition| {
         meet(chart, &place.within, &[state]).iter().any(|inside| facts.reach.can_enter(*inside))
     };
-    facts.reach.can_enter(state) && lines.chain(steps.map(|(_, place)| place)).any(is_met)
+    facts.reach.can_enter(state) && transitions.chain(steps.map(|(_, place)| place)).any(is_met)
 }

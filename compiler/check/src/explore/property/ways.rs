@@ -95,7 +95,7 @@ impl<'c> Ways<'c> {
     }
 
     /// The lines with such a trigger that may be taken in the leaf.
-    fn lines(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
+    fn transitions(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
         let here = |transition: &&Transition| self.chart.contains(transition.source, leaf);
         self.chart
             .transitions
@@ -114,7 +114,7 @@ impl<'c> Ways<'c> {
 
     /// Whether an event leads on: a line surely takes it, or a question is put, of which an option leads on.
     fn by_event(&self, leaf: StateId, event: EventId) -> bool {
-        let transitions = self.lines(leaf, |trigger| {
+        let transitions = self.transitions(leaf, |trigger| {
             *trigger == Trigger::AnyEvent
                 || matches!(trigger, Trigger::Event(events) if events.contains(&event))
         });
@@ -129,7 +129,7 @@ impl<'c> Ways<'c> {
         asks.peek().is_some()
             && asks.all(|(_, step)| step.guard.is_none())
             && self.steps(leaf).all(|(_, step)| !matches!(step.kind, StepKind::Llm))
-            && self.lines(leaf, rests).iter().all(|transition| self.leads(leaf, transition))
+            && self.transitions(leaf, rests).iter().all(|transition| self.leads(leaf, transition))
             && (0..self.chart.choices.len()).map(ChoiceId::at).any(|c| self.by_choice(leaf, c))
     }
 
@@ -139,7 +139,7 @@ impl<'c> Ways<'c> {
             ChoiceKind::Option(fields) => fields.len(),
             ChoiceKind::Call(..) => return false,
         };
-        let transitions = self.lines(leaf, |trigger| *trigger == Trigger::Choice(choice));
+        let transitions = self.transitions(leaf, |trigger| *trigger == Trigger::Choice(choice));
         fields == 0
             && transitions.iter().any(|transition| is_sure(transition))
             && transitions.iter().all(|transition| self.leads(leaf, transition))
@@ -150,7 +150,7 @@ impl<'c> Ways<'c> {
         let chart = self.chart;
         let asks = self.steps(leaf).any(|(_, step)| matches!(step.kind, StepKind::Ask { .. }));
         let moves = |trigger: &Trigger| *trigger == Trigger::Turn || rests(trigger);
-        if asks || !self.lines(leaf, moves).is_empty() {
+        if asks || !self.transitions(leaf, moves).is_empty() {
             return false;
         }
         let mut before: Vec<&Step> = Vec::new();
@@ -170,7 +170,7 @@ impl<'c> Ways<'c> {
 
     /// Whether the answer of a step leads on.
     fn is_answered(&self, leaf: StateId, step: StepId) -> bool {
-        let transitions = self.lines(leaf, |trigger| *trigger == Trigger::StepDone(step));
+        let transitions = self.transitions(leaf, |trigger| *trigger == Trigger::StepDone(step));
         transitions.iter().any(|transition| is_sure(transition))
             && transitions.iter().all(|transition| self.leads(leaf, transition))
     }
@@ -185,7 +185,7 @@ impl<'c> Ways<'c> {
         };
         let is_end =
             |trigger: &Trigger| matches!(trigger, Trigger::StepDone(step) if *step != last);
-        self.lines(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
+        self.transitions(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
     }
 
     /// Lines that may be taken without an input, or when a walk that was on its way goes on.
@@ -196,7 +196,7 @@ impl<'c> Ways<'c> {
             let step = &self.chart.steps[step.index()];
             matches!(step.kind, StepKind::Code(_)) || is_turned(step)
         };
-        self.lines(leaf, |trigger| {
+        self.transitions(leaf, |trigger| {
             rests(trigger)
                 || matches!(trigger, Trigger::AfterTurns(_))
                 || asks && matches!(trigger, Trigger::Choice(_))

@@ -29,7 +29,7 @@ const ASKED: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardOwner {
     /// A transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// A step.
     Step(StepId),
     /// A row of the transition table.
@@ -70,7 +70,7 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         for bound in transition.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((GuardOwner::Line(id), bound));
+            asked.entry(bound.counter).or_default().push((GuardOwner::Transition(id), bound));
         }
     }
     for (i, step) in chart.steps.iter().enumerate() {
@@ -120,7 +120,7 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
             let why = why(chart, facts, rounds, counter, &writers, (holds == low, &round));
             // Another lint reports conditions that never hold; only counting in the wrong direction is added here.
-            let taken = !matches!(asker, GuardOwner::Line(id) if !facts.reach.can_take(id));
+            let taken = !matches!(asker, GuardOwner::Transition(id) if !facts.reach.can_take(id));
             let why = why.filter(|why| taken || matches!(why, LostReason::WrongDirection(_)));
             // Another bound may keep the value constant even without the resets.
             let why = why.filter(|why| {
@@ -150,7 +150,7 @@ fn in_a_turn(chart: &Chart, counter: VarId, writers: &[Writer]) -> Option<Range>
     let mut moved = Range::one(0);
     for writer in writers {
         let once = match writer.owner {
-            Owner::Line(id) => chart.transition(id).trigger.step().is_some(),
+            Owner::Transition(id) => chart.transition(id).trigger.step().is_some(),
             Owner::State(_) => false,
             Owner::Step(_) => !writer.is_repeated,
         };
@@ -213,13 +213,13 @@ impl Loops {
     /// The cycle in which the condition is tested repeatedly; `None` if there is none.
     fn around(&self, chart: &Chart, facts: &Facts, asker: GuardOwner) -> Option<Loop> {
         let (within, own) = match asker {
-            GuardOwner::Line(id) => {
+            GuardOwner::Transition(id) => {
                 let transition = chart.transition(id);
                 // If no transition leaves the state, a step runs again in the next turn.
                 let again = transition.targets.is_empty()
                     || transition.trigger.step().is_some()
                     || matches!(transition.trigger, Trigger::Choice(_) | Trigger::When);
-                let within = &facts.scopes.line(id).within;
+                let within = &facts.scopes.transition(id).within;
                 (if within.is_empty() { vec![transition.source] } else { within.clone() }, again)
             }
             GuardOwner::Step(id) => (facts.scopes.step(id).within.clone(), true),
@@ -249,10 +249,10 @@ impl Loops {
     /// Whether the assignment is executed in the cycle.
     fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, round: &Loop) -> bool {
         match writer.owner {
-            Owner::Line(id) => {
-                self.at(facts, GraphNode::Line(id)) == round.component
+            Owner::Transition(id) => {
+                self.at(facts, GraphNode::Transition(id)) == round.component
                     || chart.transition(id).targets.is_empty()
-                        && round.is_in(&facts.scopes.line(id).within)
+                        && round.is_in(&facts.scopes.transition(id).within)
             }
             Owner::State(state) => {
                 round.active[state.index()]
@@ -289,7 +289,7 @@ fn why(
     (up, round): (bool, &Loop),
 ) -> Option<LostReason> {
     let takes = |w: &&Writer| match w.owner {
-        Owner::Line(id) => facts.reach.can_take(id),
+        Owner::Transition(id) => facts.reach.can_take(id),
         Owner::State(id) => facts.reach.can_enter(id),
         Owner::Step(_) => true,
     };

@@ -106,7 +106,7 @@ impl<'c> Track<'c> {
     /// The bounds when the owner's condition is tested; `None` if that never happens.
     pub(super) fn asked_by(&self, asker: GuardOwner) -> Option<Range> {
         match asker {
-            GuardOwner::Line(id) => self.at_line(id),
+            GuardOwner::Transition(id) => self.at_transition(id),
             GuardOwner::Step(id) => self.within(&self.facts.scopes.step(id).within),
             GuardOwner::Permission(i) => {
                 let from = self.chart.permissions[i].from;
@@ -116,9 +116,9 @@ impl<'c> Track<'c> {
     }
 
     /// The bounds before the guard of a transition is tested.
-    fn at_line(&self, id: TransitionId) -> Option<Range> {
+    fn at_transition(&self, id: TransitionId) -> Option<Range> {
         let (moves, transition) = (&self.facts.moves, self.chart.transition(id));
-        let before = match self.before[moves.place(GraphNode::Line(id))] {
+        let before = match self.before[moves.place(GraphNode::Transition(id))] {
             // The transition is never taken: use the bounds in its source.
             None if !self.facts.reach.can_take(id) => {
                 let node = GraphNode::Active(transition.source);
@@ -144,7 +144,7 @@ impl<'c> Track<'c> {
             }
         }
         for id in &self.staying {
-            let place = self.facts.scopes.line(*id);
+            let place = self.facts.scopes.transition(*id);
             let here = self.chart.ancestors(state).any(|s| place.within.contains(&s))
                 || place.within.iter().any(|s| self.chart.contains(state, *s));
             if here {
@@ -199,7 +199,9 @@ impl<'c> Track<'c> {
             GraphNode::Any(_) => Some(before),
             GraphNode::Entered(state) => Some(self.entered(state, before)),
             GraphNode::Active(state) => Some(self.active(state, before)),
-            GraphNode::Line(transition) => self.taken(self.chart.transition(transition), before),
+            GraphNode::Transition(transition) => {
+                self.taken(self.chart.transition(transition), before)
+            }
         }
     }
 
@@ -233,7 +235,7 @@ impl<'c> Track<'c> {
                 }
             }
             for transition in &self.staying {
-                let place = self.facts.scopes.line(*transition);
+                let place = self.facts.scopes.transition(*transition);
                 let here = self.chart.ancestors(state).any(|s| place.within.contains(&s));
                 if here && let Some(after) = self.taken(self.chart.transition(*transition), next) {
                     next = next.join(after);
@@ -346,9 +348,9 @@ impl<'c> Track<'c> {
                 let here =
                     |within: &[StateId]| self.chart.ancestors(state).any(|s| within.contains(&s));
                 self.code.iter().any(|s| here(&self.facts.scopes.step(*s).within))
-                    || self.staying.iter().any(|l| here(&self.facts.scopes.line(*l).within))
+                    || self.staying.iter().any(|l| here(&self.facts.scopes.transition(*l).within))
             }
-            GraphNode::Line(id) => {
+            GraphNode::Transition(id) => {
                 let transition = self.chart.transition(id);
                 let top = domain(self.chart, transition).filter(|_| self.blocks);
                 let left = top.is_some_and(|top| self.below(top).next().is_some());

@@ -77,8 +77,8 @@ fn one(
     let up = writers.iter().any(|w| matches!(w.change, CounterChange::By(by) if by > 0));
     let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
     let toward = |w: &&Writer| matches!(w.change, CounterChange::By(_));
-    let round = rounds.around(chart, facts, super::GuardOwner::Line(id))?;
-    let leads_back = rounds.at(facts, GraphNode::Line(id)) == round.component;
+    let round = rounds.around(chart, facts, super::GuardOwner::Transition(id))?;
+    let leads_back = rounds.at(facts, GraphNode::Transition(id)) == round.component;
     // The transition either repeats while the bound is not reached, or leaves once it is reached.
     if leads_back != (up == low) {
         return None;
@@ -92,12 +92,12 @@ fn one(
         return None;
     }
     let from: Vec<GraphNode> = if leads_back {
-        if track.is_set_at(GraphNode::Line(id)) {
+        if track.is_set_at(GraphNode::Transition(id)) {
             return None;
         }
         entries(chart, chart.transition(id)).into_iter().map(GraphNode::Entered).collect()
     } else {
-        facts.scopes.line(id).within.iter().copied().map(GraphNode::Active).collect()
+        facts.scopes.transition(id).within.iter().copied().map(GraphNode::Active).collect()
     };
     let way = round_without(chart, facts, id, &from, track)?;
     (leads_back || !way.is_empty()).then_some(Uncounted {
@@ -111,7 +111,7 @@ fn one(
 
 fn takes(facts: &Facts, writer: &Writer) -> bool {
     match writer.owner {
-        Owner::Line(id) => facts.reach.can_take(id),
+        Owner::Transition(id) => facts.reach.can_take(id),
         Owner::State(id) => facts.reach.can_enter(id),
         Owner::Step(_) => true,
     }
@@ -124,7 +124,7 @@ fn is_counted(chart: &Chart, writers: &[Writer]) -> bool {
         match writer.change {
             CounterChange::By(by) => {
                 ways.insert(by > 0);
-                if let Owner::Line(id) = writer.owner
+                if let Owner::Transition(id) = writer.owner
                     && !is_alone(chart, chart.transition(id))
                 {
                     return false;
@@ -175,7 +175,7 @@ fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
     let limited = |limits: &Limits| *limits != Limits::default();
     let clock = |(i, transition): (usize, &Transition)| {
         matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
-            && facts.scopes.lines[i].within.iter().any(|s| inside(*s))
+            && facts.scopes.transitions[i].within.iter().any(|s| inside(*s))
     };
     chart.state_ids().any(|s| inside(s) && limited(&chart.state(s).limits))
         || chart.transitions.iter().enumerate().any(clock)
@@ -186,7 +186,7 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
     let here = |within: &[StateId]| round.is_in(within);
     let mut set = BTreeSet::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
-        if here(&facts.scopes.lines[i].within) {
+        if here(&facts.scopes.transitions[i].within) {
             set.extend(assigned(&transition.actions));
         }
     }
@@ -206,7 +206,7 @@ fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop)
         let local = transition.guard.as_ref().is_some_and(|g| reads(chart, g, &mut read));
         let clock = matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_));
         TransitionId::at(i) != own
-            && here(&facts.scopes.lines[i].within)
+            && here(&facts.scopes.transitions[i].within)
             && (local || clock || !read.is_disjoint(&set))
     })
 }
@@ -220,7 +220,8 @@ fn round_without(
     from: &[GraphNode],
     track: &Track<'_>,
 ) -> Option<Vec<TransitionId>> {
-    let goals: BTreeSet<StateId> = facts.scopes.line(transition).within.iter().copied().collect();
+    let goals: BTreeSet<StateId> =
+        facts.scopes.transition(transition).within.iter().copied().collect();
     let mut seen: Vec<Option<Option<GraphNode>>> = vec![None; facts.moves.nodes()];
     let mut open: VecDeque<(GraphNode, Option<GraphNode>)> =
         from.iter().map(|n| (*n, None)).collect();
@@ -239,7 +240,7 @@ fn round_without(
             let mut transitions = Vec::new();
             let mut at = before;
             while let Some(node) = at {
-                if let GraphNode::Line(id) = node {
+                if let GraphNode::Transition(id) = node {
                     transitions.push(id);
                 }
                 at = seen[facts.moves.place(node)].flatten();
@@ -249,7 +250,7 @@ fn round_without(
         }
         seen[place] = Some(before);
         let open_to_all = match node {
-            GraphNode::Line(id) => is_alone(chart, chart.transition(id)) && id != transition,
+            GraphNode::Transition(id) => is_alone(chart, chart.transition(id)) && id != transition,
             GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => true,
         };
         if open_to_all && !track.is_set_at(node) {

@@ -174,14 +174,15 @@ fn always(
         // The result of a tool call arrives between the guard and the actions.
         let called = matches!(transition.trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)));
-        !called && after_line(chart, transition, state, read).is_some_and(|known| holds(&known))
+        !called
+            && after_transition(chart, transition, state, read).is_some_and(|known| holds(&known))
     });
     let at_start = || begun(chart, state, read).is_some_and(|known| holds(&known));
     by_lines && (!ways.starts || at_start())
 }
 
 /// The conditions on these variables that hold when the transition has entered the state; `None` if there are none.
-fn after_line(
+fn after_transition(
     chart: &Chart,
     transition: &Transition,
     state: StateId,
@@ -190,7 +191,7 @@ fn after_line(
     moved(chart, transition, state, transition.guard.iter().cloned().collect(), read)
 }
 
-/// Like [`after_line`], for conditions that held before the transition.
+/// Like [`after_transition`], for conditions that held before the transition.
 fn moved(
     chart: &Chart,
     transition: &Transition,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     /// A transition, or a block that runs with it.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The answer of a step, or its statements.
     Step(StepId),
     /// The host, before a turn or an event.
@@ -50,7 +50,7 @@ impl<'c> Writers<'c> {
         let exits: Vec<StateId> =
             chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();
         for (i, transition) in chart.transitions.iter().enumerate() {
-            let by = By::Line(TransitionId::at(i));
+            let by = By::Transition(TransitionId::at(i));
             let is_code = |id: StepId| matches!(chart.steps[id.index()].kind, StepKind::Code(_));
             let repeats = matches!(transition.trigger, Trigger::Turn | Trigger::When)
                 || transition.trigger.step().is_some_and(is_code);
@@ -90,7 +90,8 @@ impl<'c> Writers<'c> {
         repeats: bool,
     ) {
         // A `when` line is taken again only if its condition changes.
-        let is_when = matches!(by, By::Line(id) if chart.transition(id).trigger == Trigger::When);
+        let is_when =
+            matches!(by, By::Transition(id) if chart.transition(id).trigger == Trigger::When);
         let mut set: BTreeSet<VarId> = BTreeSet::new();
         assignments(actions, &mut guard.to_vec(), &mut Vec::new(), &mut |made| {
             let is_first = set.insert(made.variable);
@@ -128,7 +129,7 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
             }
             let before = match writer.change.by {
                 By::Step(id) => id < self.window.step,
-                By::Line(_) | By::Host | By::Turn => true,
+                By::Transition(_) | By::Host | By::Turn => true,
             };
             // What repeats has been set before the question was asked, unless it comes later in the walk.
             let sources = writer.sources.as_ref().filter(|_| before);

@@ -19,7 +19,7 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPlace {
     /// The targets or the actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// A block of a state.
     State(StateId),
     /// A step.
@@ -87,7 +87,7 @@ impl<'c> EffectSearch<'c> {
             }
         }
         while let Some(next) = search.open.pop_front() {
-            search.line(&next);
+            search.transition(&next);
         }
         search.found
     }
@@ -100,12 +100,12 @@ impl<'c> EffectSearch<'c> {
     }
 
     /// What a transition does, and what it leads to.
-    fn line(&mut self, next: &Next) {
+    fn transition(&mut self, next: &Next) {
         let chart = self.chart;
         let transition = chart.transition(next.transition);
         let mut kept = next.kept.clone();
         transition.guard.iter().for_each(|guard| confirm(chart, guard, &mut kept));
-        let spot = ReadPlace::Line(next.transition);
+        let spot = ReadPlace::Transition(next.transition);
         for argument in transition.targets.iter().flat_map(|target| &target.arguments) {
             self.note(argument, &kept, spot);
         }
@@ -148,7 +148,7 @@ impl<'c> EffectSearch<'c> {
         for (i, transition) in chart.transitions.iter().enumerate() {
             let takes = matches!(&transition.trigger, Trigger::Event(of)
                 if of.iter().any(|event| events.contains(event)));
-            let place = self.facts.scopes.line(TransitionId::at(i));
+            let place = self.facts.scopes.transition(TransitionId::at(i));
             let is_here = |state: &StateId| {
                 entered.iter().chain([&source]).any(|s| chart.contains(*state, *s))
             };

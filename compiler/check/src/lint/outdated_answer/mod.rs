@@ -56,7 +56,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 ReadPlace::Step(step) if wait == Wait::Turns => {
                     find(&Window::new(chart, facts, step, wait))
                 }
-                ReadPlace::Step(_) | ReadPlace::Line(_) | ReadPlace::State(_) => None,
+                ReadPlace::Step(_) | ReadPlace::Transition(_) | ReadPlace::State(_) => None,
             });
             if let Some(by) = by
                 && shown.remove(&id)
@@ -128,9 +128,9 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
     let name = &chart.variables[id.index()].name;
     let asker = words::step(chart, step);
     let (span, how, cure) = match by {
-        By::Line(transition) => (
-            set_in(context, id, map.line(transition).whole),
-            format!("{} may change it before this", words::line(chart, transition)),
+        By::Transition(transition) => (
+            set_in(context, id, map.transition(transition).whole),
+            format!("{} may change it before this", words::transition(chart, transition)),
             format!(
                 "ask again when it changes (a target with `reenter`), or set it only where {asker} does not wait"
             ),
@@ -144,15 +144,15 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
             map.variables[id.index()],
             match by {
                 By::Turn => "each turn resets it",
-                By::Host | By::Line(_) | By::Step(_) => "the host may set it before this",
+                By::Host | By::Transition(_) | By::Step(_) => "the host may set it before this",
             }
             .to_owned(),
             "keep it in a variable on the way to the question, and show and use that".to_owned(),
         ),
     };
     let whole = match effect.spot {
-        ReadPlace::Line(transition) => {
-            let spans = map.line(transition);
+        ReadPlace::Transition(transition) => {
+            let spans = map.transition(transition);
             let from = spans.guard.map_or(spans.whole.start, |guard| guard.end);
             Span { start: from, ..spans.whole }
         }
@@ -164,7 +164,7 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
         ReadPlace::Step(step) => map.step(step).whole,
     };
     let at = mention(context, whole, name).unwrap_or(match effect.spot {
-        ReadPlace::Line(transition) => map.line(transition).whole,
+        ReadPlace::Transition(transition) => map.transition(transition).whole,
         ReadPlace::State(_) => whole,
         ReadPlace::Step(step) => map.step(step).name,
     });

@@ -72,7 +72,7 @@ impl<'c> Window<'c> {
             if !self.inside.insert(leaf) {
                 continue;
             }
-            for id in self.lines(leaf) {
+            for id in self.transitions(leaf) {
                 let transition = chart.transition(id);
                 if transition.trigger.step() == Some(self.step) || self.exits(transition) {
                     continue;
@@ -97,11 +97,12 @@ impl<'c> Window<'c> {
     }
 
     /// The lines that may be taken in a leaf, in the order in which they are tried.
-    fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
+    fn transitions(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
         let Self { chart, facts, .. } = *self;
-        let lines = chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
-        lines.filter(move |id| {
-            facts.reach.can_take(*id) && facts.scopes.line(*id).may_hold_in(chart, leaf)
+        let transitions =
+            chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
+        transitions.filter(move |id| {
+            facts.reach.can_take(*id) && facts.scopes.transition(*id).may_hold_in(chart, leaf)
         })
     }
 
@@ -128,7 +129,7 @@ impl<'c> Window<'c> {
 
     /// The leaves in which a transition may be taken while the step waits.
     fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
-        let place = self.facts.scopes.line(id);
+        let place = self.facts.scopes.transition(id);
         let transition = self.chart.transition(id);
         let comes = self.wait == Wait::Turns || is_sudden(&transition.trigger);
         let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
@@ -138,7 +139,7 @@ impl<'c> Window<'c> {
     /// Whether a transition may be taken, or a step may run, while the step waits, without withdrawing the question.
     pub(super) fn is_between(&self, by: By) -> bool {
         match by {
-            By::Line(id) => {
+            By::Transition(id) => {
                 let transition = self.chart.transition(id);
                 self.facts.reach.can_take(id)
                     && transition.trigger.step() != Some(self.step)
@@ -164,7 +165,7 @@ impl<'c> Window<'c> {
 
     /// Whether a transition may be taken in one of the leaves in which the step may wait.
     pub(super) fn is_offered(&self, id: TransitionId) -> bool {
-        self.leaves_of(self.facts.scopes.line(id), &self.inside).next().is_some()
+        self.leaves_of(self.facts.scopes.transition(id), &self.inside).next().is_some()
     }
 
     /// Whether a step may run in one of the leaves in which this one may wait.
@@ -178,7 +179,7 @@ impl<'c> Window<'c> {
         change: &VariableChange<'_>,
         holds: &dyn Fn(&Expr, StateId) -> bool,
     ) -> bool {
-        let By::Line(id) = change.by else { return true };
+        let By::Transition(id) = change.by else { return true };
         let transition = self.chart.transition(id);
         let all = |leaf: StateId| change.guards.iter().all(|guard| holds(guard, leaf));
         let mut leaves = self.acting(id).take(SOME);
@@ -191,7 +192,8 @@ impl<'c> Window<'c> {
     fn is_hidden(&self, leaf: StateId, id: TransitionId) -> bool {
         let transition = self.chart.transition(id);
         let Trigger::Event(events) = &transition.trigger else { return false };
-        let before: Vec<TransitionId> = self.lines(leaf).take_while(|other| *other != id).collect();
+        let before: Vec<TransitionId> =
+            self.transitions(leaf).take_while(|other| *other != id).collect();
         events.iter().all(|event| {
             before.iter().any(|other| {
                 let other = self.chart.transition(*other);
@@ -217,8 +219,8 @@ impl<'c> Window<'c> {
     /// Whether the event surely withdraws the question.
     fn withdraws(&self, event: EventId) -> bool {
         let first = |leaf: &StateId| {
-            let mut lines = self.lines(*leaf).map(|id| self.chart.transition(id));
-            let transition = lines.find(|transition| takes(transition, event));
+            let mut transitions = self.transitions(*leaf).map(|id| self.chart.transition(id));
+            let transition = transitions.find(|transition| takes(transition, event));
             transition
                 .is_some_and(|transition| transition.guard.is_none() && self.exits(transition))
         };
@@ -231,7 +233,7 @@ impl<'c> Window<'c> {
         chart.transitions.iter().enumerate().any(|(i, transition)| {
             let guard = transition.guard.as_ref().filter(|_| transition.trigger == Trigger::When);
             let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
-            let place = self.facts.scopes.line(TransitionId::at(i));
+            let place = self.facts.scopes.transition(TransitionId::at(i));
             watches
                 && self.exits(transition)
                 && self.inside.iter().all(|leaf| place.may_hold_in(chart, *leaf))

@@ -57,10 +57,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let transitions = (0..chart.transitions.len()).map(TransitionId::at);
         found = context.blame(found, transitions.filter(leads_out));
-        if let Some(Cause::Line(transition)) = facts.reach.causes[first.index()] {
+        if let Some(Cause::Transition(transition)) = facts.reach.causes[first.index()] {
             found = found.related(
-                map.line(transition).whole,
-                format!("{} leads into it", words::line(chart, transition)),
+                map.transition(transition).whole,
+                format!("{} leads into it", words::transition(chart, transition)),
             );
         }
         diagnostics.push(found);
@@ -78,8 +78,8 @@ fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     )
     .help("add a line for that case")
     .related(
-        map.line(stuck.by).whole,
-        format!("{} leads into it with that", words::line(chart, stuck.by)),
+        map.transition(stuck.by).whole,
+        format!("{} leads into it with that", words::transition(chart, stuck.by)),
     )
 }
 
@@ -94,7 +94,7 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
     for lost in seen.lost.iter().filter(|_| !failed) {
         let told = traps.iter().flat_map(|trap| &trap.states).chain(&silent);
         let acts = |id: TransitionId| {
-            facts.scopes.line(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
+            facts.scopes.transition(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
         };
         let mut read = BTreeSet::new();
         let mut is_dead = false;
@@ -126,7 +126,7 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
             ));
         if let Some((step, transition)) = lost.run.taken.last() {
             let label = format!("the last line that is taken, in step {step} of the run");
-            one = one.related(map.line(*transition).whole, label);
+            one = one.related(map.transition(*transition).whole, label);
         }
         found.push(one);
     }

@@ -31,7 +31,7 @@ pub(super) struct Mismatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
     /// A transition: the option itself, or the outcome that compares the answer with the word.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// An enum: the return type of the step, or the type of one of its fields.
     Enum(TypeId),
 }
@@ -178,12 +178,14 @@ fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(
         let Trigger::Choice(choice) = chart.transition(transition).trigger else { continue };
         match &chart.choices[choice.index()].kind {
             ChoiceKind::Option(_) => {
-                answers
-                    .push((chart.choices[choice.index()].name.clone(), Declared::Line(transition)));
+                answers.push((
+                    chart.choices[choice.index()].name.clone(),
+                    Declared::Transition(transition),
+                ));
             }
             ChoiceKind::Call(set, _) => {
                 let tools = chart.tools_of(*set).into_iter();
-                let line = Declared::Line(transition);
+                let line = Declared::Transition(transition);
                 answers.extend(tools.map(|t| (chart.tools[t.index()].name.clone(), line)));
             }
         }
@@ -211,7 +213,7 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
                     && let ExprKind::Text(text) = &right.kind
                     && let Some(text) = text.literal()
                 {
-                    answers.push((text.to_owned(), Declared::Line(*id)));
+                    answers.push((text.to_owned(), Declared::Transition(*id)));
                 }
             });
         }

@@ -81,7 +81,7 @@ fn span(context: &Context<'_>, variable: VarId, site: &Site<'_>) -> Span {
             let writer = Writer { owner, nth, change: CounterChange::Other, is_repeated: false };
             place(context, variable, writer)
         }
-        (None, Cause::Line(transition)) => context.map.line(transition).trigger,
+        (None, Cause::Transition(transition)) => context.map.transition(transition).trigger,
         (None, Cause::Step(step)) => context.map.step(step).name,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn race(
         return None;
     }
     let kind = match (one.cause, two.cause) {
-        (Cause::Line(l), Cause::Line(r)) if coincide(chart, l, r) => RaceKind::Event,
+        (Cause::Transition(l), Cause::Transition(r)) if coincide(chart, l, r) => RaceKind::Event,
         _ if open_together(chart, facts, regions, one, two) => RaceKind::Outcome,
         _ => return None,
     };
@@ -95,7 +95,7 @@ fn leaves(chart: &Chart, cause: Cause, state: StateId) -> bool {
         domain(chart, transition).is_some_and(|d| d != state && chart.contains(d, state))
     };
     match cause {
-        Cause::Line(id) => exits(chart.transition(id)),
+        Cause::Transition(id) => exits(chart.transition(id)),
         Cause::Step(id) => chart.steps[id.index()].outcomes.iter().any(|transition| {
             let transition = chart.transition(*transition);
             matches!(transition.trigger, Trigger::StepDone(_)) && exits(transition)
@@ -159,7 +159,7 @@ fn open_together(
 fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<StepId> {
     let step = match cause {
         Cause::Step(step) => Some(step),
-        Cause::Line(id) => {
+        Cause::Transition(id) => {
             let transition = chart.transition(id);
             if matches!(transition.trigger, Trigger::Choice(_)) {
                 let asks = (0..chart.steps.len()).map(StepId::at).filter(|id| {
@@ -213,7 +213,7 @@ fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
 /// The conditions that hold where the cause begins.
 fn guards(chart: &Chart, cause: Cause) -> Vec<&Expr> {
     let (transition, step) = match cause {
-        Cause::Line(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),
+        Cause::Transition(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),
         Cause::Step(id) => (None, Some(id)),
     };
     let step = step.and_then(|id| chart.steps[id.index()].guard.as_ref());

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// The transition is taken.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The step ends: its answer is stored, or it is code.
     Step(StepId),
 }
@@ -23,7 +23,7 @@ impl Cause {
     /// The state that must be active.
     pub(super) fn state(self, chart: &Chart) -> StateId {
         match self {
-            Self::Line(id) => chart.transition(id).source,
+            Self::Transition(id) => chart.transition(id).source,
             Self::Step(id) => chart.steps[id.index()].state,
         }
     }
@@ -59,8 +59,8 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
         if !facts.reach.can_take(id) {
             continue;
         }
-        let cause = Cause::Line(id);
-        found.block(cause, Owner::Line(id), [&transition.actions], |_| Some(Phase::Actions));
+        let cause = Cause::Transition(id);
+        found.block(cause, Owner::Transition(id), [&transition.actions], |_| Some(Phase::Actions));
         for (state, enters) in moved(chart, transition) {
             let row = chart.state(state);
             let entered = row.entry.len() + 1;

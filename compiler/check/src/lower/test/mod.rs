@@ -243,7 +243,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[chartc_text::syntax::Path]) -> Vec<Stat
             illegal_structure::RULE.at(path.span, message).help("name a state that can be left"),
         );
     }
-    if !super::line::refuse_apart(cx, &found) {
+    if !super::transition::refuse_apart(cx, &found) {
         return Vec::new();
     }
     found.into_iter().map(|(state, _)| state).collect()

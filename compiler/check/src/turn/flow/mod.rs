@@ -12,13 +12,13 @@ mod code;
 mod edge;
 mod empty;
 mod enter;
-mod line;
 mod parts;
 mod path;
 mod point;
 mod read;
 mod solve;
 mod test;
+mod transition;
 mod walk;
 mod way;
 
@@ -264,7 +264,7 @@ impl<'c> Flow<'c> {
 
     fn guard(&self, site: Site) -> Option<&'c Expr> {
         match site {
-            Site::Line(id) => self.chart.transition(id).guard.as_ref(),
+            Site::Transition(id) => self.chart.transition(id).guard.as_ref(),
             Site::Guard(id) => self.chart.steps[id.index()].guard.as_ref(),
             Site::Prompt(..)
             | Site::Injection(..)
@@ -295,7 +295,7 @@ impl<'c> Flow<'c> {
 
 /// Whether a place is a condition.
 const fn is_condition(site: Site) -> bool {
-    matches!(site, Site::Line(_) | Site::Guard(_) | Site::Permission(..))
+    matches!(site, Site::Transition(_) | Site::Guard(_) | Site::Permission(..))
 }
 
 /// Whether a value may be unset or set where it is read.

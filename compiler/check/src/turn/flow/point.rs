@@ -2,8 +2,8 @@
 
 use super::edge::{Edge, Op};
 use super::enter::into;
-use super::line::{ASSUMED, LeafTransition};
 use super::read::Site;
+use super::transition::{ASSUMED, LeafTransition};
 use crate::facts::Facts;
 use crate::facts::reach::is_end;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
@@ -40,7 +40,7 @@ pub(super) struct Point {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// A transition, from a leaf to a leaf.
-    Line(StateId, TransitionId, StateId),
+    Transition(StateId, TransitionId, StateId),
     /// A turn begins.
     Turn,
     /// The step's condition does not hold.
@@ -189,12 +189,12 @@ impl<'c, 'f> Points<'c, 'f> {
         if is_end(self.chart, point.leaf) {
             return;
         }
-        let transitions = self.lines(point.leaf);
+        let transitions = self.transitions(point.leaf);
         let mut still: Vec<Op<'c>> = Vec::new();
         for transition in transitions {
             let when = matches!(transition.row.trigger, Trigger::When);
             if when || matches!(transition.row.trigger, Trigger::StateDone(_)) {
-                self.line(point, transition, &still, point.mode, true, edges);
+                self.transition(point, transition, &still, point.mode, true, edges);
                 if when
                     && still.len() < ASSUMED
                     && let Some(guard) = &transition.row.guard
@@ -249,7 +249,7 @@ impl<'c, 'f> Points<'c, 'f> {
                     self.answered(step, &mut ops);
                 }
             }
-            self.line(point, transition, &ops, mode, sure, edges);
+            self.transition(point, transition, &ops, mode, sure, edges);
         }
         self.beside(point, edges);
         match mode {
@@ -303,7 +303,7 @@ impl<'c, 'f> Points<'c, 'f> {
             let id = TransitionId::at(i);
             if let Some(guard) = transition.guard.as_ref().filter(|_| self.facts.reach.can_take(id))
             {
-                visit(&Op::Assume(Some(Site::Line(id)), guard, true));
+                visit(&Op::Assume(Some(Site::Transition(id)), guard, true));
             }
         }
         for (i, step) in self.chart.steps.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The walk of a turn: what steps read, how they end, and what their outcomes lead to.
 
 use super::edge::{Edge, Op};
-use super::line::LeafTransition;
 use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
+use super::transition::LeafTransition;
 use crate::turn::dataflow::Value;
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
@@ -21,7 +21,7 @@ impl<'c> Points<'c, '_> {
                 continue;
             }
             if let Some(ops) = self.tried_before(transitions, nth, &[]) {
-                self.line(point, transition, &ops, Mode::Begin, true, edges);
+                self.transition(point, transition, &ops, Mode::Begin, true, edges);
             }
             match (&transition.row.guard, &mut missed) {
                 (Some(guard), Some(missed)) => missed.push(Op::Assume(None, guard, false)),
@@ -161,7 +161,7 @@ impl<'c> Points<'c, '_> {
             for transition in transitions {
                 let other = transition.row.trigger == Trigger::StepElse(id);
                 if other || matches!(transition.row.trigger, Trigger::Choice(_)) {
-                    self.line(point, transition, &[Op::Stir], next, true, edges);
+                    self.transition(point, transition, &[Op::Stir], next, true, edges);
                 }
             }
             let to = Point { leaf, mode: self.walk(leaf, id.0 + 1, calls) };
@@ -287,7 +287,7 @@ impl<'c> Points<'c, '_> {
                     } else {
                         next
                     };
-                self.line(point, transition, &all, after, sure, edges);
+                self.transition(point, transition, &all, after, sure, edges);
             }
             match (&transition.row.guard, &mut missed, self.table) {
                 (_, _, true) => {}

@@ -96,7 +96,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     if state.is_some() {
         return state;
     }
-    if let Some(why) = chart.transitions.iter().find_map(line) {
+    if let Some(why) = chart.transitions.iter().find_map(unsupported) {
         return Some(why);
     }
     let mut why = None;
@@ -123,8 +123,9 @@ fn deepest(chart: &Chart) -> usize {
     let mut all: Vec<BTreeMap<TriggerKey, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
-        let lines = state.transitions.iter().map(|id| chart.transition(*id));
-        for moment in lines.filter(|transition| transition.guard.is_some()).flat_map(moments) {
+        let transitions = state.transitions.iter().map(|id| chart.transition(*id));
+        for moment in transitions.filter(|transition| transition.guard.is_some()).flat_map(moments)
+        {
             *counts.entry(moment).or_default() += 1;
         }
         all.push(counts);
@@ -170,7 +171,7 @@ fn moments(transition: &Transition) -> Vec<TriggerKey> {
     }]
 }
 
-fn line(transition: &Transition) -> Option<&'static str> {
+fn unsupported(transition: &Transition) -> Option<&'static str> {
     match &transition.trigger {
         Trigger::Event(_)
         | Trigger::AnyEvent

@@ -4,7 +4,7 @@ use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
 use super::expr::{self, Bound, Env};
 use super::uses::NameKind;
-use super::{LineSpans, block, data, paths, trigger};
+use super::{TransitionSpans, block, data, paths, trigger};
 use chartc_core::arena::{ChoiceId, StateId, TransitionId};
 use chartc_core::model::{
     BinaryOp, Choice, Expr, ExprKind, StateKind, Target, Transition, TransitionKind, Trigger, Type,
@@ -46,7 +46,7 @@ pub(super) fn own(
 /// A transition that has no number yet.
 pub(super) struct Draft {
     pub(super) transition: Transition,
-    pub(super) spans: LineSpans,
+    pub(super) spans: TransitionSpans,
     pub(super) choice: Option<(Choice, Span)>,
     pub(super) each: bool,
 }
@@ -62,7 +62,7 @@ pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
     }
     cx.chart.states[draft.transition.source.index()].transitions.push(id);
     cx.chart.transitions.push(draft.transition);
-    cx.map.lines.push(draft.spans);
+    cx.map.transitions.push(draft.spans);
     id
 }
 
@@ -110,7 +110,7 @@ pub(super) fn draft(
         kind: tail.kind,
         actions: tail.actions,
     };
-    let spans = LineSpans {
+    let spans = TransitionSpans {
         whole: span,
         trigger: found.span,
         from: None,

@@ -85,13 +85,14 @@ fn is_before(row: &Transition, transition: &Transition) -> bool {
 
 impl<'c> Points<'c, '_> {
     /// The transitions of a leaf, in the order in which they are tried.
-    pub(super) fn lines(&self, leaf: StateId) -> &[LeafTransition<'c>] {
+    pub(super) fn transitions(&self, leaf: StateId) -> &[LeafTransition<'c>] {
         self.transitions[leaf.index()].get_or_init(|| {
             let places = &self.facts.scopes;
             let above = self.chart.ancestors(leaf);
             let lines = above.flat_map(|s| &self.chart.state(s).transitions);
             let acts = |id: &&TransitionId| {
-                self.facts.reach.can_take(**id) && places.line(**id).may_hold_in(self.chart, leaf)
+                self.facts.reach.can_take(**id)
+                    && places.transition(**id).may_hold_in(self.chart, leaf)
             };
             let mut earlier = Earlier::default();
             let known = lines.filter(acts).enumerate().map(|(nth, id)| {
@@ -115,8 +116,10 @@ impl<'c> Points<'c, '_> {
 
     fn asks(&self, leaf: StateId, id: TransitionId) -> Vec<Op<'c>> {
         let transition = self.chart.transition(id);
-        let guard =
-            transition.guard.iter().map(|guard| Op::Assume(Some(Site::Line(id)), guard, true));
+        let guard = transition
+            .guard
+            .iter()
+            .map(|guard| Op::Assume(Some(Site::Transition(id)), guard, true));
         let mut ops: Vec<Op<'c>> = guard.collect();
         if self.table && is_permitted(&transition.trigger) {
             self.permissions(leaf, id, &mut ops);
@@ -186,7 +189,7 @@ impl<'c> Points<'c, '_> {
     }
 
     /// Takes a transition after the operations in `before`.
-    pub(super) fn line(
+    pub(super) fn transition(
         &self,
         point: Point,
         transition: &LeafTransition<'c>,
@@ -197,7 +200,7 @@ impl<'c> Points<'c, '_> {
     ) {
         for (leaf, more, certain) in &transition.arrivals {
             let to = Point { leaf: *leaf, mode: self.after(mode, *leaf, transition.top) };
-            let by = By::Line(point.leaf, transition.id, *leaf);
+            let by = By::Transition(point.leaf, transition.id, *leaf);
             let ops = [before, &transition.asks, more].concat();
             edges.push(Edge { ops, to, by, sure: sure && *certain });
         }
