@@ -147,7 +147,8 @@ impl ExploreReport<'_> {
     }
 
     fn human(&self) -> StyledText {
-        let Survey { found, entered, left, ends, open, dead, cycle, boxed, worst, .. } = self.found;
+        let Survey { found, entered, left, ends, open, dead, cycle, opaque_charts, worst, .. } =
+            self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
@@ -161,7 +162,7 @@ impl ExploreReport<'_> {
         for reason in &found.reasons {
             text.line(format!("  not everything was tried: {reason}"));
         }
-        for step in boxed {
+        for step in opaque_charts {
             text.line(format!(
                 "  taken as a box: {step}, which may end in each of its ways at any time"
             ));
@@ -278,7 +279,7 @@ impl ExploreReport<'_> {
             "points": found.points.len(),
             "bounded": found.reasons,
             "complete": self.found.is_whole,
-            "boxed": self.found.boxed,
+            "boxed": self.found.opaque_charts,
             "reached": paths(entered),
             "not_reached": paths(left),
             "not_taken": self.lines,

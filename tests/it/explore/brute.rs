@@ -306,7 +306,7 @@ fn exploring_finds_what_trying_everything_does() {
             }
         }
         let search = Search { states: 2 * MOST, ..Search::default() };
-        let loose = explore(chart, &Search { relax: true, ..search.clone() });
+        let loose = explore(chart, &Search { abstract_limits: true, ..search.clone() });
         if loose.relaxed {
             limited += 1;
             relaxed += usize::from(loose.is_complete());

@@ -49,7 +49,7 @@ impl<'c> Keys<'c> {
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
         tables: &chartc_core::tables::Tables<'_>,
-        relax: &AbstractLimits,
+        limits: &AbstractLimits,
         is_blind: bool,
     ) -> Self {
         let (mut timed, mut turned) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ impl<'c> Keys<'c> {
         }
         let limited = |s: &StateId| chart.state(*s).limits != Limits::default();
         let kept = |s: StateId| {
-            let (calls, turns) = relax.omits(s);
+            let (calls, turns) = limits.omits(s);
             (s, !calls, !turns)
         };
         let limited: Vec<_> = chart.state_ids().filter(limited).map(kept).collect();

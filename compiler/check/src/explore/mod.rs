@@ -251,14 +251,14 @@ pub struct Search {
     /// By state, its distance from the goal: near ones are tried first, roughly. If empty, points are tried in the order found.
     pub distances: Vec<u32>,
     /// Omits the counters of limits that nothing else needs, and lets limits be reached at any time.
-    pub relax: bool,
+    pub abstract_limits: bool,
     /// Tries nothing at points this many inputs after the start; `None` for no bound.
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
     /// By `run` step, the possible ends of its chart, which may occur at any time. A step that is missing here is not run:
     /// nothing after it is found.
-    pub boxed: BTreeMap<StepId, ChildSummary>,
+    pub children: BTreeMap<StepId, ChildSummary>,
     /// Values of params and inputs, which then have no others.
     pub given: Vec<(VarId, Value)>,
 }

@@ -68,12 +68,12 @@ pub(super) struct Moves<'c> {
     /// Suggests further values for slots that cannot be tried exhaustively.
     hints: Option<Rc<Hints>>,
     /// How child charts may end.
-    pub(super) boxed: BTreeMap<StepId, ChildSummary>,
+    pub(super) children: BTreeMap<StepId, ChildSummary>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
     events: Vec<(EventId, Rc<[FieldValues]>)>,
-    heard: ObservedEvents,
+    observed: ObservedEvents,
     /// Steps with a transition for doubt.
     doubted: BTreeSet<StepId>,
     /// Combinations computed so far.
@@ -94,11 +94,11 @@ impl<'c> Moves<'c> {
             relevant: relevant.clone(),
             fixed: fixed.to_vec(),
             hints,
-            boxed: BTreeMap::new(),
+            children: BTreeMap::new(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
-            heard: ObservedEvents::new(chart, relevant),
+            observed: ObservedEvents::new(chart, relevant),
             doubted: BTreeSet::new(),
             combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
@@ -243,7 +243,7 @@ impl<'c> Moves<'c> {
             let mut is_tried = false;
             for (event, payloads) in &self.events {
                 // One event that nothing handles represents all such events.
-                let is_heard = self.heard.are_observed(*event, configuration);
+                let is_heard = self.observed.are_observed(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
                 let each = |p: &FieldValues| HostAct::Event(inputs.clone(), *event, p.clone());
@@ -302,8 +302,8 @@ impl<'c> Moves<'c> {
                 | StepKind::Human(_)
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
-            match self.boxed.get(&key.step) {
-                Some(boxed) => boxed.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
+            match self.children.get(&key.step) {
+                Some(child) => child.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
                 None => {
                     let values = self.combinations(&[slot]);
                     values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
@@ -315,7 +315,7 @@ impl<'c> Moves<'c> {
             if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
-            if self.boxed.get(&key.step).is_none_or(|boxed| boxed.fails) {
+            if self.children.get(&key.step).is_none_or(|child| child.fails) {
                 put(Answer::Failed);
             }
         }

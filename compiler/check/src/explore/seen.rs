@@ -45,7 +45,7 @@ pub struct Lost {
 const LOST: usize = 3;
 
 impl Lost {
-    fn all(ground: &ExploreContext<'_>, found: &Explored) -> Vec<Self> {
+    fn all(context: &ExploreContext<'_>, found: &Explored) -> Vec<Self> {
         let ends = |nth: usize| found.points[nth].ended && !found.points[nth].limited;
         if !found.is_complete() || !(0..found.points.len()).any(ends) {
             return Vec::new();
@@ -58,11 +58,11 @@ impl Lost {
                 continue;
             }
             let way = found.way(nth);
-            if !found.relaxed || plays(ground, found, &way) {
+            if !found.relaxed || plays(context, found, &way) {
                 lost.push(Self {
                     leaf,
                     values: point.values.clone(),
-                    run: witness_on(ground, &way),
+                    run: witness_on(context, &way),
                 });
             }
             if lost.len() == LOST {
@@ -82,8 +82,8 @@ impl Seen {
         Self::on(&ExploreContext::new(chart))
     }
 
-    pub(super) fn on(ground: &ExploreContext<'_>) -> Option<Self> {
-        let ExploreContext { chart, relevant, .. } = ground;
+    pub(super) fn on(context: &ExploreContext<'_>) -> Option<Self> {
+        let ExploreContext { chart, relevant, .. } = context;
         if chart.states.len() + chart.transitions.len() > SIZE {
             return None;
         }
@@ -92,12 +92,13 @@ impl Seen {
                 && relevant.slots.contains(&Slot::Variable(VarId::at(i)))
         };
         let is_read = chart.variables.iter().enumerate().any(decides);
-        if !is_read || !obstacles(ground).is_empty() || !ground.moves().reasons.is_empty() {
+        if !is_read || !obstacles(context).is_empty() || !context.moves().reasons.is_empty() {
             return None;
         }
-        let search = Search { states: STATES, relax: true, whole: true, ..Search::default() };
-        let found = explore_on(ground, &search);
-        found.is_complete().then(|| Self::all_of(ground, &found))
+        let search =
+            Search { states: STATES, abstract_limits: true, whole: true, ..Search::default() };
+        let found = explore_on(context, &search);
+        found.is_complete().then(|| Self::all_of(context, &found))
     }
 
     /// What the runs of an exploration do.
@@ -105,8 +106,8 @@ impl Seen {
         Self::all_of(&ExploreContext::new(chart), found)
     }
 
-    pub(super) fn all_of(ground: &ExploreContext<'_>, found: &Explored) -> Self {
-        let chart = ground.chart;
+    pub(super) fn all_of(context: &ExploreContext<'_>, found: &Explored) -> Self {
+        let chart = context.chart;
         let mut entered = vec![false; chart.states.len()];
         let mut taken = vec![false; chart.transitions.len()];
         for (_, edge) in found.all_edges() {
@@ -120,7 +121,7 @@ impl Seen {
         }
         let open = found.points.iter().filter(|point| !point.ended);
         let rests = open.map(|point| (point.leaves.clone(), point.values.clone())).collect();
-        Self { entered, taken, rests, lost: Lost::all(ground, found) }
+        Self { entered, taken, rests, lost: Lost::all(context, found) }
     }
 
     /// Whether a run takes a transition.

@@ -61,8 +61,8 @@ impl<'c> ExploreContext<'c> {
     pub(super) fn survey_moves(&self, search: &Search) -> Moves<'c> {
         let hints = Rc::new(Hints::new(self.chart));
         let mut moves = Moves::new(self.chart, &self.relevant, &search.given, Some(hints));
-        moves.boxed.clone_from(&search.boxed);
-        let open = search.boxed.iter().filter(|(_, boxed)| !boxed.is_whole);
+        moves.children.clone_from(&search.children);
+        let open = search.children.iter().filter(|(_, child)| !child.is_whole);
         let named = |step: &StepId| format!("unbounded {}", shown(self.chart, Slot::Answer(*step)));
         moves.reasons.extend(open.map(|(step, _)| named(step)));
         moves

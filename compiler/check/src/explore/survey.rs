@@ -35,7 +35,7 @@ pub struct Survey {
     /// Whether runs were cut off after the last input.
     pub is_short: bool,
     /// The charts that were treated as black boxes, in words.
-    pub boxed: Vec<String>,
+    pub opaque_charts: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
     pub worst: (u32, Vec<EdgeRef>),
     /// Whether child charts make model calls, which are not counted.
@@ -72,12 +72,12 @@ pub struct SurveyScope<'c> {
 /// states, or fail if it can.
 pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
-    let boxed = child_summaries(chart, &scope.children);
+    let children = child_summaries(chart, &scope.children);
     let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     let is_uncounted = scope.children.iter().any(|child| child.steps.iter().any(asks));
-    let names = obstacles::boxed(chart);
+    let opaque_charts = obstacles::opaque_charts(chart);
     let SurveyScope { states, given, .. } = scope;
-    let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
+    let search = Search { states, inputs: Some(inputs), given, children, ..Search::default() };
     let found = explore(chart, &search);
     let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, edge) in found.all_edges() {
@@ -110,7 +110,7 @@ pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let is_last = |(point, depth): (&Reached, &u32)| point.status.is_none() && *depth >= inputs;
     let is_short = found.points.iter().zip(&depths).any(is_last);
     let is_whole = found.is_complete() && !is_short;
-    let (boxed, cycle) = (names, cycle(&found));
+    let cycle = cycle(&found);
     Survey {
         found,
         entered,
@@ -122,7 +122,7 @@ pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
         cycle,
         is_whole,
         is_short,
-        boxed,
+        opaque_charts,
         worst,
         is_uncounted,
     }

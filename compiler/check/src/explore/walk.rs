@@ -9,7 +9,7 @@ use super::host::Anything;
 use super::key::{Counting, Keys};
 use super::log::Log;
 use super::moves::{HostAct, Moves};
-use super::obstacles::{boxed, obstacles};
+use super::obstacles::{obstacles, opaque_charts};
 use super::perform::{Machined, perform};
 use super::shared::ExploreContext;
 use super::{Cut, Edge, Explored, Happened, Reached, Search, fixed, witness};
@@ -31,27 +31,27 @@ pub fn explore(chart: &Chart, search: &Search) -> Explored {
 }
 
 /// As [`explore`].
-pub(super) fn explore_on(ground: &ExploreContext<'_>, search: &Search) -> Explored {
-    let ExploreContext { chart, relevant, .. } = ground;
-    let plan = ground.plan();
+pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explored {
+    let ExploreContext { chart, relevant, .. } = context;
+    let plan = context.plan();
     let moves = if search.inputs.is_some() {
-        ground.survey_moves(search)
+        context.survey_moves(search)
     } else if search.given.is_empty() {
-        ground.moves().clone()
+        context.moves().clone()
     } else {
-        ground.moves_with(&search.given)
+        context.moves_with(&search.given)
     };
-    let relax = if search.relax {
+    let limits = if search.abstract_limits {
         AbstractLimits::new(chart, relevant, search.calls.is_none(), search.turns.is_none())
     } else {
         AbstractLimits::default()
     };
     // A survey counts runs, and runs with different tools are different runs.
     let is_blind = search.inputs.is_none();
-    let keys = Keys::new(chart, relevant, &plan.tables(), &relax, is_blind);
-    let mut reasons = obstacles(ground);
-    if !search.boxed.is_empty() {
-        for reason in boxed(chart) {
+    let keys = Keys::new(chart, relevant, &plan.tables(), &limits, is_blind);
+    let mut reasons = obstacles(context);
+    if !search.children.is_empty() {
+        for reason in opaque_charts(chart) {
             reasons.remove(&reason);
         }
     }
@@ -62,8 +62,8 @@ pub(super) fn explore_on(ground: &ExploreContext<'_>, search: &Search) -> Explor
     let budget = Budget::new(chart, states, search.work);
     let found = Explored {
         reasons,
-        relaxed: ground.is_unbounded || !relax.is_empty(),
-        unbounded: ground.is_unbounded,
+        relaxed: context.is_unbounded || !limits.is_empty(),
+        unbounded: context.is_unbounded,
         ..Explored::nothing()
     };
     Walk {
@@ -71,8 +71,8 @@ pub(super) fn explore_on(ground: &ExploreContext<'_>, search: &Search) -> Explor
         search,
         moves,
         keys,
-        relax,
-        turns: if ground.is_unbounded { &WAYS } else { &[] },
+        limits,
+        turns: if context.is_unbounded { &WAYS } else { &[] },
         units: budget.units(),
         budget,
         heuristic: Heuristic::new(&search.distances),
@@ -85,7 +85,7 @@ pub(super) fn explore_on(ground: &ExploreContext<'_>, search: &Search) -> Explor
         depths: Vec::new(),
         found,
     }
-    .run(plan, ground.host())
+    .run(plan, context.host())
 }
 
 /// An exploration that tried nothing, for this reason.
@@ -98,7 +98,7 @@ struct Walk<'c> {
     search: &'c Search,
     moves: Moves<'c>,
     keys: Keys<'c>,
-    relax: AbstractLimits,
+    limits: AbstractLimits,
     /// Numbers to which the turns of the run are set, one after the other; if empty, they stay as they are.
     turns: &'static [u32],
     budget: Budget,
@@ -220,7 +220,7 @@ impl Walk<'_> {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
             let counts = self.step_in(machine, at, from, act, (0, turns));
             if counts {
-                for way in 1..self.relax.combinations.len() {
+                for way in 1..self.limits.combinations.len() {
                     self.step_in(machine, at, from, act, (way, turns));
                 }
             }
@@ -243,7 +243,7 @@ impl Walk<'_> {
                 return false;
             }
             machine.go_to(at);
-            for (state, calls, turns) in self.relax.combinations.get(way).into_iter().flatten() {
+            for (state, calls, turns) in self.limits.combinations.get(way).into_iter().flatten() {
                 machine.set_counted(*state, *calls, *turns);
             }
             if let Some(turns) = turns {
@@ -268,10 +268,10 @@ impl Walk<'_> {
             }
             let Log { calls, forbidden, turns, .. } = self.log;
             counts |= calls + forbidden + turns > 0;
-            if !self.relax.is_empty() && calls > 0 && calls + forbidden > 1 {
+            if !self.limits.is_empty() && calls > 0 && calls + forbidden > 1 {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
-            if taken && (!self.log.runs || !self.search.boxed.is_empty()) {
+            if taken && (!self.log.runs || !self.search.children.is_empty()) {
                 self.arrive(machine, from, act);
             }
             if !machine.with_host(Anything::next) {

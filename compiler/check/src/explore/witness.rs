@@ -82,11 +82,11 @@ pub fn json(value: &Value) -> String {
 }
 
 /// Whether the chart itself, with its real limits, does what the edges did.
-pub(super) fn plays(ground: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
-    let chart = ground.chart;
+pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
+    let chart = context.chart;
     let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
     let params = params(chart, start);
-    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+    let Ok(mut machine) = Interpreter::new(context.plan(), context.host(), params) else {
         return false;
     };
     let mut log = Log::new(chart);
@@ -106,8 +106,8 @@ pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
     witness_on(&ExploreContext::new(chart), way)
 }
 
-pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness {
-    let chart = ground.chart;
+pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness {
+    let chart = context.chart;
     let mut told = Witness {
         params: Vec::new(),
         inputs: Vec::new(),
@@ -119,7 +119,7 @@ pub(super) fn witness_on(ground: &ExploreContext<'_>, way: &[&Edge]) -> Witness 
     let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
     told.params = params(chart, start);
     let params = told.params.clone();
-    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+    let Ok(mut machine) = Interpreter::new(context.plan(), context.host(), params) else {
         return told;
     };
     let mut teller = Teller { chart, known: Vec::new() };

@@ -133,7 +133,7 @@ fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: Transi
         && sooner(chart.transition(first), chart.transition(then))
 }
 
-/// A single one of `lines` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
+/// A single one of `transitions` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
 /// guard holds.
 fn enough(
     chart: &Chart,

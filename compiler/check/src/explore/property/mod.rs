@@ -46,7 +46,7 @@ pub struct Properties<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     states: usize,
-    ground: OnceCell<ExploreContext<'c>>,
+    context: OnceCell<ExploreContext<'c>>,
     /// If transitions bound the turns: the context in which the bounds may be reached at any time.
     unbounded: OnceCell<Option<(ExploreContext<'c>, Bounds<'c>)>>,
     /// The work that is left for all lines together.
@@ -73,7 +73,7 @@ impl<'c> Properties<'c> {
             chart,
             facts,
             states,
-            ground: OnceCell::new(),
+            context: OnceCell::new(),
             unbounded: OnceCell::new(),
             left,
             met,
@@ -83,8 +83,8 @@ impl<'c> Properties<'c> {
         }
     }
 
-    fn ground(&self) -> &ExploreContext<'c> {
-        self.ground.get_or_init(|| ExploreContext::new(self.chart))
+    fn context(&self) -> &ExploreContext<'c> {
+        self.context.get_or_init(|| ExploreContext::new(self.chart))
     }
 
     fn unbounded(&self) -> Option<&(ExploreContext<'c>, Bounds<'c>)> {
@@ -97,15 +97,15 @@ impl<'c> Properties<'c> {
 
     /// Explores with the work that is left.
     fn explore(&self, search: &Search) -> Explored {
-        self.explore_on(self.ground(), search)
+        self.explore_on(self.context(), search)
     }
 
-    fn explore_on(&self, ground: &ExploreContext<'c>, search: &Search) -> Explored {
+    fn explore_on(&self, context: &ExploreContext<'c>, search: &Search) -> Explored {
         let left = self.left.get();
         if left == 0 {
             return untried("the other lines took all that may be tried");
         }
-        let found = explore_on(ground, &Search { work: Some(left), ..search.clone() });
+        let found = explore_on(context, &Search { work: Some(left), ..search.clone() });
         let setting = self.facts.moves.nodes() / SETTING;
         self.left.set(left.saturating_sub(found.work + setting));
         found
@@ -139,7 +139,7 @@ impl<'c> Properties<'c> {
     /// What runs do with the real bounds of turns, if these are small enough to try them all.
     fn seen(&self) -> Option<Seen> {
         let all =
-            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.ground(), found));
+            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.context(), found));
         if let Some(found) = &self.plain {
             return all(found);
         }
@@ -149,7 +149,7 @@ impl<'c> Properties<'c> {
         };
         match self.loose.as_ref().filter(is_small) {
             Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
-            None => Seen::on(self.ground()),
+            None => Seen::on(self.context()),
         }
     }
 
@@ -179,7 +179,7 @@ impl<'c> Properties<'c> {
 
     /// A search that lets limits be reached at any time: what holds for its runs holds for the chart's.
     fn search(&self) -> Search {
-        Search { states: self.states, relax: true, ..Search::default() }
+        Search { states: self.states, abstract_limits: true, ..Search::default() }
     }
 
     /// Judges the exploration that all such lines share, or one with the real limits if it finds a run that the chart does not
@@ -210,7 +210,7 @@ impl<'c> Properties<'c> {
         let found = self
             .exact
             .take()
-            .unwrap_or_else(|| self.explore(&Search { relax: false, ..self.search() }));
+            .unwrap_or_else(|| self.explore(&Search { abstract_limits: false, ..self.search() }));
         let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
         self.exact = Some(found);
         verdict
@@ -220,15 +220,15 @@ impl<'c> Properties<'c> {
     /// `loose`.
     fn take_loose(&mut self, search: &Search) -> Option<Explored> {
         let found = self.loose.take();
-        let (ground, _) = self.unbounded()?;
-        Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
+        let (context, _) = self.unbounded()?;
+        Some(found.unwrap_or_else(|| self.explore_on(context, search)))
     }
 
     /// The context of an exploration.
     fn ground_of(&self, found: &Explored) -> &ExploreContext<'c> {
         match self.unbounded.get() {
-            Some(Some((ground, _))) if found.unbounded => ground,
-            Some(_) | None => self.ground(),
+            Some(Some((context, _))) if found.unbounded => context,
+            Some(_) | None => self.context(),
         }
     }
 
@@ -238,18 +238,18 @@ impl<'c> Properties<'c> {
             None => Ok(closed(found)),
         };
         judge(&self.explore(&search)).unwrap_or_else(|Unconfirmed| {
-            let found = self.explore(&Search { relax: false, ..search });
+            let found = self.explore(&Search { abstract_limits: false, ..search });
             judge(&found).unwrap_or(Verdict::Unknown)
         })
     }
 
     fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
-        let ground = self.ground_of(found);
-        if found.relaxed && !plays(ground, found, way) {
+        let context = self.ground_of(found);
+        if found.relaxed && !plays(context, found, way) {
             return Err(Unconfirmed);
         }
         let leaves = found.points[at].leaves.clone();
-        Ok(Verdict::Refuted(Box::new(witness_on(ground, way)), leaves))
+        Ok(Verdict::Refuted(Box::new(witness_on(context, way)), leaves))
     }
 
     fn decide_reachable(&mut self, state: StateId) -> Verdict {
@@ -275,7 +275,7 @@ impl<'c> Properties<'c> {
         match self.replay_entering(&found, state) {
             Some(true) => Verdict::Holds,
             Some(false) => {
-                let found = self.explore(&Search { relax: false, ..search });
+                let found = self.explore(&Search { abstract_limits: false, ..search });
                 if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
             }
             None if found.is_complete() => {
@@ -292,7 +292,7 @@ impl<'c> Properties<'c> {
         let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
         let mut way = from.map(|from| found.way(from)).unwrap_or_default();
         way.push(edge);
-        let plays = !found.relaxed || plays(self.ground(), found, &way);
+        let plays = !found.relaxed || plays(self.context(), found, &way);
         if plays {
             for happened in way.iter().flat_map(|edge| found.story(edge)) {
                 if let Happened::Entered(state) = happened {

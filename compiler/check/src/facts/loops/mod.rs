@@ -84,7 +84,7 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
         }
     }
     let mut found = Vec::new();
-    let mut rounds = None;
+    let mut loops = None;
     let mut left = ASKED;
     for (counter, mut asked) in asked.into_iter().take(MOST) {
         asked.truncate(left);
@@ -102,9 +102,9 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
         };
         let track = Track::new(chart, facts, counter);
         let mut free = None;
-        let rounds = rounds.get_or_insert_with(|| Loops::new(facts));
-        for (asker, bound) in asked {
-            let range = turn.or_else(|| track.asked_by(asker));
+        let loops = loops.get_or_insert_with(|| Loops::new(facts));
+        for (owner, bound) in asked {
+            let range = turn.or_else(|| track.asked_by(owner));
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
                 continue;
             };
@@ -112,25 +112,25 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
             let first = chart.variables[counter.index()].default.as_ref().and_then(|default| {
                 alike(chart, &bound, value(chart, default, counter, Range::default()))
             });
-            let Some(round) = rounds.around(chart, facts, asker).filter(|_| first == Some(holds))
+            let Some(cycle) = loops.around(chart, facts, owner).filter(|_| first == Some(holds))
             else {
                 continue;
             };
             // An upper bound that holds, or a lower bound that does not, changes only when the counter goes up.
             let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
-            let why = why(chart, facts, rounds, counter, &writers, (holds == low, &round));
+            let why = why(chart, facts, loops, counter, &writers, (holds == low, &cycle));
             // Another lint reports conditions that never hold; only counting in the wrong direction is added here.
-            let taken = !matches!(asker, GuardOwner::Transition(id) if !facts.reach.can_take(id));
+            let taken = !matches!(owner, GuardOwner::Transition(id) if !facts.reach.can_take(id));
             let why = why.filter(|why| taken || matches!(why, LostReason::WrongDirection(_)));
             // Another bound may keep the value constant even without the resets.
             let why = why.filter(|why| {
                 let free = matches!(why, LostReason::Reset(_)).then(|| {
                     free.get_or_insert_with(|| Track::without_resets(chart, facts, counter))
                 });
-                let alone = free.and_then(|free| alike(chart, &bound, free.asked_by(asker)?));
+                let alone = free.and_then(|free| alike(chart, &bound, free.asked_by(owner)?));
                 alone.is_none()
             });
-            found.extend(why.map(|why| Lost { owner: asker, counter, holds, why }));
+            found.extend(why.map(|why| Lost { owner, counter, holds, why }));
         }
     }
     found.sort_by_key(|lost| lost.owner);
@@ -211,8 +211,8 @@ impl Loops {
     }
 
     /// The cycle in which the condition is tested repeatedly; `None` if there is none.
-    fn around(&self, chart: &Chart, facts: &Facts, asker: GuardOwner) -> Option<Loop> {
-        let (within, own) = match asker {
+    fn around(&self, chart: &Chart, facts: &Facts, owner: GuardOwner) -> Option<Loop> {
+        let (within, own) = match owner {
             GuardOwner::Transition(id) => {
                 let transition = chart.transition(id);
                 // If no transition leaves the state, a step runs again in the next turn.
@@ -247,18 +247,18 @@ impl Loops {
     }
 
     /// Whether the assignment is executed in the cycle.
-    fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, round: &Loop) -> bool {
+    fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, cycle: &Loop) -> bool {
         match writer.owner {
             Owner::Transition(id) => {
-                self.at(facts, GraphNode::Transition(id)) == round.component
+                self.at(facts, GraphNode::Transition(id)) == cycle.component
                     || chart.transition(id).targets.is_empty()
-                        && round.is_in(&facts.scopes.transition(id).within)
+                        && cycle.is_in(&facts.scopes.transition(id).within)
             }
             Owner::State(state) => {
-                round.active[state.index()]
-                    || self.at(facts, GraphNode::Entered(state)) == round.component
+                cycle.active[state.index()]
+                    || self.at(facts, GraphNode::Entered(state)) == cycle.component
             }
-            Owner::Step(id) => round.is_in(&facts.scopes.step(id).within),
+            Owner::Step(id) => cycle.is_in(&facts.scopes.step(id).within),
         }
     }
 }
@@ -283,10 +283,10 @@ impl Loop {
 fn why(
     chart: &Chart,
     facts: &Facts,
-    rounds: &Loops,
+    loops: &Loops,
     counter: VarId,
     writers: &[Writer],
-    (up, round): (bool, &Loop),
+    (up, cycle): (bool, &Loop),
 ) -> Option<LostReason> {
     let takes = |w: &&Writer| match w.owner {
         Owner::Transition(id) => facts.reach.can_take(id),
@@ -299,7 +299,7 @@ fn why(
     let first = default.map(|e| value(chart, e, counter, Range::default()));
     let mut back = Vec::new();
     for writer in writers.iter().filter(takes) {
-        let here = rounds.passes(chart, facts, writer, round);
+        let here = loops.passes(chart, facts, writer, cycle);
         match writer.change {
             CounterChange::By(by) if (by > 0) == up => {
                 passed |= here;

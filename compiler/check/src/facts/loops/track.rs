@@ -104,8 +104,8 @@ impl<'c> Track<'c> {
     }
 
     /// The bounds when the owner's condition is tested; `None` if that never happens.
-    pub(super) fn asked_by(&self, asker: GuardOwner) -> Option<Range> {
-        match asker {
+    pub(super) fn asked_by(&self, owner: GuardOwner) -> Option<Range> {
+        match owner {
             GuardOwner::Transition(id) => self.at_transition(id),
             GuardOwner::Step(id) => self.within(&self.facts.scopes.step(id).within),
             GuardOwner::Permission(i) => {

@@ -23,10 +23,10 @@ pub struct Uncounted {
     pub counter: VarId,
     /// An assignment elsewhere that counts.
     pub counted: Writer,
-    /// The other transitions of the shortest such cycle. It includes `line` if that leads back; otherwise it starts and ends
-    /// where `line` is tested.
+    /// The other transitions of the shortest such cycle. It includes `transition` if that leads back; otherwise it starts and ends
+    /// where `transition` is tested.
     pub way: Vec<TransitionId>,
-    /// Whether `line` is part of the cycle.
+    /// Whether `transition` is part of the cycle.
     pub leads_back: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct Uncounted {
 pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut found = Vec::new();
     let mut known: BTreeMap<VarId, Option<(Vec<Writer>, Track<'_>)>> = BTreeMap::new();
-    let mut rounds = None;
+    let mut loops = None;
     let mut looked = 0;
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
@@ -58,8 +58,8 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             });
             let Some((writers, track)) = counted else { continue };
             looked += 1;
-            let rounds = rounds.get_or_insert_with(|| Loops::new(facts));
-            found.extend(one(chart, facts, rounds, (id, &bound), writers, track));
+            let loops = loops.get_or_insert_with(|| Loops::new(facts));
+            found.extend(one(chart, facts, loops, (id, &bound), writers, track));
         }
     }
     found.dedup_by_key(|u| (u.transition, u.counter));
@@ -69,7 +69,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
 fn one(
     chart: &Chart,
     facts: &Facts,
-    rounds: &Loops,
+    loops: &Loops,
     (id, bound): (TransitionId, &CounterBound<'_>),
     writers: &[Writer],
     track: &Track<'_>,
@@ -77,18 +77,18 @@ fn one(
     let up = writers.iter().any(|w| matches!(w.change, CounterChange::By(by) if by > 0));
     let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
     let toward = |w: &&Writer| matches!(w.change, CounterChange::By(_));
-    let round = rounds.around(chart, facts, super::GuardOwner::Transition(id))?;
-    let leads_back = rounds.at(facts, GraphNode::Transition(id)) == round.component;
+    let cycle = loops.around(chart, facts, super::GuardOwner::Transition(id))?;
+    let leads_back = loops.at(facts, GraphNode::Transition(id)) == cycle.component;
     // The transition either repeats while the bound is not reached, or leaves once it is reached.
     if leads_back != (up == low) {
         return None;
     }
     let counted = writers.iter().filter(toward).find(|w| takes(facts, w))?;
-    let passes = writers.iter().filter(toward).any(|w| rounds.passes(chart, facts, w, &round));
-    if passes && (!leads_back || is_bounded(chart, facts, &round)) {
+    let passes = writers.iter().filter(toward).any(|w| loops.passes(chart, facts, w, &cycle));
+    if passes && (!leads_back || is_bounded(chart, facts, &cycle)) {
         return None;
     }
-    if !leads_back && asks_otherwise(chart, facts, id, &round) {
+    if !leads_back && asks_otherwise(chart, facts, id, &cycle) {
         return None;
     }
     let from: Vec<GraphNode> = if leads_back {
@@ -170,8 +170,8 @@ fn is_own(chart: &Chart, step: StepId) -> bool {
 }
 
 /// Whether limits or deadlines bound the component.
-fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
-    let inside = |s: StateId| s == StateId::at(0) || round.active[s.index()];
+fn is_bounded(chart: &Chart, facts: &Facts, cycle: &Loop) -> bool {
+    let inside = |s: StateId| s == StateId::at(0) || cycle.active[s.index()];
     let limited = |limits: &Limits| *limits != Limits::default();
     let clock = |(i, transition): (usize, &Transition)| {
         matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
@@ -182,15 +182,15 @@ fn is_bounded(chart: &Chart, facts: &Facts, round: &Loop) -> bool {
 }
 
 /// Whether another condition in the component reads a variable that the component sets.
-fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, round: &Loop) -> bool {
-    let here = |within: &[StateId]| round.is_in(within);
+fn asks_otherwise(chart: &Chart, facts: &Facts, own: TransitionId, cycle: &Loop) -> bool {
+    let here = |within: &[StateId]| cycle.is_in(within);
     let mut set = BTreeSet::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
         if here(&facts.scopes.transitions[i].within) {
             set.extend(assigned(&transition.actions));
         }
     }
-    for state in chart.state_ids().filter(|s| round.holds[s.index()]) {
+    for state in chart.state_ids().filter(|s| cycle.holds[s.index()]) {
         let row = chart.state(state);
         row.entry.iter().chain(&row.exit).for_each(|b| set.extend(assigned(b)));
     }
