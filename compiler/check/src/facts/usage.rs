@@ -266,10 +266,12 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
         step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
         match &step.kind {
             StepKind::Call(_, arguments) => {
-                arguments.iter().for_each(|e| visit(ExprOwner::Other, e))
+                for argument in arguments {
+                    visit(ExprOwner::Other, argument);
+                }
             }
             StepKind::Run(run) => {
-                run.arguments.iter().for_each(|(_, e)| visit(ExprOwner::Other, e))
+                run.arguments.iter().for_each(|(_, e)| visit(ExprOwner::Other, e));
             }
             StepKind::Human(text) => text.holes().for_each(|e| visit(ExprOwner::Other, e)),
             StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}

@@ -151,7 +151,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
             note(Where::Transition(id), Some(transition), &nothing, argument);
         }
         in_order(&transition.actions, &mut |set, e| {
-            note(Where::Transition(id), Some(transition), set, e)
+            note(Where::Transition(id), Some(transition), set, e);
         });
     }
     for state in chart.state_ids().filter(|s| context.enters(*s)) {
@@ -248,7 +248,7 @@ fn asked(chart: &Chart) -> BTreeSet<ListOrigin> {
             ExprKind::Call(id, _) => drop(asked.insert(ListOrigin::Function(id))),
             ExprKind::Variable(id) => drop(asked.insert(ListOrigin::Variable(id))),
             ExprKind::Answer(step) => {
-                asked.extend([ListOrigin::Answer(step), ListOrigin::Part(step)])
+                asked.extend([ListOrigin::Answer(step), ListOrigin::Part(step)]);
             }
             ExprKind::Payload(0) => {
                 asked.extend(

@@ -91,7 +91,7 @@ impl TokenWalk<'_> {
     fn why(&mut self, why: &FailureReason) {
         match why {
             FailureReason::Kind(kind) => {
-                self.sink.ident(kind, Mark::from_kind(TokenKind::EnumMember))
+                self.sink.ident(kind, Mark::from_kind(TokenKind::EnumMember));
             }
             FailureReason::Text(_) => {}
         }

@@ -216,7 +216,7 @@ impl<'c> Cells<'c> {
                 Operation::Told(_) | Operation::Asked(..) => {}
                 Operation::Ran(block, place) => out.code(self.pool.block(*block, place)),
                 Operation::Read(transition, place) => {
-                    out.code(self.pool.arguments(*transition, place))
+                    out.code(self.pool.arguments(*transition, place));
                 }
                 Operation::Queued(Occurrence::StateDone(state)) if self.queues => {
                     let _ = writeln!(

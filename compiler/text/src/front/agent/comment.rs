@@ -354,7 +354,7 @@ fn in_state(node: &mut StateItem, span: Span, trivia: &mut Trivia, visit: &mut V
             visit(end, AnchorKind::End, Slot::End(&mut step.end));
         }
         StateItem::Line(_) | StateItem::Allow(_) => {
-            visit(span, AnchorKind::Own, Slot::Item(trivia))
+            visit(span, AnchorKind::Own, Slot::Item(trivia));
         }
         StateItem::History(_)
         | StateItem::From(_)
