@@ -2,7 +2,7 @@
 
 use chartc_check::lint::words;
 use chartc_check::notation;
-use chartc_check::turn::cost::{Bound, Driver, RunCost};
+use chartc_check::turn::cost::{CallBound, Driver, RunCost};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
@@ -55,7 +55,8 @@ pub(crate) fn driver(chart: &Chart, driver: &Driver) -> String {
 /// What bounds a run, in words.
 pub(crate) fn bound(chart: &Chart, run: &RunCost) -> String {
     let round = || {
-        let lines: Vec<String> = run.round.iter().take(4).map(|l| words::line(chart, *l)).collect();
+        let lines: Vec<String> =
+            run.round.iter().take(4).map(|l| words::transition(chart, *l)).collect();
         let more = if run.round.len() > 4 { ", …" } else { "" };
         match lines.len() {
             0 => String::new(),
@@ -64,16 +65,16 @@ pub(crate) fn bound(chart: &Chart, run: &RunCost) -> String {
         }
     };
     match run.worst {
-        Bound::NoCalls => "no step calls a model".into(),
-        Bound::Calls(calls) => format!("limits {{ calls {calls} }}"),
-        Bound::Formula => format!("limits {{ calls {} }}", formula(chart, LimitKind::Calls)),
-        Bound::States(calls) => format!("limits {{ calls … }} of states, {calls} together"),
-        Bound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
-        Bound::None { step, leaf: Some(leaf) } => {
+        CallBound::NoCalls => "no step calls a model".into(),
+        CallBound::Calls(calls) => format!("limits {{ calls {calls} }}"),
+        CallBound::Formula => format!("limits {{ calls {} }}", formula(chart, LimitKind::Calls)),
+        CallBound::States(calls) => format!("limits {{ calls … }} of states, {calls} together"),
+        CallBound::Turns { turns, each } => format!("{each} a turn, limits {{ turns {turns} }}"),
+        CallBound::None { step, leaf: Some(leaf) } => {
             let (step, leaf) = (name(chart, step), path(chart, leaf));
             format!("{step} in every turn that begins in {leaf}{}", round())
         }
-        Bound::None { step, leaf: None } => {
+        CallBound::None { step, leaf: None } => {
             format!("{} whenever its event comes{}", name(chart, step), round())
         }
     }

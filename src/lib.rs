@@ -20,6 +20,8 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod build;
+#[cfg(feature = "run")]
+pub mod chart_compiler;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
@@ -32,8 +34,6 @@ pub mod keys;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;
-#[cfg(feature = "run")]
-pub mod workshop;
 
 #[doc(inline)]
 pub use chartc_check::compile::{Checked, Compilation, check, check_within};

@@ -23,9 +23,9 @@ pub(crate) fn run(states: usize) {
         let mut found = Vec::new();
         let loaded = load(&["a.chart".to_owned()], &Memory::of("a.chart", &text), &mut found);
         let (lowered, _) = lower(&loaded, None, &mut found);
-        let family = Family::of(&lowered, &[], &BTreeSet::new());
+        let family = Family::new(&lowered, &[], &BTreeSet::new());
         let lowered = &lowered[0];
-        let facts = Facts::of(&lowered.chart);
+        let facts = Facts::new(&lowered.chart);
         let (chart, map, sources) = (&lowered.chart, &lowered.map, &loaded.sources);
         let runs = Runs::default();
         let context = Context {

@@ -114,9 +114,9 @@ fn staged(loader: &Memory) -> [Duration; 5] {
     let (front, loaded): (Duration, Loaded) =
         timed(|| load(&[PATH.to_owned()], loader, &mut found));
     let (lowering, (lowered, _)) = timed(|| lower(&loaded, None, &mut found));
-    let (analysis, facts) = timed(|| Facts::of(&lowered[0].chart));
+    let (analysis, facts) = timed(|| Facts::new(&lowered[0].chart));
     let (linting, ()) = timed(|| {
-        let family = Family::of(&lowered, &[], &BTreeSet::new());
+        let family = Family::new(&lowered, &[], &BTreeSet::new());
         let (one, runs) = (&lowered[0], Runs::default());
         lint::run(
             lint::LINTS.iter().copied(),

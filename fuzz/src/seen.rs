@@ -1,7 +1,7 @@
 //! What a person sees: findings and their places.
 
 use chartc::diagnostic::Diagnostic;
-use chartc::report::{Paper, REPORTS};
+use chartc::report::{REPORTS, Terminal};
 use chartc::source::{Source, Sources};
 use chartc::span::{FileId, Span};
 use chartc_check::lower::SourceMap;
@@ -28,7 +28,7 @@ pub fn read(name: &str, text: &str) -> (syntax::File, Vec<Diagnostic>) {
 /// Every place of a source map.
 pub fn places_of(map: &SourceMap, sources: &Sources) {
     let states = map.states.iter().flat_map(|s| [s.name, s.whole].into_iter().chain(s.initial));
-    let lines = map.lines.iter().flat_map(|l| {
+    let lines = map.transitions.iter().flat_map(|l| {
         let parts = [l.whole, l.trigger].into_iter().chain(l.from).chain(l.guard);
         parts.chain(l.targets.iter().copied())
     });
@@ -64,7 +64,7 @@ const DRAWN: usize = 4;
 /// Every format can be written.
 pub fn reports(found: &[Diagnostic], sources: &Sources) {
     let narrow = found.len() % 2 == 1;
-    let paper = Paper { colour: narrow, width: if narrow { 20 } else { 100 } };
+    let paper = Terminal { colour: narrow, width: if narrow { 20 } else { 100 } };
     for report in REPORTS {
         let drawn = if report.name == "human" { DRAWN.min(found.len()) } else { found.len() };
         let shown = report.render(&found[..drawn], sources, paper);

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::Root;
-use super::output::{Colour, complain_report, paper, print_made};
+use super::output::{Colour, complain_report, print_made, terminal};
 use super::pick::pick_with_sources;
 use super::save::write;
 use crate::report::REPORTS;
@@ -49,7 +49,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(found) => {
-            complain_report(&REPORTS[0].render(&found, &sources, paper(Colour::Auto)));
+            complain_report(&REPORTS[0].render(&found, &sources, terminal(Colour::Auto)));
             Ok(Exit::Findings)
         }
     }

@@ -4,7 +4,7 @@ use super::config::Config;
 use super::files::{Files, Root};
 use super::fix::{Fixing, Outcome};
 use super::levels::Levels;
-use super::output::{Colour, paper, print, print_coloured, print_json};
+use super::output::{Colour, print, print_coloured, print_json, terminal};
 use super::save::write_into;
 use super::settings::{Setting, Settings};
 use super::walk::Skips;
@@ -130,7 +130,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let mut names =
             found(&args, &settings).map_or_else(|_| Vec::new(), |files| files.names().to_vec());
         // This looks for the settings, and notices a new `chartc.toml`. What is wrong with it, the check says.
-        names.iter().chain(read).for_each(|name| drop(settings.of(name)));
+        names.iter().chain(read).for_each(|name| drop(settings.for_file(name)));
         names.extend(settings.files());
         names
     };
@@ -195,13 +195,13 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         return Ok(Exit::Nothing);
     }
     // What is wrong with settings is said before the work begins.
-    files.names().iter().try_for_each(|name| settings.of(name).map(drop))?;
-    let states = |name: &str| settings.of(name).map_or(STATES, |own| own.states);
+    files.names().iter().try_for_each(|name| settings.for_file(name).map(drop))?;
+    let states = |name: &str| settings.for_file(name).map_or(STATES, |own| own.states);
     let (mut done, fixed) = if args.fixing.is_asked() {
         let counts = |name: &str, found: &Diagnostic| {
-            settings.of(name).is_ok_and(|own| !own.levels.is_off(found.rule))
+            settings.for_file(name).is_ok_and(|own| !own.levels.is_off(found.rule))
         };
-        let fixed = args.fixing.apply(&files, &states, &counts, paper(args.color))?;
+        let fixed = args.fixing.apply(&files, &states, &counts, terminal(args.color))?;
         match fixed {
             Outcome::Shown(exit) => return Ok(exit),
             Outcome::Applied(done, said) => (*done, said),
@@ -214,7 +214,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
     let silent = std::mem::take(&mut done.silent);
     let names = done.sources.iter().map(|(_, source)| source.name.as_str());
-    let own: Vec<Setting> = names.map(|name| settings.of(name)).collect::<Result<_, _>>()?;
+    let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
     let own_of = |file: FileId| &own[file.0 as usize];
     play(&mut done, &|file| own_of(file).plays);
     levels::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
@@ -231,12 +231,12 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         suppressed: &done.suppressed,
         sources: &done.sources,
         bars: &bars,
-        paper: paper(args.color),
+        terminal: terminal(args.color),
     };
     if args.cost {
         let rank = |d: &&Diagnostic| d.severity == Severity::Error;
         let errors: Vec<Diagnostic> = done.diagnostics.iter().filter(rank).cloned().collect();
-        let text = REPORTS[0].render(&errors, &done.sources, paper(args.color));
+        let text = REPORTS[0].render(&errors, &done.sources, terminal(args.color));
         if !errors.is_empty() {
             output::complain_report(&text);
         }
@@ -245,7 +245,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
             _ => print(&cost::human(&done.charts))?,
         }
     } else if args.statistics {
-        statistics::show(&done.diagnostics, args.format == "json", paper(args.color))?;
+        statistics::show(&done.diagnostics, args.format == "json", terminal(args.color))?;
     } else {
         let text = (report.format)(&findings);
         if args.fixing.is_asked() && files.stdin().is_some() {
@@ -279,7 +279,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
 fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
     let own = Arc::clone(settings);
     let skips: Skips = Arc::new(move |path, is_folder| own.leave_out(path, is_folder));
-    let plays = |name: &String| settings.of(name).is_ok_and(|own| own.plays);
+    let plays = |name: &String| settings.for_file(name).is_ok_and(|own| own.plays);
     Files::find_without(&args.paths, &args.root, &skips, |name| beside(name).filter(plays))
 }
 

@@ -1,6 +1,6 @@
 //! Text in columns. Widths are computed, so nothing here may pad with `{:width$}`: that panics beyond 65,535.
 
-use super::output::Page;
+use super::output::StyledText;
 use chartc_core::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -48,7 +48,7 @@ fn blanks(text: &str, columns: usize) -> String {
 
 /// Rows under a head, in columns as wide as their cells; the columns in `right` are aligned on the right. Over-long cells
 /// are cut.
-pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> Page {
+pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> StyledText {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(&head).chain(rows).map(|r| fitting(r)).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -61,7 +61,7 @@ pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> P
         let line = cells.collect::<Vec<_>>().join("  ");
         format!("  {}", line.trim_end())
     };
-    let mut page = Page::default();
+    let mut page = StyledText::default();
     for row in &rows {
         page.line(line(row));
     }

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::{Files, Root};
-use super::output::{Colour, complain, complain_report, paper, print_made};
+use super::output::{Colour, complain, complain_report, print_made, terminal};
 use super::save::write;
 use crate::report::REPORTS;
 use chartc_text::diagnostic::Severity;
@@ -45,9 +45,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let converted = done.files.first().filter(|f| !f.items.is_empty());
     if let Some(file) = converted {
         let text = chartc_text::print::print(file);
-        let raw = chartc_text::disguise::unwritable(file, done.sources.get(file.id), &text);
+        let raw = chartc_text::confusables::unwritable(file, done.sources.get(file.id), &text);
         if !raw.is_empty() {
-            complain_report(&REPORTS[0].render(&raw, &done.sources, paper(Colour::Auto)));
+            complain_report(&REPORTS[0].render(&raw, &done.sources, terminal(Colour::Auto)));
             return Ok(Exit::Findings);
         }
         match args.output {
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
     }
     if !errors.is_empty() {
-        complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
+        complain_report(&REPORTS[0].render(&errors, &done.sources, terminal(Colour::Auto)));
         return Ok(Exit::Findings);
     }
     if converted.is_none() {

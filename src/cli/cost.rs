@@ -1,12 +1,12 @@
 //! `chartc check --cost`: model calls of a turn and of a run.
 
 use super::columns::columns;
-use super::output::Page;
+use super::output::StyledText;
 use crate::costs::{amount_text, bound, driver, formula, name, path};
 use chartc_check::compile::Checked;
 use chartc_check::facts::Facts;
 use chartc_check::notation;
-use chartc_check::turn::cost::{Bound, Cost, Driver, RunCost, cost};
+use chartc_check::turn::cost::{CallBound, Cost, Driver, RunCost, cost};
 use chartc_check::turn::money::{Most, money};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
@@ -16,11 +16,11 @@ use serde::Serialize;
 const ROWS: usize = 20;
 
 /// The cost of each chart, as text.
-pub(super) fn human(charts: &[Checked]) -> Page {
-    let mut out = Page::default();
+pub(super) fn human(charts: &[Checked]) -> StyledText {
+    let mut out = StyledText::default();
     for checked in charts {
         let chart = checked.chart();
-        let found = cost(chart, &Facts::of(chart));
+        let found = cost(chart, &Facts::new(chart));
         if !out.is_empty() {
             out.line("");
         }
@@ -30,7 +30,7 @@ pub(super) fn human(charts: &[Checked]) -> Page {
     out
 }
 
-fn table(out: &mut Page, chart: &Chart, found: &Cost) {
+fn table(out: &mut StyledText, chart: &Chart, found: &Cost) {
     let mut turns: Vec<_> = found.turns.iter().collect();
     turns.sort_by_key(|t| (std::cmp::Reverse(t.worst), t.leaf));
     let more = turns.len().saturating_sub(ROWS);
@@ -62,7 +62,7 @@ fn table(out: &mut Page, chart: &Chart, found: &Cost) {
         Some((calls, lines)) => (calls.to_string(), lines.len()),
         None => ("-".into(), 0),
     };
-    let worst = if found.run.worst == Bound::Formula {
+    let worst = if found.run.worst == CallBound::Formula {
         formula(chart, LimitKind::Calls)
     } else {
         found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string())
@@ -113,7 +113,7 @@ struct Figures<'c> {
     chart: &'c str,
     turns: Vec<Turn<'c>>,
     events: Vec<By<'c>>,
-    run: Run,
+    run: JsonRunCost,
 }
 
 #[derive(Serialize)]
@@ -134,7 +134,7 @@ struct By<'c> {
 }
 
 #[derive(Serialize)]
-struct Run {
+struct JsonRunCost {
     least: Option<u64>,
     worst: Option<u64>,
     bound: String,
@@ -180,7 +180,7 @@ fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
 pub(super) fn json(charts: &[Checked]) -> String {
     let figures = |checked: &Checked| {
         let chart = checked.chart();
-        let found = cost(chart, &Facts::of(chart));
+        let found = cost(chart, &Facts::new(chart));
         let bound = bound(chart, &found.run);
         (found, bound)
     };
@@ -201,7 +201,7 @@ pub(super) fn json(charts: &[Checked]) -> String {
                 chart: &chart.name,
                 turns: turns.collect(),
                 events: steps(chart, &found.events),
-                run: Run {
+                run: JsonRunCost {
                     least: found.run.least.as_ref().map(|(calls, _)| *calls),
                     worst: found.run.worst.calls(),
                     bound: bound.clone(),

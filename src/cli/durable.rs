@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::ending::close;
-use super::instance::{Given, Who, instance};
+use super::instance::{Backends, InitialValues, instance};
 use super::output::complain;
 use super::recall::{MEMORIES, recall};
 use chartc_core::expr::Map;
@@ -29,10 +29,10 @@ use std::sync::Arc;
 /// Calls of one run under way at once, at most.
 pub(super) const WORKERS: usize = 64;
 
-/// How a run was begun, so that it can be continued without saying it again.
+/// The arguments that began a run. The store keeps them, so that the run continues without repeating them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Begun {
+pub(super) struct RunArgs {
     pub(super) file: String,
     pub(super) chart: Option<String>,
     pub(super) llm: Option<String>,
@@ -53,8 +53,8 @@ pub(super) struct Begun {
 pub(super) struct Durable {
     store: Store,
     run: String,
-    /// How it was begun; `None` for a new one.
-    pub(super) begun: Option<Begun>,
+    /// The arguments that began it; `None` for a new run.
+    pub(super) args: Option<RunArgs>,
 }
 
 /// Opens or makes the store. A world cannot be committed with it.
@@ -69,15 +69,15 @@ pub(super) fn open(path: &Path, run: &str, world: Option<&Path>) -> miette::Resu
     }
     let store = Store::own(path, Safety::Full).map_err(refused)?;
     let row = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
-    let begun = row.map(|row| begun(&row)).transpose()?;
-    Ok(Durable { store, run: run.to_owned(), begun })
+    let args = row.map(|row| stored_args(&row)).transpose()?;
+    Ok(Durable { store, run: run.to_owned(), args })
 }
 
-/// How a run was begun.
-pub(super) fn begun(row: &Listed) -> miette::Result<Begun> {
+/// The arguments that began a stored run.
+pub(super) fn stored_args(row: &Listed) -> miette::Result<RunArgs> {
     let Listed { run, given, stopped, .. } = row;
     match (serde_json::from_str(given), stopped) {
-        (Ok(begun), _) => Ok(begun),
+        (Ok(args), _) => Ok(args),
         (Err(_), Some(why)) => Err(miette::miette!("run `{run}` cannot go on: {why}")),
         (Err(why), None) => {
             Err(miette::miette!("run `{run}` was not begun by this command: {why}"))
@@ -90,10 +90,10 @@ pub(super) fn refused(fault: StoreError) -> miette::Report {
 }
 
 impl Durable {
-    /// Refuses a run that was begun with other params, or with another memory.
-    pub(super) fn is_the_same(&self, begun: &Begun) -> miette::Result<()> {
-        let Some(before) = &self.begun else { return Ok(()) };
-        if begun.memory != before.memory {
+    /// Refuses to continue a run that was begun with other params, or with another memory.
+    pub(super) fn ensure_same(&self, args: &RunArgs) -> miette::Result<()> {
+        let Some(before) = &self.args else { return Ok(()) };
+        if args.memory != before.memory {
             let before = before.memory.as_ref();
             let before = before
                 .map_or("without `--memory`".into(), |file| format!("with `--memory {file}`"));
@@ -103,7 +103,7 @@ impl Durable {
                 self.run
             ));
         }
-        let is_other = begun.params.iter().next().is_some() && begun.params != before.params;
+        let is_other = args.params.iter().next().is_some() && args.params != before.params;
         if !is_other {
             return Ok(());
         }
@@ -115,10 +115,10 @@ impl Durable {
         ))
     }
 
-    /// The moment of the last line of a run that has begun: up to there it was shown.
+    /// The time of the last line of a run that is continued, in milliseconds: up to there it was shown.
     pub(super) fn shown(&self) -> miette::Result<Option<u64>> {
         let last = self.store.last_line(&self.run).map_err(refused)?;
-        Ok(self.begun.as_ref().map(|_| last.map_or(0, |line| line.at_ms)))
+        Ok(self.args.as_ref().map(|_| last.map_or(0, |line| line.at_ms)))
     }
 
     /// The clock of the run. In real time, time has passed while no process had the store.
@@ -132,11 +132,11 @@ impl Durable {
     }
 }
 
-/// What a run is made of.
-pub(super) struct Cast<'c, 'p> {
+/// The parts that make a run.
+pub(super) struct RunParts<'c, 'p> {
     pub(super) plans: &'p [Plan<'p>],
-    pub(super) given: &'c Given,
-    pub(super) who: Who,
+    pub(super) given: &'c InitialValues,
+    pub(super) backends: Backends,
     pub(super) clock: Arc<dyn Clock>,
     /// Whether a real model answers, and no script.
     pub(super) is_live: bool,
@@ -144,7 +144,7 @@ pub(super) struct Cast<'c, 'p> {
     /// Whether people answer with `chartc store … reply`.
     pub(super) replies: bool,
     pub(super) origin: Origin,
-    pub(super) begun: Begun,
+    pub(super) args: RunArgs,
     pub(super) entries: &'c [Entry],
     pub(super) turns: u32,
     pub(super) memory: Option<&'c LongTerm>,
@@ -154,7 +154,7 @@ pub(super) struct Cast<'c, 'p> {
 pub(super) fn made<'p>(
     making: Making<'_>,
     plans: &'p [Plan<'p>],
-    given: &Given,
+    given: &InitialValues,
     host: Script,
     origin: Origin,
 ) -> Result<Session<Interpreter<'p, Watched<Script>>, Journal>, String> {
@@ -181,24 +181,24 @@ pub(super) fn made<'p>(
 /// Begins the run, or goes on with it, up to its end or to what it waits for.
 pub(super) async fn go(
     durable: Durable,
-    cast: Cast<'_, '_>,
+    parts: RunParts<'_, '_>,
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let (entries, turns) = (cast.entries, cast.turns);
-    if !cast.is_live {
+    let (entries, turns) = (parts.entries, parts.turns);
+    if !parts.is_live {
         // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
         for call in store.made(&run).map_err(refused)? {
             match call {
-                Call::Question(question) => drop(cast.who.oracle.ask(question.into())),
-                Call::Tool(call) => drop(cast.who.tools.call(call)),
+                Call::Question(question) => drop(parts.backends.oracle.ask(question.into())),
+                Call::Tool(call) => drop(parts.backends.tools.call(call)),
             }
         }
     }
     // An input that the host gives is its own.
-    let recalls = cast.memory.filter(|_| cast.given.inputs.get(MEMORIES).is_none());
-    let events = cast.begun.events.clone().unwrap_or_default();
-    let options = options(cast, move |line| sink.line(line));
+    let recalls = parts.memory.filter(|_| parts.given.inputs.get(MEMORIES).is_none());
+    let events = parts.args.events.clone().unwrap_or_default();
+    let options = options(parts, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
     let host = drive(engine, (&run, recalls), &events, entries, turns);
@@ -242,12 +242,13 @@ pub(super) async fn go(
 
 /// How the engine of a store works.
 pub(super) fn options<'c>(
-    cast: Cast<'c, 'c>,
+    parts: RunParts<'c, 'c>,
     mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
 ) -> Options<'c, Interpreter<'c, Watched<Script>>> {
-    let Cast { plans, given, who, clock, is_real, replies, origin, begun, memory, .. } = cast;
-    let host = who.host;
-    let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+    let RunParts { plans, given, backends, clock, is_real, replies, origin, args, memory, .. } =
+        parts;
+    let host = backends.host;
+    let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
     let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
     Options {
         make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
@@ -264,7 +265,7 @@ pub(super) fn options<'c>(
             }
             None => Ok(()),
         }),
-        given: serde_json::to_string(&begun).unwrap_or_default(),
+        given: serde_json::to_string(&args).unwrap_or_default(),
     }
 }
 
@@ -293,9 +294,9 @@ async fn drive(
         match entry.after_ms {
             Some(milliseconds) => {
                 // A wait that was interrupted goes on: its beginning is an event, which has the time of its first arrival.
-                let begun = Event::new(format!("{id}.wait"), INPUTS);
-                let begun = engine.fire(run, begun).await.map_err(|why| of_entry(nth, &why))?;
-                let until = begun.at.saturating_add(milliseconds);
+                let wait = Event::new(format!("{id}.wait"), INPUTS);
+                let wait = engine.fire(run, wait).await.map_err(|why| of_entry(nth, &why))?;
+                let until = wait.at.saturating_add(milliseconds);
                 let now = engine.now().await.map_err(closed)?;
                 engine.advance(until.saturating_sub(now)).await.map_err(closed)?;
             }

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::columns::{padded, width};
 use super::levels::find;
-use super::output::{Colour, paper, print_coloured, say};
+use super::output::{Colour, print_coloured, say, terminal};
 use super::page::page;
 use chartc_text::rules::RULES;
 
@@ -34,6 +34,6 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         return Ok(Exit::Clean);
     };
-    print_coloured(&page(find(&wanted)?, paper(Colour::Auto)))?;
+    print_coloured(&page(find(&wanted)?, terminal(Colour::Auto)))?;
     Ok(Exit::Clean)
 }

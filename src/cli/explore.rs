@@ -2,11 +2,11 @@
 
 use super::Exit;
 use super::files::Root;
-use super::given::{Kind, given as read};
+use super::given::{PairKind, given as read};
 use super::lines;
-use super::output::{Page, print, print_json};
+use super::output::{StyledText, print, print_json};
 use super::pick::pick_with_sources;
-use chartc_check::explore::survey::{DEEPEST, Place, Scope, Survey, survey};
+use chartc_check::explore::survey::{DEEPEST, EdgeRef, Survey, SurveyScope, survey};
 use chartc_check::explore::witness::{self, Witness};
 use chartc_check::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -70,7 +70,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let scope = Scope {
+    let scope = SurveyScope {
         inputs: args.depth,
         states: args.states.max(1),
         given: given(chart, &args)?,
@@ -84,10 +84,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     // A line that defines transitions of several states counts once.
     let mut untaken = found.untaken.clone();
-    untaken.sort_by_key(|id| checked.map().line(*id).whole);
-    untaken.dedup_by_key(|id| checked.map().line(*id).whole);
+    untaken.sort_by_key(|id| checked.map().transition(*id).whole);
+    untaken.dedup_by_key(|id| checked.map().transition(*id).whole);
     let lines: Vec<String> = untaken.iter().map(place).collect();
-    let told = Told { chart, found: &found, depth: args.depth, lines };
+    let told = ExploreReport { chart, found: &found, depth: args.depth, lines };
     match args.format.as_str() {
         "json" => print_json(&told.json())?,
         _ => print(&told.human())?,
@@ -97,8 +97,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 /// The given values, converted to the chart's types.
 fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
-    let params = read(chart, Kind::Param, &args.param)?;
-    let inputs = read(chart, Kind::Input, &args.input)?;
+    let params = read(chart, PairKind::Param, &args.param)?;
+    let inputs = read(chart, PairKind::Input, &args.input)?;
     let mut given = Vec::new();
     for (name, value) in params.iter().chain(inputs.iter()) {
         let Some(nth) = chart.variables.iter().position(|row| row.name == *name) else { continue };
@@ -114,7 +114,7 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
 }
 
 /// The results, to be shown.
-struct Told<'c> {
+struct ExploreReport<'c> {
     chart: &'c Chart,
     found: &'c Survey,
     depth: u32,
@@ -122,7 +122,7 @@ struct Told<'c> {
     lines: Vec<String>,
 }
 
-impl Told<'_> {
+impl ExploreReport<'_> {
     fn path(&self, state: StateId) -> String {
         self.chart.state(state).path.clone()
     }
@@ -136,7 +136,7 @@ impl Told<'_> {
         witness::witness(self.chart, &way)
     }
 
-    fn cycle(&self, at: Place) -> Witness {
+    fn cycle(&self, at: EdgeRef) -> Witness {
         let mut way = at.0.map(|from| self.found.found.way(from)).unwrap_or_default();
         way.push(self.found.edge(at));
         witness::witness(self.chart, &way)
@@ -146,13 +146,14 @@ impl Told<'_> {
         witness::witness(self.chart, &self.found.found.way(point))
     }
 
-    fn human(&self) -> Page {
-        let Survey { found, entered, left, ends, open, dead, cycle, boxed, worst, .. } = self.found;
+    fn human(&self) -> StyledText {
+        let Survey { found, entered, left, ends, open, dead, cycle, opaque_charts, worst, .. } =
+            self.found;
         if found.points.is_empty() {
             return self.nothing();
         }
         let inputs = number(u128::from(self.depth), "input");
-        let mut text = Page::default();
+        let mut text = StyledText::default();
         text.line(format!(
             "{}: every answer and every event, {inputs} deep, {}",
             self.chart.name,
@@ -161,7 +162,7 @@ impl Told<'_> {
         for reason in &found.reasons {
             text.line(format!("  not everything was tried: {reason}"));
         }
-        for step in boxed {
+        for step in opaque_charts {
             text.line(format!(
                 "  taken as a box: {step}, which may end in each of its ways at any time"
             ));
@@ -249,8 +250,8 @@ impl Told<'_> {
     }
 
     /// No run can start.
-    fn nothing(&self) -> Page {
-        let mut text = Page::default();
+    fn nothing(&self) -> StyledText {
+        let mut text = StyledText::default();
         text.line(format!("{}: nothing was explored, because no run can start", self.chart.name));
         for reason in &self.found.found.reasons {
             text.line(format!("  {reason}"));
@@ -278,7 +279,7 @@ impl Told<'_> {
             "points": found.points.len(),
             "bounded": found.reasons,
             "complete": self.found.is_whole,
-            "boxed": self.found.boxed,
+            "boxed": self.found.opaque_charts,
             "reached": paths(entered),
             "not_reached": paths(left),
             "not_taken": self.lines,

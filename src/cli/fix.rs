@@ -2,10 +2,10 @@
 
 use super::Exit;
 use super::files::Files;
-use super::output::{Page, complain, print, print_made};
+use super::output::{StyledText, complain, print, print_made};
 use super::save::write;
 use crate::disk::is_marked;
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_check::compile::Compilation;
 use chartc_check::fix::{Extent, Fixed, fix};
 use chartc_text::diagnostic::Diagnostic;
@@ -64,7 +64,7 @@ impl Fixing {
         files: &Files,
         states: &dyn Fn(&str) -> usize,
         counts: &dyn Fn(&str, &Diagnostic) -> bool,
-        paper: Paper,
+        terminal: Terminal,
     ) -> miette::Result<Outcome> {
         if !self.fix && !self.diff {
             return Err(miette::miette!(
@@ -81,7 +81,7 @@ impl Fixing {
         let changed: Vec<_> = changes.filter(|(_, old, new)| old != new).collect();
         if self.diff {
             for (name, old, new) in &changed {
-                print(&difference(name, old, new, paper))?;
+                print(&difference(name, old, new, terminal))?;
             }
             complain(said("would fix", &fixed, changed.len()));
             let exit = if changed.is_empty() { Exit::Clean } else { Exit::Findings };
@@ -110,13 +110,13 @@ fn said(what: &str, fixed: &Fixed, files: usize) -> String {
 }
 
 /// The differences between two texts of a file, in the unified format.
-pub(super) fn difference(name: &str, old: &str, new: &str, paper: Paper) -> Page {
-    let mut page = Page::on(paper);
-    page.ink("1", format!("--- {name}"));
-    page.ink("1", format!("+++ {name}"));
+pub(super) fn difference(name: &str, old: &str, new: &str, terminal: Terminal) -> StyledText {
+    let mut out = StyledText::on(terminal);
+    out.styled("1", format!("--- {name}"));
+    out.styled("1", format!("+++ {name}"));
     let diff = TextDiff::from_lines(old, new);
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        page.ink("36", hunk.header().to_string());
+        out.styled("36", hunk.header().to_string());
         for change in hunk.iter_changes() {
             let (sign, colour) = match change.tag() {
                 ChangeTag::Delete => ("-", "31"),
@@ -125,11 +125,11 @@ pub(super) fn difference(name: &str, old: &str, new: &str, paper: Paper) -> Page
             };
             let line = change.value();
             let text = line.strip_suffix('\n').unwrap_or(line);
-            page.ink(colour, format!("{sign}{}", text.strip_suffix('\r').unwrap_or(text)));
+            out.styled(colour, format!("{sign}{}", text.strip_suffix('\r').unwrap_or(text)));
             if !line.ends_with('\n') {
-                page.line("\\ No newline at end of file");
+                out.line("\\ No newline at end of file");
             }
         }
     }
-    page
+    out
 }

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::files::{Files, Root, STDIN};
 use super::fix::difference;
-use super::output::{Colour, complain, complain_report, paper, print, print_made, say};
+use super::output::{Colour, complain, complain_report, print, print_made, say, terminal};
 use super::save::write;
 use crate::report::REPORTS;
 use chartc_text::diagnostic::{Diagnostic, Severity};
@@ -75,12 +75,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 ));
             }
             Formatted::Broken(findings, sources) => {
-                complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
+                complain_report(&REPORTS[0].render(&findings, &sources, terminal(Colour::Auto)));
                 exit = Exit::Findings;
             }
             Formatted::Changed(new) if args.check || args.diff => {
                 if args.diff {
-                    print(&difference(file, &text, &new, paper(Colour::Auto)))?;
+                    print(&difference(file, &text, &new, terminal(Colour::Auto)))?;
                 } else {
                     say(file)?;
                 }
@@ -107,7 +107,7 @@ pub(super) fn formatted(file: &str, text: &str) -> Formatted {
         return Formatted::Broken(findings, sources);
     }
     let new = chartc_text::print::print(&tree);
-    let mut raw = chartc_text::disguise::unwritable(&tree, sources.get(id), &new);
+    let mut raw = chartc_text::confusables::unwritable(&tree, sources.get(id), &new);
     if file != STDIN {
         // The file keeps its own characters, unless they mislead.
         raw.retain(|found| found.severity == Severity::Error);

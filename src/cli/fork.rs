@@ -1,7 +1,7 @@
 //! `chartc store S.db fork`: a new run that begins at a line of another one's trace.
 
 use super::Exit;
-use super::durable::{begun, refused};
+use super::durable::{refused, stored_args};
 use super::files::Root;
 use super::instance::instance;
 use super::output::{complain, print_json, say};
@@ -67,12 +67,12 @@ pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
 fn without_memory(store: &Store, run: &str) -> miette::Result<Option<String>> {
     let listed = store.list().map_err(refused)?;
     let Some(row) = listed.into_iter().find(|row| row.run == run) else { return Ok(None) };
-    let mut begun = begun(&row)?;
-    let Some(file) = begun.memory.take() else { return Ok(None) };
+    let mut args = stored_args(&row)?;
+    let Some(file) = args.memory.take() else { return Ok(None) };
     complain(format!(
         "the fork has no `--memory`: {file} holds what `{run}` did later, too, and the fork would remember it"
     ));
-    Ok(Some(serde_json::to_string(&begun).unwrap_or_default()))
+    Ok(Some(serde_json::to_string(&args).unwrap_or_default()))
 }
 
 fn show(

@@ -5,7 +5,7 @@ use chartc_core::model::{Chart, Type, VariableKind};
 use chartc_text::diagnostic::nearest;
 
 /// Reads `name=value` pairs for some of the params or the inputs of a chart.
-pub(super) fn given(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Result<Map> {
+pub(super) fn given(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::Result<Map> {
     let variables = chart.variables.iter().filter(|v| kind.is(&v.kind));
     let known: Vec<(&str, &Type)> = variables.map(|v| (v.name.as_str(), &v.ty)).collect();
     let mut map = Map::new();
@@ -30,14 +30,14 @@ pub(super) fn given(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Resu
 
 /// Which variables a pair may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PairKind {
     /// `--param`.
     Param,
     /// `--input`.
     Input,
 }
 
-impl Kind {
+impl PairKind {
     const fn word(self) -> &'static str {
         match self {
             Self::Param => "param",

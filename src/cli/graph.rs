@@ -3,11 +3,11 @@
 use super::Exit;
 use super::files::Root;
 use super::highlight;
-use super::output::{Colour, complain_report, paper, print_made};
+use super::output::{Colour, complain_report, print_made, terminal};
 use super::pick::pick_with_sources;
 use super::save::write;
 use crate::report::REPORTS;
-use chartc_emit::{EMITTERS, Emitter, Kind, Options};
+use chartc_emit::{EMITTERS, Emitter, Options, OutputKind};
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
@@ -75,12 +75,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(found) => {
-            complain_report(&REPORTS[0].render(&found, &sources, paper(Colour::Auto)));
+            complain_report(&REPORTS[0].render(&found, &sources, terminal(Colour::Auto)));
             Ok(Exit::Findings)
         }
     }
 }
 
 fn pictures() -> impl Iterator<Item = &'static Emitter> {
-    EMITTERS.iter().copied().filter(|e| e.kind == Kind::Picture)
+    EMITTERS.iter().copied().filter(|e| e.kind == OutputKind::Picture)
 }

@@ -2,7 +2,7 @@
 
 use super::cassette::replaying;
 pub(super) use super::files::read;
-pub(super) use super::given::Kind;
+pub(super) use super::given::PairKind;
 use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
@@ -19,27 +19,27 @@ use chartc_text::diagnostic::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Values that the command line sets.
+/// The values of params and inputs from the command line.
 #[derive(Clone)]
-pub(super) struct Given {
+pub(super) struct InitialValues {
     pub(super) params: Map,
     pub(super) inputs: Map,
 }
 
-/// Who answers a chart's questions and calls.
-pub(super) struct Who {
+/// What answers the questions and the calls of a run.
+pub(super) struct Backends {
     pub(super) oracle: Arc<dyn Oracle>,
-    /// Who answers `human` steps, if not the oracle.
+    /// Answers `human` steps; `None` for the oracle.
     pub(super) people: Option<Arc<dyn Oracle>>,
     pub(super) tools: Arc<dyn Tools>,
     pub(super) host: Script,
 }
 
 /// Reads `name=value` pairs for the params or the inputs of a chart. Params without a default must be among them.
-pub(super) fn values(chart: &Chart, kind: Kind, pairs: &[String]) -> miette::Result<Map> {
+pub(super) fn values(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::Result<Map> {
     let map = given(chart, kind, pairs)?;
     let missing = chart.variables.iter().filter(|row| {
-        kind == Kind::Param
+        kind == PairKind::Param
             && kind.is(&row.kind)
             && row.default.is_none()
             && map.get(&row.name).is_none()
@@ -62,7 +62,7 @@ pub(super) fn oracle(
     human: Option<&str>,
     functions_file: Option<&Path>,
     clock: &Arc<dyn Clock>,
-) -> miette::Result<Who> {
+) -> miette::Result<Backends> {
     let mut host = match functions_file {
         Some(path) => Some(script_of(charts, path, clock.clone())?),
         None => None,
@@ -124,7 +124,7 @@ pub(super) fn oracle(
     if let Some(recorded) = recorded {
         tools = recorded;
     }
-    Ok(Who { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
+    Ok(Backends { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
 }
 
 /// The data of an event: a JSON object, or nothing.
@@ -150,7 +150,7 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
 /// The machine of the first chart, with its params; the other charts are its child charts.
 pub(super) fn instance<'p, H: Host>(
     plans: &'p [Plan<'p>],
-    given: &Given,
+    given: &InitialValues,
     host: H,
 ) -> miette::Result<Interpreter<'p, H>> {
     Interpreter::new(&plans[0], host, given.params.clone())

@@ -1,9 +1,9 @@
 //! `chartc intake`: events from Redis for the agents of a store.
 
 use super::Exit;
-use super::durable::{Begun, Cast, options, refused};
+use super::durable::{RunArgs, RunParts, options, refused};
 use super::files::Root;
-use super::instance::{Given, Kind, oracle, values};
+use super::instance::{InitialValues, PairKind, oracle, values};
 use super::live::{is_live, variable};
 use super::output::{complain, say};
 use super::pick::pick_to_run;
@@ -89,9 +89,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let given = Given {
-        params: values(chart, Kind::Param, &args.param)?,
-        inputs: values(chart, Kind::Input, &args.input)?,
+    let given = InitialValues {
+        params: values(chart, PairKind::Param, &args.param)?,
+        inputs: values(chart, PairKind::Input, &args.input)?,
     };
     let url = args.redis.clone().or_else(|| variable("REDIS_URL"));
     let url = url.unwrap_or_else(|| "redis://127.0.0.1".to_owned());
@@ -114,27 +114,27 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let replies = args.human == "later";
         let human = Some(args.human.as_str()).filter(|_| !replies);
         let llm = (args.llm.as_deref(), args.model.as_deref());
-        let who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+        let backends = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
         let origin = Origin {
             file: if args.file == "-" { String::new() } else { args.file.clone() },
             calls_per_turn: None,
             real_clock: true,
         };
-        let cast = Cast {
+        let parts = RunParts {
             plans: &plans,
             given: &given,
-            who,
+            backends,
             clock,
             is_live: is_live(args.llm.as_deref()),
             is_real: true,
             replies,
             origin,
-            begun: args.begun(&given),
+            args: args.run_args(&given),
             entries: &[],
             turns: 0,
             memory: None,
         };
-        let (engine, mut worker) = Worker::new(store, options(cast, |_| Ok(())));
+        let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
         worker.load_all().map_err(refused)?;
         // It owns the handle: the worker ends behind it.
         let taken = async move { intake.run(&engine, stopped(), tell).await };
@@ -192,9 +192,9 @@ async fn stopped() {
 }
 
 impl Args {
-    /// How an agent is begun, for `chartc store … resume`.
-    fn begun(&self, given: &Given) -> Begun {
-        Begun {
+    /// The arguments that begin an agent, for `chartc store … resume`.
+    fn run_args(&self, given: &InitialValues) -> RunArgs {
+        RunArgs {
             file: self.file.clone(),
             chart: self.chart.clone(),
             llm: self.llm.clone(),
@@ -205,7 +205,7 @@ impl Args {
             clock: (!is_live(self.llm.as_deref())).then(|| "real".to_owned()),
             params: given.params.clone(),
             inputs: given.inputs.clone(),
-            ..Begun::default()
+            ..RunArgs::default()
         }
     }
 }

@@ -130,7 +130,7 @@ mod tests {
         page: "",
     };
 
-    fn of(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
+    fn from_options(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
         let mut levels = Levels::default();
         levels.add(allow, warn, deny).map(|()| levels)
     }
@@ -151,20 +151,21 @@ mod tests {
 
     #[test]
     fn warnings_denied() {
-        let levels = of(&[], &[], &words(&["warnings"])).expect("it is a word");
+        let levels = from_options(&[], &[], &words(&["warnings"])).expect("it is a word");
         assert_eq!(applied(&levels), [("C0001", Severity::Error), ("C0101", Severity::Error)]);
     }
 
     #[test]
     fn warning_allowed_by_name() {
-        let levels = of(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
+        let levels = from_options(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
         assert_eq!(applied(&levels), [("C0001", Severity::Error)]);
     }
 
     #[test]
     fn what_is_off_is_told_to_those_who_ask() {
         let told = |warn: &[&str], deny: &[&str]| {
-            let levels = of(&[], &words(warn), &words(deny)).expect("all of them are words");
+            let levels =
+                from_options(&[], &words(warn), &words(deny)).expect("all of them are words");
             let found = applied(&levels).into_iter().find(|(code, _)| *code == OFF.code);
             found.map(|(_, severity)| severity)
         };
@@ -176,22 +177,22 @@ mod tests {
 
     #[test]
     fn denied_warnings_are_warnings_again() {
-        let mut levels = of(&[], &[], &words(&["warnings"])).expect("it is a word");
+        let mut levels = from_options(&[], &[], &words(&["warnings"])).expect("it is a word");
         levels.override_by(&Levels::default());
         assert_eq!(applied(&levels)[1].1, Severity::Error);
-        levels.override_by(&of(&[], &words(&["warnings"]), &[]).expect("it is a word"));
+        levels.override_by(&from_options(&[], &words(&["warnings"]), &[]).expect("it is a word"));
         assert_eq!(applied(&levels)[1].1, Severity::Warning);
     }
 
     #[test]
     fn errors_of_syntax_stay() {
-        let fault = of(&words(&["C0001"]), &[], &[]).expect_err("it is firm");
+        let fault = from_options(&words(&["C0001"]), &[], &[]).expect_err("it is firm");
         assert_eq!(fault.to_string(), "C0001 (syntax) is always an error");
     }
 
     #[test]
     fn unknown_names_get_a_hint() {
-        let fault = of(&[], &words(&["unknown-fild"]), &[]).expect_err("it is unknown");
+        let fault = from_options(&[], &words(&["unknown-fild"]), &[]).expect_err("it is unknown");
         let help = fault.help().map(|h| h.to_string());
         assert_eq!(help.as_deref(), Some("did you mean `unknown-field`?"));
     }

@@ -16,7 +16,7 @@ pub(super) fn line(
     id: TransitionId,
     sources: &Sources,
 ) -> (usize, String) {
-    let span = map.line(id).whole;
+    let span = map.transition(id).whole;
     let source = sources.get(span.file);
     let text = source.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match text.char_indices().nth(SHOWN) {
@@ -26,7 +26,8 @@ pub(super) fn line(
     let trigger = &chart.transition(id).trigger;
     let of = trigger.step().map(|step| chart.steps[step.index()].name.as_str());
     let is_else = matches!(trigger, Trigger::StepElse(_));
-    let is_target = map.line(id).targets.first().is_some_and(|target| target.start == span.start);
+    let is_target =
+        map.transition(id).targets.first().is_some_and(|target| target.start == span.start);
     let text = match of {
         Some(step) if is_else => format!("else {text}  (of {step})"),
         Some(step) if is_target => format!("-> {text}  (of {step})"),

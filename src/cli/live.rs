@@ -72,7 +72,7 @@ pub(super) fn is_live(llm: Option<&str>) -> bool {
 #[cfg(feature = "providers")]
 pub(super) fn is_free(llm: &str, model: &str) -> bool {
     match named(llm) {
-        Some(Named::Server(url)) => Place::at(url).is_free(),
+        Some(Named::Server(url)) => ProviderAccess::at(url).is_free(),
         Some(Named::Model(provider, _)) => place(provider).is_free(),
         Some(Named::Clients) | None => {
             model.split_once(':').is_some_and(|(provider, _)| place(provider).is_free())
@@ -114,7 +114,7 @@ pub(super) fn oracle(
             return Ok(Arc::new(Providers::only(place(provider).server()?, name)));
         }
         Some(Named::Server(url)) => {
-            let server = Place::at(url).server()?;
+            let server = ProviderAccess::at(url).server()?;
             if let Some(model) = model {
                 return Ok(Arc::new(Providers::only(server, model)));
             }
@@ -164,7 +164,7 @@ fn without_model(chart: &Chart) -> Option<&str> {
 
 /// Where a provider is, and what it is shown.
 #[cfg(feature = "providers")]
-pub(super) struct Place {
+pub(super) struct ProviderAccess {
     pub(super) provider: String,
     url: Option<String>,
     /// Who says so: a variable, or `--llm`.
@@ -178,7 +178,7 @@ pub(super) struct Place {
 
 /// What the environment and the table of providers say: `OPENAI_BASE_URL` and `OPENAI_API_KEY` for `openai`, and so on.
 #[cfg(feature = "providers")]
-pub(super) fn place(provider: &str) -> Place {
+pub(super) fn place(provider: &str) -> ProviderAccess {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let stem: String = provider.chars().map(plain).collect();
     let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
@@ -192,7 +192,14 @@ pub(super) fn place(provider: &str) -> Place {
     let wants_key = said.is_none() && known.is_some_and(|known| known.wants_key);
     let url = said.or_else(|| known.map(|known| known.url.to_owned()));
     let key = variable(&key_variable);
-    Place { provider: provider.to_owned(), url, url_variable, key, key_variable, wants_key }
+    ProviderAccess {
+        provider: provider.to_owned(),
+        url,
+        url_variable,
+        key,
+        key_variable,
+        wants_key,
+    }
 }
 
 /// The variable that Ollama's own programs read.
@@ -229,7 +236,7 @@ fn host(said: &str) -> String {
 }
 
 #[cfg(feature = "providers")]
-impl Place {
+impl ProviderAccess {
     /// The server at an address that `--llm` names.
     pub(super) fn at(url: String) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use super::Exit;
 use super::durable::refused;
 use super::files::Root;
-use super::output::{Page, complain, print, print_json, say};
+use super::output::{StyledText, complain, print, print_json, say};
 use super::pick::pick_to_run;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
@@ -114,7 +114,7 @@ fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
 }
 
 fn show(chart: &str, fates: &[(&str, Fate)]) -> miette::Result<()> {
-    let mut page = Page::default();
+    let mut out = StyledText::default();
     let (mut going, mut loading) = (0, 0);
     for (run, fate) in fates {
         let (words, lines) = match fate {
@@ -123,14 +123,14 @@ fn show(chart: &str, fates: &[(&str, Fate)]) -> miette::Result<()> {
             Fate::Loads(changes) => ("loads with changes", changes.as_slice()),
             Fate::Refused(reasons) => ("is refused", reasons.as_slice()),
         };
-        page.line(visible::line(&format!("{run}: {words}")));
+        out.line(visible::line(&format!("{run}: {words}")));
         for line in lines {
-            page.line(visible::line(&format!("  {line}")));
+            out.line(visible::line(&format!("  {line}")));
         }
         going += usize::from(!matches!(fate, Fate::Ended));
         loading += usize::from(matches!(fate, Fate::Loads(_)));
     }
-    print(&page)?;
+    print(&out)?;
     let runs = if going == 1 {
         format!("run of `{chart}` loads")
     } else {

@@ -1,7 +1,7 @@
 //! `chartc new`.
 
 use super::Exit;
-use super::output::{Page, print};
+use super::output::{StyledText, print};
 use super::save::write_new;
 use chartc_text::load::Memory;
 use std::path::PathBuf;
@@ -43,14 +43,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     write_new(&[(chart_path.as_path(), text.as_str()), (script_path.as_path(), script.as_str())])?;
     let [chart_path, script_path] =
         [chart_path, script_path].map(|p| quoted(&p.display().to_string().replace('\\', "/")));
-    let mut page = Page::default();
-    page.line(format!("wrote {chart_path} and {script_path}"));
-    page.line("");
-    page.line("Next:");
-    page.line(format!("  chartc run {chart_path} --llm script:{script_path}"));
-    page.line(format!("  chartc show {chart_path}"));
-    page.line(format!("  chartc check {chart_path}"));
-    print(&page)?;
+    let mut out = StyledText::default();
+    out.line(format!("wrote {chart_path} and {script_path}"));
+    out.line("");
+    out.line("Next:");
+    out.line(format!("  chartc run {chart_path} --llm script:{script_path}"));
+    out.line(format!("  chartc show {chart_path}"));
+    out.line(format!("  chartc check {chart_path}"));
+    print(&out)?;
     Ok(Exit::Clean)
 }
 

@@ -1,11 +1,11 @@
 //! Writing to the terminal: the only file that does.
 //!
-//! Output may contain text from models, servers, charts and files. A [`Page`] takes it line by line and adds the colours itself, so
+//! Output may contain text from models, servers, charts and files. [`StyledText`] takes it line by line and adds the colours itself, so
 //! that no such text moves the cursor, changes colours or begins a line; [`say`] and [`complain`] do so for single lines. Generated
 //! text, JSON and reports are already escaped, and have functions of their own.
 #![allow(clippy::disallowed_methods, reason = "the environment says what the terminal can show")]
 
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_core::visible;
 use std::io::{ErrorKind, IsTerminal, Write};
 #[cfg(feature = "run")]
@@ -23,13 +23,13 @@ pub enum Colour {
 }
 
 /// The properties of standard output.
-pub fn paper(colour: Colour) -> Paper {
+pub fn terminal(colour: Colour) -> Terminal {
     let colour = match colour {
         Colour::Auto => is_coloured(Stream::Output),
         Colour::Always => true,
         Colour::Never => false,
     };
-    Paper { colour, width: columns() }
+    Terminal { colour, width: columns() }
 }
 
 /// Where text goes.
@@ -74,24 +74,24 @@ pub fn columns() -> usize {
 
 /// Text for people, line by line.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct StyledText {
     text: String,
     colour: bool,
 }
 
-impl Page {
-    /// An empty page, with colours if the paper shows them.
-    pub fn on(paper: Paper) -> Self {
-        Self { text: String::new(), colour: paper.colour }
+impl StyledText {
+    /// Empty, with colours if the terminal shows them.
+    pub fn on(terminal: Terminal) -> Self {
+        Self { text: String::new(), colour: terminal.colour }
     }
 
     /// Adds a line. Line ends in it are escaped, and everything else that a terminal would interpret.
     pub fn line(&mut self, text: impl AsRef<str>) {
-        self.ink("", text);
+        self.styled("", text);
     }
 
     /// Adds a line in a colour: the numbers between `ESC [` and `m`, or none.
-    pub fn ink(&mut self, code: &str, text: impl AsRef<str>) {
+    pub fn styled(&mut self, code: &str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
         if self.colour && !code.is_empty() {
             self.text.push_str(&format!("\x1b[{code}m{text}\x1b[0m\n"));
@@ -111,14 +111,14 @@ impl Page {
         }
     }
 
-    /// Adds each line of a text, after a margin that no other line of the page has.
+    /// Adds each line of a text, after a margin that no other line has.
     pub fn block(&mut self, margin: &str, text: &str) {
         for line in text.split('\n') {
             self.line(format!("{margin}{line}").trim_end());
         }
     }
 
-    /// Adds the lines of another page.
+    /// Adds the lines of another text.
     pub fn add(&mut self, other: &Self) {
         self.text.push_str(&other.text);
     }
@@ -134,12 +134,12 @@ impl Page {
     }
 }
 
-/// Writes a page to standard output.
+/// Writes a text to standard output.
 ///
 /// # Errors
 /// Standard output cannot be written, for example because the disk is full. A reader that closes the pipe (`chartc … | head`) is
 /// not an error.
-pub fn print(page: &Page) -> miette::Result<()> {
+pub fn print(page: &StyledText) -> miette::Result<()> {
     write(&page.text)
 }
 
@@ -148,7 +148,7 @@ pub fn print(page: &Page) -> miette::Result<()> {
 /// # Errors
 /// As [`print()`].
 pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
-    let mut page = Page::default();
+    let mut page = StyledText::default();
     page.line(text);
     print(&page)
 }
@@ -185,12 +185,12 @@ pub fn print_coloured(text: &str) -> miette::Result<()> {
     write(&visible::coloured(text))
 }
 
-/// Asks a person: writes a page to standard output, then the prompt for the answer.
+/// Asks a person: writes a text to standard output, then the prompt for the answer.
 ///
 /// # Errors
 /// As [`print()`].
 #[cfg(feature = "run")]
-pub fn ask(page: &Page, words: &str) -> miette::Result<()> {
+pub fn ask(page: &StyledText, words: &str) -> miette::Result<()> {
     write(&format!("\n{}{}> ", page.text, visible::line(words)))
 }
 
@@ -218,7 +218,7 @@ fn write(text: &str) -> miette::Result<()> {
 
 /// Writes a message to standard error, with all lines but the first indented. Errors are ignored: there is nowhere to report them.
 pub fn complain(text: impl AsRef<str>) {
-    let mut page = Page::default();
+    let mut page = StyledText::default();
     for (nth, line) in text.as_ref().lines().enumerate() {
         let margin = if nth == 0 || line.starts_with(' ') { "" } else { "  " };
         page.line(format!("{margin}{line}"));
@@ -226,8 +226,8 @@ pub fn complain(text: impl AsRef<str>) {
     complain_page(&page);
 }
 
-/// Writes a page to standard error, as [`complain`].
-pub fn complain_page(page: &Page) {
+/// Writes a text to standard error, as [`complain`].
+pub fn complain_page(page: &StyledText) {
     let _ = std::io::stderr().write_all(page.text.as_bytes());
 }
 

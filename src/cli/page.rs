@@ -1,6 +1,6 @@
 //! The page of a rule, formatted for a terminal. Pages use few forms of Markdown: a title, paragraphs, lists, examples.
 
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_text::diagnostic::Rule;
 
 /// The maximum width of prose, however wide the terminal is.
@@ -9,8 +9,8 @@ const LONGEST: usize = 100;
 const MARGIN: &str = "  ";
 
 /// The page, with a final newline.
-pub(super) fn page(rule: &Rule, paper: Paper) -> String {
-    let mut set = Set { out: String::new(), paper, in_list: false };
+pub(super) fn page(rule: &Rule, terminal: Terminal) -> String {
+    let mut set = Set { out: String::new(), terminal, in_list: false };
     let (code, name, level) = (rule.code, rule.name, rule.severity.word());
     let bold = set.styled("1", &format!("{code} {name}"));
     set.out.push_str(&format!("{bold} ({level})\n"));
@@ -43,14 +43,18 @@ pub(super) fn page(rule: &Rule, paper: Paper) -> String {
 
 struct Set {
     out: String,
-    paper: Paper,
+    terminal: Terminal,
     /// Whether the last thing was an item of a list.
     in_list: bool,
 }
 
 impl Set {
     fn styled(&self, style: &str, text: &str) -> String {
-        if self.paper.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.terminal.colour {
+            format!("\u{1b}[{style}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// Breaks a paragraph or an item of a list into lines. There is no blank line between the items of a list.
@@ -64,7 +68,7 @@ impl Set {
         }
         self.in_list = item;
         let hang = if item { "  " } else { "" };
-        let width = self.paper.width.min(LONGEST);
+        let width = self.terminal.width.min(LONGEST);
         let mut column = 0;
         for word in text.split_whitespace() {
             let shown = word.replace("**", "");

@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
-use super::output::{Colour, complain, complain_report, paper};
+use super::output::{Colour, complain, complain_report, terminal};
 use crate::report::REPORTS;
 use chartc_check::compile::{Checked, Compilation};
 use chartc_text::diagnostic::{Severity, nearest};
@@ -134,7 +134,7 @@ pub(super) fn refuse(file: &str, done: &Compilation) -> Exit {
         complain(format!("error: there is no chart in {shown}"));
         return Exit::Nothing;
     }
-    complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
+    complain_report(&REPORTS[0].render(&errors, &done.sources, terminal(Colour::Auto)));
     Exit::Findings
 }
 

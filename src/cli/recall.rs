@@ -1,7 +1,7 @@
 //! The memory of an agent whose run is in a store: what it remembers agrees with what the run has done, whenever the process ends.
 
 use super::durable::Driven;
-use super::instance::{Given, instance};
+use super::instance::{InitialValues, instance};
 use super::memory;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -26,7 +26,7 @@ pub(super) fn open(
             "a memory that ends with the process does not go with --store: the run would remember less than it has done"
         ));
     }
-    let given = Given { params: params.clone(), inputs: Map::new() };
+    let given = InitialValues { params: params.clone(), inputs: Map::new() };
     let variables = instance(plans, &given, Script::empty())?.variables();
     memory::open(file, chart, variables, None)
 }

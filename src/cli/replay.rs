@@ -2,8 +2,8 @@
 
 use super::Exit;
 use super::files::{self, Root};
-use super::instance::{Given, instance, read};
-use super::output::{Page, print, say};
+use super::instance::{InitialValues, instance, read};
+use super::output::{StyledText, print, say};
 use super::pick::pick_to_run;
 use super::trace::world::{Log, text_of};
 use chartc_check::compile::Checked;
@@ -105,9 +105,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(different) => {
-            let mut page = Page::default();
-            page.block("", &format!("{}, {different}", visible::line(&name)));
-            print(&page)?;
+            let mut out = StyledText::default();
+            out.block("", &format!("{}, {different}", visible::line(&name)));
+            print(&out)?;
             Ok(Exit::Findings)
         }
     }
@@ -145,13 +145,13 @@ impl Recorded {
     }
 
     /// The params of the run.
-    pub(super) fn given(&self, tape: &Tape) -> Given {
+    pub(super) fn given(&self, tape: &Tape) -> InitialValues {
         let is_param = |name: &str| {
             let mut variables = self.chart.variables.iter();
             variables.any(|v| v.name == name && matches!(v.kind, VariableKind::Param { .. }))
         };
         let params: Map = tape.variables().into_iter().filter(|(name, _)| is_param(name)).collect();
-        Given { params, inputs: Map::new() }
+        InitialValues { params, inputs: Map::new() }
     }
 }
 

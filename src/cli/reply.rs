@@ -1,8 +1,8 @@
 //! Whether a person's answer can be used by the run that waits for it.
 
-use super::durable::{begun, made, refused};
+use super::durable::{made, refused, stored_args};
 use super::files::Root;
-use super::instance::Given;
+use super::instance::InitialValues;
 use super::output::complain;
 use super::pick::pick_to_run;
 use chartc_core::expr::Map;
@@ -55,18 +55,18 @@ fn objection(
     answer: &str,
 ) -> miette::Result<Option<String>> {
     let Some(saved) = store.session(&row.run).map_err(refused)? else { return Ok(None) };
-    let begun = begun(row)?;
-    let picked = pick_to_run(&begun.file, Some(&row.chart), &Root::default(), 0);
+    let args = stored_args(row)?;
+    let picked = pick_to_run(&args.file, Some(&row.chart), &Root::default(), 0);
     let Ok(Ok(checked)) = picked else {
         complain(format!(
             "warning: not checked, because the chart `{}` cannot be read from {}; if the answer does not fit, the trace of the run says so",
-            row.chart, begun.file
+            row.chart, args.file
         ));
         return Ok(None);
     };
     let charts = checked.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-    let given = Given { params: begun.params, inputs: Map::new() };
+    let given = InitialValues { params: args.params, inputs: Map::new() };
     let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
     // Where the computer's time passes, it has passed while no process had the run.
     let first = store.lines_after(&row.run, 0, 1).map_err(refused)?.pop();

@@ -19,7 +19,7 @@ use tempfile::{Builder, NamedTempFile};
 const MOST_LINKS: usize = 40;
 
 /// Where a text goes.
-enum Place {
+enum Destination {
     /// To a file at this path, which is not a link; the file may exist.
     File(PathBuf),
     /// To a device, a pipe, or an open descriptor.
@@ -34,14 +34,14 @@ enum Place {
 /// Why it could not be written.
 pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
     match place(path)? {
-        Place::File(target) => replace(&target, text).map_err(|fault| cannot(path, &fault)),
-        Place::Device(device) => {
+        Destination::File(target) => replace(&target, text).map_err(|fault| cannot(path, &fault)),
+        Destination::Device(device) => {
             let opened = OpenOptions::new().append(true).open(device);
             opened
                 .and_then(|mut file| file.write_all(visible::text(text).as_bytes()))
                 .map_err(|f| cannot(path, &f))
         }
-        Place::Output => print_made(text),
+        Destination::Output => print_made(text),
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
             return Err(miette::miette!("there is no folder {}", folder.display()));
         }
-        stays(path, folder_of(path))?;
+        ensure_inside(path, folder_of(path))?;
         let file = beside(path).and_then(|file| filled(file, text, None));
         written.push((path, file.map_err(|fault| cannot(path, &fault))?));
     }
@@ -134,9 +134,9 @@ impl Stream {
     /// The file stays locked while it is written. Where the system has no locks, it is written without one.
     fn open(path: &Path, options: &OpenOptions) -> miette::Result<Self> {
         let opened = match place(path)? {
-            Place::File(target) => options.open(target).map(Some),
-            Place::Device(device) => OpenOptions::new().append(true).open(device).map(Some),
-            Place::Output => Ok(None),
+            Destination::File(target) => options.open(target).map(Some),
+            Destination::Device(device) => OpenOptions::new().append(true).open(device).map(Some),
+            Destination::Output => Ok(None),
         };
         let file = opened.map_err(|fault| cannot(path, &fault))?;
         let regular = file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()));
@@ -179,7 +179,7 @@ impl Write for Stream {
 /// # Errors
 /// Why it could not be created.
 pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
-    stays(path, path)?;
+    ensure_inside(path, path)?;
     std::fs::create_dir_all(path)
         .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
 }
@@ -214,22 +214,26 @@ fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
 #[cfg(feature = "run")]
 pub(super) fn check(path: &Path) -> miette::Result<()> {
     match place(path)? {
-        Place::File(target) if !folder_of(&target).is_dir() => {
+        Destination::File(target) if !folder_of(&target).is_dir() => {
             Err(cannot(path, &io::ErrorKind::NotFound.into()))
         }
-        Place::File(_) | Place::Device(_) | Place::Output => Ok(()),
+        Destination::File(_) | Destination::Device(_) | Destination::Output => Ok(()),
     }
 }
 
 /// Where the text for `path` goes: `-` is standard output. Links are followed, but not out of the import root.
-fn place(path: &Path) -> miette::Result<Place> {
+fn place(path: &Path) -> miette::Result<Destination> {
     if path == Path::new("-") {
-        return Ok(Place::Output);
+        return Ok(Destination::Output);
     }
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Some(number) = descriptor(&target) {
-            return Ok(if number == "1" { Place::Output } else { Place::Device(target) });
+            return Ok(if number == "1" {
+                Destination::Output
+            } else {
+                Destination::Device(target)
+            });
         }
         let Ok(link) = target.read_link() else {
             return known(path, target);
@@ -242,21 +246,21 @@ fn place(path: &Path) -> miette::Result<Place> {
     ))
 }
 
-fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
+fn known(path: &Path, target: PathBuf) -> miette::Result<Destination> {
     match target.metadata() {
         Ok(known) if known.is_dir() => {
             Err(miette::miette!("cannot write {}: it is a folder", path.display()))
         }
-        Ok(known) if !known.is_file() => Ok(Place::Device(target)),
+        Ok(known) if !known.is_file() => Ok(Destination::Device(target)),
         _ if target == path => {
-            stays(path, folder_of(&target))?;
-            Ok(Place::File(target))
+            ensure_inside(path, folder_of(&target))?;
+            Ok(Destination::File(target))
         }
         _ => {
             let folder = folder_of(&target);
             let real = folder.canonicalize().map_err(|fault| cannot(path, &fault))?;
             if stays_inside(path, &real)? {
-                return Ok(Place::File(target));
+                return Ok(Destination::File(target));
             }
             Err(miette::miette!(
                 help = format!("name the file itself: {}", target.display()),
@@ -268,7 +272,7 @@ fn known(path: &Path, target: PathBuf) -> miette::Result<Place> {
 }
 
 /// Refuses a folder if a link out of the project leads to it.
-fn stays(path: &Path, folder: &Path) -> miette::Result<()> {
+fn ensure_inside(path: &Path, folder: &Path) -> miette::Result<()> {
     if !leads_out(folder)? {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! What a run shows: one line for each step and each transition.
 
-use super::output::{Page, print};
+use super::output::{StyledText, print};
 use super::wording::{
     action_call, arguments, fallback, json, more_tokens, object, outcome, said, short, trigger,
 };
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_check::notation;
 use chartc_core::expr::Duration;
 use chartc_core::expr::Value;
@@ -15,7 +15,7 @@ use std::io;
 
 /// Prints the lines of a trace that people want to follow.
 pub(super) struct Screen {
-    paper: Paper,
+    terminal: Terminal,
     /// The step whose answer was shown last: its end is not shown again.
     answered: Option<String>,
     /// The run is past its start.
@@ -42,7 +42,7 @@ pub(super) struct Screen {
 }
 
 #[derive(Clone, Copy)]
-enum Ink {
+enum TextStyle {
     Plain,
     Bold,
     Good,
@@ -52,7 +52,7 @@ enum Ink {
 
 impl Screen {
     /// For a chart and its child charts.
-    pub(super) fn new(paper: Paper, charts: &[&Chart]) -> Self {
+    pub(super) fn new(terminal: Terminal, charts: &[&Chart]) -> Self {
         let basic = |chart: &Chart| {
             let states = chart.states.iter();
             let basic =
@@ -60,7 +60,7 @@ impl Screen {
             basic.map(|s| s.path.clone()).collect()
         };
         Self {
-            paper,
+            terminal,
             answered: None,
             started: false,
             basic: charts.iter().map(|chart| (chart.name.clone(), basic(chart))).collect(),
@@ -82,7 +82,7 @@ impl Screen {
         Self { started: from.is_some(), shown: from.unwrap_or(0), ..self }
     }
 
-    fn write(&mut self, ink: Ink, text: &str) -> io::Result<()> {
+    fn write(&mut self, style: TextStyle, text: &str) -> io::Result<()> {
         if self.now >= self.shown + 1000 {
             self.over()?;
         }
@@ -90,9 +90,9 @@ impl Screen {
         self.time()?;
         self.note = None;
         if self.child.is_empty() {
-            return self.put(ink, text);
+            return self.put(style, text);
         }
-        self.put(ink, &format!("  {}: {}", self.child, text.trim_start()))
+        self.put(style, &format!("  {}: {}", self.child, text.trim_start()))
     }
 
     /// Whether the state is a leaf of the chart that is printed.
@@ -127,7 +127,7 @@ impl Screen {
             return Ok(());
         }
         self.shown += passed;
-        self.put(Ink::Faint, &format!("+{}", Duration(passed)))
+        self.put(TextStyle::Faint, &format!("+{}", Duration(passed)))
     }
 
     /// Shows turns that have ended without anything to show.
@@ -138,10 +138,10 @@ impl Screen {
         match self.silent.take() {
             None => Ok(()),
             Some((only, last)) if only == last => {
-                self.put(Ink::Faint, &format!("turn {only}: nothing"))
+                self.put(TextStyle::Faint, &format!("turn {only}: nothing"))
             }
             Some((first, last)) => {
-                self.put(Ink::Faint, &format!("turns {first} to {last}: nothing"))
+                self.put(TextStyle::Faint, &format!("turns {first} to {last}: nothing"))
             }
         }
     }
@@ -151,23 +151,23 @@ impl Screen {
         let Some((first, last)) = self.silent.take() else { return Ok(()) };
         match last - first {
             0 => {}
-            1 => self.put(Ink::Faint, &format!("turn {first}: nothing"))?,
-            _ => self.put(Ink::Faint, &format!("turns {first} to {}: nothing", last - 1))?,
+            1 => self.put(TextStyle::Faint, &format!("turn {first}: nothing"))?,
+            _ => self.put(TextStyle::Faint, &format!("turns {first} to {}: nothing", last - 1))?,
         }
-        self.put(Ink::Bold, &format!("turn {last}"))
+        self.put(TextStyle::Bold, &format!("turn {last}"))
     }
 
-    fn put(&self, ink: Ink, text: &str) -> io::Result<()> {
-        let code = match ink {
-            Ink::Plain => "",
-            Ink::Bold => "1",
-            Ink::Good => "32",
-            Ink::Bad => "31",
-            Ink::Faint => "2",
+    fn put(&self, style: TextStyle, text: &str) -> io::Result<()> {
+        let code = match style {
+            TextStyle::Plain => "",
+            TextStyle::Bold => "1",
+            TextStyle::Good => "32",
+            TextStyle::Bad => "31",
+            TextStyle::Faint => "2",
         };
-        let mut page = Page::on(self.paper);
-        page.ink(code, text);
-        print(&page).map_err(|fault| io::Error::other(fault.to_string()))
+        let mut out = StyledText::on(self.terminal);
+        out.styled(code, text);
+        print(&out).map_err(|fault| io::Error::other(fault.to_string()))
     }
 }
 
@@ -179,12 +179,14 @@ impl Sink for Screen {
         }
         let is_child = !line.child.is_empty();
         match &line.what {
-            What::Run { chart, .. } if is_child => self.write(Ink::Plain, &format!("runs {chart}")),
+            What::Run { chart, .. } if is_child => {
+                self.write(TextStyle::Plain, &format!("runs {chart}"))
+            }
             What::Ended { status, result, .. } if is_child => {
                 let text = format!("ended {status} {}", object(result));
-                self.write(Ink::Plain, text.trim_end())
+                self.write(TextStyle::Plain, text.trim_end())
             }
-            What::Run { chart, .. } => self.write(Ink::Bold, chart),
+            What::Run { chart, .. } => self.write(TextStyle::Bold, chart),
             What::Turn { turn } => {
                 self.started = true;
                 self.answered = None;
@@ -199,23 +201,23 @@ impl Sink for Screen {
             What::Event { event, data } => {
                 self.started = true;
                 self.over()?;
-                self.write(Ink::Bold, format!("event {event} {}", object(data)).trim_end())
+                self.write(TextStyle::Bold, format!("event {event} {}", object(data)).trim_end())
             }
             What::Delivered { event } => {
                 self.over()?;
-                self.write(Ink::Bold, &format!("event {event}, sent by the chart"))
+                self.write(TextStyle::Bold, &format!("event {event}, sent by the chart"))
             }
             What::Posted { event, to } => {
-                self.write(Ink::Faint, &format!("  {event}: sent to {to}"))
+                self.write(TextStyle::Faint, &format!("  {event}: sent to {to}"))
             }
             What::Undelivered { event, to } => {
-                self.write(Ink::Bad, &format!("  {event}: {to} cannot take it"))
+                self.write(TextStyle::Bad, &format!("  {event}: {to} cannot take it"))
             }
             What::SendCanceled { event } => {
-                self.write(Ink::Faint, &format!("  {event}: taken back"))
+                self.write(TextStyle::Faint, &format!("  {event}: taken back"))
             }
             What::Input { name, value } => {
-                self.write(Ink::Faint, &format!("  {name} = {}", short(&json(value))))
+                self.write(TextStyle::Faint, &format!("  {name} = {}", short(&json(value))))
             }
             What::Answer { step, option, value, rung, .. } => {
                 self.answered = Some(step.clone());
@@ -225,62 +227,64 @@ impl Sink for Screen {
                     None => said(value),
                 };
                 let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
-                self.write(Ink::Plain, &format!("  {step}: {}{how}", short(&said)))
+                self.write(TextStyle::Plain, &format!("  {step}: {}{how}", short(&said)))
             }
             What::Unusable { step, why, .. } => {
-                self.write(Ink::Bad, &format!("  {step}: no usable answer: {why}"))
+                self.write(TextStyle::Bad, &format!("  {step}: no usable answer: {why}"))
             }
             What::CallFailed { step, why, .. } => {
-                self.write(Ink::Bad, &format!("  {step}: failed: {why}"))
+                self.write(TextStyle::Bad, &format!("  {step}: failed: {why}"))
             }
             What::Usage { step, output_tokens, allowed: Some(most), .. } => {
                 let why = more_tokens(*output_tokens, *most);
-                self.write(Ink::Bad, &format!("  {step}: {why}"))
+                self.write(TextStyle::Bad, &format!("  {step}: {why}"))
             }
             What::Waiting { step, until_ms, .. } => {
                 let wait = Duration(until_ms.saturating_sub(self.now));
-                self.write(Ink::Faint, &format!("  {step}: tried again in {wait}"))
+                self.write(TextStyle::Faint, &format!("  {step}: tried again in {wait}"))
             }
             What::NotRetried { step, wanted_ms, most_ms, .. } => {
                 let (wanted, most) = (Duration(*wanted_ms), Duration(*most_ms));
                 let why = format!("wait {wanted} wanted, {most} at most");
-                self.write(Ink::Bad, &format!("  {step}: not tried again: {why}"))
+                self.write(TextStyle::Bad, &format!("  {step}: not tried again: {why}"))
             }
-            What::Cancelled { step, .. } => self.write(Ink::Faint, &format!("  {step}: given up")),
+            What::Cancelled { step, .. } => {
+                self.write(TextStyle::Faint, &format!("  {step}: given up"))
+            }
             What::Done { step, element: None } if self.answered.as_ref() != Some(step) => {
-                self.write(Ink::Faint, &format!("  {step}"))
+                self.write(TextStyle::Faint, &format!("  {step}"))
             }
             What::Unasked { option } => {
-                self.write(Ink::Plain, &format!("  {option}, the only option"))
+                self.write(TextStyle::Plain, &format!("  {option}, the only option"))
             }
             What::Fallback { step, why } => {
-                self.write(Ink::Bad, &format!("  {step}: {}", fallback(why)))
+                self.write(TextStyle::Bad, &format!("  {step}: {}", fallback(why)))
             }
             What::Taken { line, held } => {
                 let trigger = trigger(&line.trigger, held);
                 self.targets.clone_from(&line.targets);
                 let from = if line.state.is_empty() { "*" } else { &line.state };
                 if line.targets.is_empty() {
-                    self.write(Ink::Faint, &format!("  {from}: {trigger}"))
+                    self.write(TextStyle::Faint, &format!("  {from}: {trigger}"))
                 } else {
                     let targets = line.targets.join(", ");
-                    self.write(Ink::Good, &format!("  {from} -> {targets}  ({trigger})"))
+                    self.write(TextStyle::Good, &format!("  {from} -> {targets}  ({trigger})"))
                 }
             }
             What::ToolCall { tool, arguments, .. } => {
-                self.write(Ink::Plain, &format!("  {tool} {}", short(&json(arguments))))
+                self.write(TextStyle::Plain, &format!("  {tool} {}", short(&json(arguments))))
             }
             What::ToolResult { tool, value, .. } => {
-                self.write(Ink::Plain, &format!("  {tool} returned {}", short(&json(value))))
+                self.write(TextStyle::Plain, &format!("  {tool} returned {}", short(&json(value))))
             }
             What::ToolFailed { tool, why, .. } => {
-                self.write(Ink::Bad, &format!("  {tool} failed: {why}"))
+                self.write(TextStyle::Bad, &format!("  {tool} failed: {why}"))
             }
             What::Forbidden { state, tool, .. } => {
-                self.write(Ink::Bad, &format!("  {tool}: may not be called in {state}"))
+                self.write(TextStyle::Bad, &format!("  {tool}: may not be called in {state}"))
             }
             What::Denied { line } => self.write(
-                Ink::Bad,
+                TextStyle::Bad,
                 &format!(
                     "  {}: no `allow` line permits -> {}",
                     line.trigger,
@@ -288,46 +292,48 @@ impl Sink for Screen {
                 ),
             ),
             What::Refused { event } => {
-                self.write(Ink::Bad, &format!("  {event}: nothing handles it now"))
+                self.write(TextStyle::Bad, &format!("  {event}: nothing handles it now"))
             }
             What::NotTaken { input, why, .. } => {
                 let why =
                     if why == "closed" { "the run has ended" } else { "a turn is being walked" };
-                self.write(Ink::Bad, &format!("  {input}: not taken, {why}"))
+                self.write(TextStyle::Bad, &format!("  {input}: not taken, {why}"))
             }
             What::WalkEnded { why, step: Some(step), .. } if why == "failed" => {
-                self.write(Ink::Bad, &format!("  the turn failed at {step}"))
+                self.write(TextStyle::Bad, &format!("  the turn failed at {step}"))
             }
             What::Error { error } => {
-                self.write(Ink::Bad, &format!("  {}", notation::machine_event(error)))
+                self.write(TextStyle::Bad, &format!("  {}", notation::machine_event(error)))
             }
-            What::Warned { limit } => self.write(Ink::Bad, &format!("  limit.warn.{limit}")),
+            What::Warned { limit } => self.write(TextStyle::Bad, &format!("  limit.warn.{limit}")),
             What::Acted { action, arguments, value, changes, failed, why, .. } => {
-                let ink = if failed.is_empty() { Ink::Plain } else { Ink::Bad };
+                let style = if failed.is_empty() { TextStyle::Plain } else { TextStyle::Bad };
                 let outcome = outcome((value, changes), (failed, why));
-                self.write(ink, &format!("  {}: {outcome}", action_call(action, arguments)))
+                self.write(style, &format!("  {}: {outcome}", action_call(action, arguments)))
             }
             What::NotActed { failed, why, .. } => {
-                self.write(Ink::Bad, &format!("  no action: {failed}: {}", short(why)))
+                self.write(TextStyle::Bad, &format!("  no action: {failed}: {}", short(why)))
             }
-            What::HostNote { text, .. } => self.write(Ink::Faint, &format!("  {}", short(text))),
+            What::HostNote { text, .. } => {
+                self.write(TextStyle::Faint, &format!("  {}", short(text)))
+            }
             What::World { event, data } => {
                 let data = serde_json::to_string(data).unwrap_or_default();
-                self.write(Ink::Faint, &format!("  {event} {}", short(&data)))
+                self.write(TextStyle::Faint, &format!("  {event} {}", short(&data)))
             }
             What::Note { text, .. } if self.note.as_ref() != Some(text) => {
-                self.write(Ink::Faint, &format!("  {text}"))?;
+                self.write(TextStyle::Faint, &format!("  {text}"))?;
                 self.note = Some(text.clone());
                 Ok(())
             }
             What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
-                self.write(Ink::Good, &format!("  -> {state}"))
+                self.write(TextStyle::Good, &format!("  -> {state}"))
             }
             // Its result may take time.
             What::Started { .. } => self.turns(),
             // The target was not the state finally entered: it has an `initial`, or is a history.
             What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
-                self.write(Ink::Good, &format!("  -> {state}"))
+                self.write(TextStyle::Good, &format!("  -> {state}"))
             }
             What::TurnEnded { .. } => {
                 self.ended = true;

@@ -1,8 +1,8 @@
 //! Whether an event fits the run to which it is sent.
 
-use super::durable::begun;
+use super::durable::stored_args;
 use super::files::Root;
-use super::instance::{Given, instance};
+use super::instance::{InitialValues, instance};
 use super::output::complain;
 use super::pick::pick_to_run;
 use chartc_core::expr::Map;
@@ -22,21 +22,21 @@ pub(super) fn check(store: &Store, run: &str, event: &str, data: &Map) -> miette
         // The store says why nothing can be sent to it.
         return Ok(());
     };
-    let begun = begun(&row)?;
-    let picked = pick_to_run(&begun.file, Some(&row.chart), &Root::default(), 0);
+    let args = stored_args(&row)?;
+    let picked = pick_to_run(&args.file, Some(&row.chart), &Root::default(), 0);
     let Ok(Ok(checked)) = picked else {
         complain(format!(
             "warning: not checked, because the chart `{}` cannot be read from {}; if the event does not fit, the trace of the run says so",
-            row.chart, begun.file
+            row.chart, args.file
         ));
         return Ok(());
     };
     let charts = checked.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-    let given = Given { params: begun.params, inputs: Map::new() };
+    let given = InitialValues { params: args.params, inputs: Map::new() };
     let machine = instance(&plans, &given, Script::empty())?;
     let mut session = Session::new(machine, Arc::new(Deny), Arc::new(VirtualClock::new()), ());
-    for (name, value) in begun.inputs.iter() {
+    for (name, value) in args.inputs.iter() {
         // What does not fit any more is found when the run goes on.
         drop(session.input(name, value.clone()));
     }

@@ -2,10 +2,10 @@
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
 use super::Exit;
-use super::durable::{Begun, WORKERS, made, refused};
+use super::durable::{RunArgs, WORKERS, made, refused};
 use super::files::Root;
-use super::given::{Kind, given};
-use super::instance::{Given, Who, has_turns, oracle};
+use super::given::{PairKind, given};
+use super::instance::{Backends, InitialValues, has_turns, oracle};
 use super::otel;
 use super::output::complain;
 use super::pick::pick_to_run_with_sources;
@@ -122,7 +122,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             return Err(miette::miette!("no chart that is served has a param `{name}`"));
         }
     }
-    let gate = gate(&args)?;
+    let access = access(&args)?;
     let families: BTreeMap<&str, Vec<&Chart>> = served
         .iter()
         .map(|one| (one.checked.chart().name.as_str(), one.checked.family()))
@@ -151,13 +151,19 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         servers.begin().await;
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
         let llm = (args.llm.as_deref(), args.model.as_deref());
-        let mut who = oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
+        let mut backends = oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
         let seen: Vec<_> = served.iter().map(|one| (&one.checked, &one.sources)).collect();
-        let done = match servers.serve(&mut who, &seen, beside)? {
+        let done = match servers.serve(&mut backends, &seen, beside)? {
             Some(exit) => Ok(exit),
             None => {
                 let exporting = exporting.clone();
-                work(&args, &served, &plans, Cast { store, clock, who, gate, exporting }).await
+                work(
+                    &args,
+                    &served,
+                    &plans,
+                    ServerParts { store, clock, backends, access, exporting },
+                )
+                .await
             }
         };
         servers.end().await;
@@ -172,13 +178,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 /// The params of a chart among those that the host sets.
 fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
     let has = |name: &str| {
-        chart.variables.iter().any(|one| one.name == name && Kind::Param.is(&one.kind))
+        chart.variables.iter().any(|one| one.name == name && PairKind::Param.is(&one.kind))
     };
     let own = pairs.iter().filter(|pair| has(pair.split('=').next().unwrap_or_default()));
-    given(chart, Kind::Param, &own.cloned().collect::<Vec<_>>())
+    given(chart, PairKind::Param, &own.cloned().collect::<Vec<_>>())
 }
 
-fn gate(args: &Args) -> miette::Result<AccessRules> {
+fn access(args: &Args) -> miette::Result<AccessRules> {
     let token = |variable: &Option<String>| match variable {
         None => Token::random().map_err(|why| miette::miette!("{why}")),
         Some(name) => {
@@ -198,11 +204,11 @@ fn gate(args: &Args) -> miette::Result<AccessRules> {
 }
 
 /// What the runs are made of, and who may come to them.
-struct Cast {
+struct ServerParts {
     store: Store,
     clock: Arc<dyn Clock>,
-    who: Who,
-    gate: AccessRules,
+    backends: Backends,
+    access: AccessRules,
     exporting: otel::Exporting,
 }
 
@@ -210,7 +216,7 @@ async fn work(
     args: &Args,
     served: &[Served],
     plans: &BTreeMap<&str, Vec<Plan<'_>>>,
-    Cast { store, clock, who, gate, exporting }: Cast,
+    ServerParts { store, clock, backends, access, exporting }: ServerParts,
 ) -> miette::Result<Exit> {
     let listen = match args.listen {
         None if args.mcp => None,
@@ -225,20 +231,23 @@ async fn work(
         }
     };
     let before = store.list().map_err(refused)?;
-    let Who { oracle, people, tools, host } = who;
+    let Backends { oracle, people, tools, host } = backends;
     let feed = Feed::default();
     let show = feed.clone();
     let options = Options {
         make: Box::new(|making| {
-            let begun: Begun = serde_json::from_str(making.given)
+            let run_args: RunArgs = serde_json::from_str(making.given)
                 .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
-            let chart = begun.chart.as_deref().unwrap_or_default();
+            let chart = run_args.chart.as_deref().unwrap_or_default();
             let Some(plans) = plans.get(chart) else {
                 return Err(format!("its chart `{chart}` is not served now"));
             };
-            let origin =
-                Origin { file: begun.file, calls_per_turn: begun.calls_per_turn, real_clock: true };
-            let given = Given { params: begun.params, inputs: begun.inputs };
+            let origin = Origin {
+                file: run_args.file,
+                calls_per_turn: run_args.calls_per_turn,
+                real_clock: true,
+            };
+            let given = InitialValues { params: run_args.params, inputs: run_args.inputs };
             made(making, plans, &given, host.clone(), origin)
         }),
         driver: Arc::new(Parts { oracle, people, tools }),
@@ -275,19 +284,19 @@ async fn work(
         .iter()
         .map(|one| (one.checked.chart().name.clone(), (one.file.clone(), one.fixed.clone())))
         .collect();
-    let begun = Begun {
+    let run_args = RunArgs {
         llm: args.llm.clone(),
         model: args.model.clone(),
         human: Some("later".into()),
         functions: args.functions.as_ref().map(|path| path.display().to_string()),
         tools: args.servers.file(),
         clock: Some("real".into()),
-        ..Begun::default()
+        ..RunArgs::default()
     };
     let note = move |given: &chartc_serve::RunRequest<'_>| {
         let (file, fixed) = known.get(given.chart).cloned().unwrap_or_default();
         let params = given.params.iter().map(|(name, value)| (name.to_owned(), value.clone()));
-        let begun = Begun {
+        let run_args = RunArgs {
             file,
             chart: Some(given.chart.to_owned()),
             turns: Some(given.turns),
@@ -297,26 +306,26 @@ async fn work(
                 .chain(params)
                 .collect(),
             inputs: given.inputs.clone(),
-            ..begun.clone()
+            ..run_args.clone()
         };
-        serde_json::to_string(&begun).unwrap_or_default()
+        serde_json::to_string(&run_args).unwrap_or_default()
     };
     let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, note));
     for row in before.iter().filter(|row| row.status == "running") {
-        let begun: Begun = serde_json::from_str(&row.given).unwrap_or_default();
-        runs.drive(&row.run, begun.turns.unwrap_or(0));
+        let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();
+        runs.drive(&row.run, run_args.turns.unwrap_or(0));
     }
     if let Some(listener) = &listener {
-        welcome(args, listener, &gate);
+        welcome(args, listener, &access);
     }
     let outside = async {
         match (listener, args.mcp) {
-            (Some(listener), false) => serve(listener, runs, gate, stopped()).await,
+            (Some(listener), false) => serve(listener, runs, access, stopped()).await,
             (None, _) => {
                 tokio::select! { done = over_stdio(runs) => done, () = stopped() => Ok(()) }
             }
             (Some(listener), true) => {
-                let http = serve(listener, runs.clone(), gate, stopped());
+                let http = serve(listener, runs.clone(), access, stopped());
                 tokio::select! { done = over_stdio(runs) => done, done = http => done }
             }
         }
@@ -335,7 +344,7 @@ async fn work(
 }
 
 /// Tells on standard error where the server is, and the tokens that nobody has yet.
-fn welcome(args: &Args, listener: &TcpListener, gate: &AccessRules) {
+fn welcome(args: &Args, listener: &TcpListener, access: &AccessRules) {
     let Ok(address) = listener.local_addr() else { return };
     complain(format!("listening on http://{address}"));
     if !address.ip().is_loopback() {
@@ -344,10 +353,10 @@ fn welcome(args: &Args, listener: &TcpListener, gate: &AccessRules) {
         );
     }
     if args.token_env.is_none() {
-        complain(format!("token of clients: {}", gate.token.reveal()));
+        complain(format!("token of clients: {}", access.token.reveal()));
     }
     if args.people_token_env.is_none() {
-        complain(format!("token of people: {}", gate.people.reveal()));
+        complain(format!("token of people: {}", access.people.reveal()));
     }
     if args.store.is_none() {
         complain("the runs end with this process: --store FILE keeps them");

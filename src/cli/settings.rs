@@ -29,20 +29,20 @@ pub(super) struct Settings {
     here: PathBuf,
     /// What the options of the command say.
     options: Config,
-    known: Mutex<Known>,
+    known: Mutex<ConfigCache>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct ConfigCache {
     /// By the folder as it is named.
-    places: BTreeMap<PathBuf, Arc<Place>>,
+    places: BTreeMap<PathBuf, Arc<FolderConfig>>,
     /// By the path of the file; `None` if it cannot be used.
     configs: BTreeMap<PathBuf, Option<Arc<Config>>>,
 }
 
 /// A folder without links, and what governs the files in it.
 #[derive(Debug)]
-struct Place {
+struct FolderConfig {
     folder: PathBuf,
     config: Arc<Config>,
 }
@@ -60,9 +60,9 @@ impl Settings {
     ///
     /// # Errors
     /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown setting; with the place.
-    pub(super) fn of(&self, name: &str) -> miette::Result<Setting> {
+    pub(super) fn for_file(&self, name: &str) -> miette::Result<Setting> {
         let path = Path::new(name);
-        let Place { folder, config } = &*self.place(path)?;
+        let FolderConfig { folder, config } = &*self.place(path)?;
         let path = folder.join(path.file_name().unwrap_or_default());
         let mut levels = config.levels.clone();
         for (glob, own) in &config.per_path {
@@ -84,7 +84,7 @@ impl Settings {
     /// Whether the file or folder is left out of the folder that it is in.
     ///
     /// # Errors
-    /// As [`Settings::of`].
+    /// As [`Settings::for_file`].
     pub(super) fn leave_out(&self, path: &Path, is_folder: bool) -> miette::Result<bool> {
         let Some(name) = path.file_name() else { return Ok(false) };
         let place = self.place(path)?;
@@ -96,7 +96,7 @@ impl Settings {
     /// Whether a search of the working directory would leave the file out, or a folder around it.
     ///
     /// # Errors
-    /// As [`Settings::of`].
+    /// As [`Settings::for_file`].
     pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
         let path = Path::new(name);
         let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
@@ -120,7 +120,7 @@ impl Settings {
     }
 
     /// The folder that this file is in.
-    fn place(&self, path: &Path) -> miette::Result<Arc<Place>> {
+    fn place(&self, path: &Path) -> miette::Result<Arc<FolderConfig>> {
         let named = path.parent().unwrap_or(Path::new(""));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = known.places.get(named) {
@@ -140,7 +140,7 @@ impl Settings {
                 }
             },
         };
-        let place = Arc::new(Place { folder, config });
+        let place = Arc::new(FolderConfig { folder, config });
         known.places.insert(named.to_owned(), Arc::clone(&place));
         Ok(place)
     }

@@ -3,11 +3,11 @@
 use super::Exit;
 use super::files::Root;
 use super::highlight;
-use super::output::{Colour, columns, paper, print_coloured};
+use super::output::{Colour, columns, print_coloured, terminal};
 use super::pick::pick;
 use chartc_core::arena::StateId;
 use chartc_emit::Options;
-use chartc_emit::outline::{Page, outline};
+use chartc_emit::outline::{OutlineLayout, outline};
 
 /// The maximum number of states to draw without --all.
 const STATES: usize = 500;
@@ -62,14 +62,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Some(name) => highlight::state(chart, name)?,
         None => StateId(0),
     };
-    let page = Page {
+    let layout = OutlineLayout {
         width: columns(),
-        colour: paper(args.color).colour,
+        colour: terminal(args.color).colour,
         ascii: args.ascii,
         states: if args.all { usize::MAX } else { STATES },
         root,
     };
     let options = Options { legend: args.legend, highlight, taken: None };
-    print_coloured(&outline(chart, checked.map(), &options, &page))?;
+    print_coloured(&outline(chart, checked.map(), &options, &layout))?;
     Ok(Exit::Clean)
 }

@@ -3,8 +3,8 @@
 use super::Exit;
 use super::columns::{cut, padded, width};
 use super::files::Root;
-use super::instance::{Given, Kind, functions, instance, read, values};
-use super::output::{Page, print, print_json};
+use super::instance::{InitialValues, PairKind, functions, instance, read, values};
+use super::output::{StyledText, print, print_json};
 use super::pick::pick_to_run;
 use chartc_core::plan::Plan;
 use chartc_runtime::data;
@@ -64,9 +64,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let given = Given {
-        params: values(chart, Kind::Param, &args.param)?,
-        inputs: values(chart, Kind::Input, &args.input)?,
+    let given = InitialValues {
+        params: values(chart, PairKind::Param, &args.param)?,
+        inputs: values(chart, PairKind::Input, &args.input)?,
     };
     let entries = data::entries(&read(&args.events)?)
         .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
@@ -88,7 +88,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn human(seen: &Simulation, entries: &[data::Entry]) -> Page {
+fn human(seen: &Simulation, entries: &[data::Entry]) -> StyledText {
     let names = std::iter::once("start".to_owned()).chain(entries.iter().map(name));
     let rows: Vec<(String, String)> = names
         .zip(&seen.paths)
@@ -99,7 +99,7 @@ fn human(seen: &Simulation, entries: &[data::Entry]) -> Page {
         })
         .collect();
     let widest = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-    let mut text = Page::default();
+    let mut text = StyledText::default();
     for (name, states) in rows {
         text.line(format!("{}  {states}", padded(&name, widest)));
     }

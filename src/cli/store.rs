@@ -1,9 +1,9 @@
 //! `chartc store`: the runs of a store.
 
 use super::Exit;
-use super::durable::{begun, refused};
+use super::durable::{refused, stored_args};
 use super::instance::values_of_event;
-use super::output::{Page, complain, print, print_json, say};
+use super::output::{StyledText, complain, print, print_json, say};
 use super::{crowd, fork, reply, run, send};
 use chartc_core::visible;
 use chartc_runtime::oracle::Question;
@@ -112,9 +112,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 path.display()
             ));
         };
-        let begun = begun(&listed)?;
+        let args = stored_args(&listed)?;
         drop(store);
-        return run::run(run::Args::again(begun, path.clone(), run.clone()));
+        return run::run(run::Args::from_stored(args, path.clone(), run.clone()));
     }
     if let What::Fork(fork) = args.what {
         return fork::run(path, fork);
@@ -150,11 +150,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         What::Check => {
             let faults = store.check().map_err(refused)?;
-            let mut page = Page::default();
+            let mut out = StyledText::default();
             for fault in &faults {
-                page.block("", &visible::line(fault));
+                out.block("", &visible::line(fault));
             }
-            print(&page)?;
+            print(&out)?;
             if !faults.is_empty() {
                 return Ok(Exit::Findings);
             }

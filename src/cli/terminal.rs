@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::output::{Page, ask};
+use super::output::{StyledText, ask};
 use chartc_runtime::oracle::{
     Answer, Asking, Kind, NotOpen, Oracle, OracleError, Question, find_open, ready,
 };
@@ -26,8 +26,8 @@ impl Oracle for Person {
 fn answer(question: &Question) -> Result<Answer, OracleError> {
     let lost = |fault: std::io::Error| OracleError::Connection(fault.to_string());
     // A prompt may contain text from a model: its lines must not look like lines of the run.
-    let mut page = Page::default();
-    page.block("| ", &question.prompt);
+    let mut out = StyledText::default();
+    out.block("| ", &question.prompt);
     for option in &question.options {
         let name = &option.offer.name;
         // A prompt with {options} has shown each of them on its own line. A mere mention, such as by a model, does not count.
@@ -36,7 +36,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         };
         if !question.prompt.lines().any(is_shown) {
-            page.line(format!("- {name}"));
+            out.line(format!("- {name}"));
         }
     }
     let asked = match question.kind {
@@ -49,7 +49,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
     let words = format!("{}{id}{hint}", question.step);
     discard_typed();
     loop {
-        ask(&page, &words).map_err(|fault| OracleError::Connection(fault.to_string()))?;
+        ask(&out, &words).map_err(|fault| OracleError::Connection(fault.to_string()))?;
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line).map_err(lost)?;
         if read == 0 {
@@ -59,8 +59,8 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
             Ok(answer) => return Ok(Answer::from(answer.to_owned())),
             // It is asked again, and no attempt is used.
             Err(why) => {
-                page = Page::default();
-                page.line(why.to_string());
+                out = StyledText::default();
+                out.line(why.to_string());
             }
         }
     }

@@ -26,11 +26,15 @@ pub(super) fn below_within(
     most: usize,
 ) -> miette::Result<Option<Vec<String>>> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    real.ancestors().try_for_each(can_ignore)?;
+    real.ancestors().try_for_each(ensure_readable_ignore_files)?;
     let refused = Arc::new(Mutex::new(None));
     let (first, skips_folder) = (Arc::clone(&refused), Arc::clone(skips));
     let is_kept = move |path: &Path| {
-        if skips_folder(path, true)? { Ok(false) } else { can_ignore(path).map(|()| true) }
+        if skips_folder(path, true)? {
+            Ok(false)
+        } else {
+            ensure_readable_ignore_files(path).map(|()| true)
+        }
     };
     let walk = ignore::WalkBuilder::new(folder)
         .require_git(false)
@@ -70,8 +74,8 @@ pub(super) fn none() -> Skips {
     Arc::new(|_, _| Ok(false))
 }
 
-/// Whether the ignore files in a folder can be read: a pipe would block, and a device may be endless.
-fn can_ignore(folder: &Path) -> miette::Result<()> {
+/// Refuses a folder whose ignore files cannot be read: a pipe would block, and a device may be endless.
+fn ensure_readable_ignore_files(folder: &Path) -> miette::Result<()> {
     for name in [".gitignore", ".ignore"] {
         let path = folder.join(name);
         let fits = |known: std::fs::Metadata| known.is_file() && known.len() <= disk::LARGEST;

@@ -1,6 +1,6 @@
 //! The world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
 
-use super::instance::{Given, read};
+use super::instance::{InitialValues, read};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::model::Chart;
@@ -44,7 +44,7 @@ pub(super) fn open(path: &Path) -> miette::Result<World> {
 pub(super) fn live(
     world: Option<World>,
     charts: &[&Chart],
-    given: &Given,
+    given: &InitialValues,
     saved: Option<&Saved>,
     script: Script,
 ) -> miette::Result<(Functions, Option<Life>)> {
@@ -76,7 +76,7 @@ fn starting_scrip(chart: &Chart) -> Option<i64> {
 }
 
 /// The agent that acts: the world's, else the `agent_id` param, else the `id` of the `agent.yaml`, else the chart's name.
-fn name(world: &World, chart: &Chart, given: &Given) -> String {
+fn name(world: &World, chart: &Chart, given: &InitialValues) -> String {
     let text = |value: Option<&Value>| match value {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
         Some(_) | None => None,

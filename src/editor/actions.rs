@@ -25,7 +25,7 @@ pub struct Action {
     /// What it does, in a few words, without hidden characters.
     pub title: String,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ActionKind,
     /// The findings that it is about: indices into the diagnostics of the compilation, ascending.
     pub about: Vec<usize>,
     /// The replacements; their spans do not overlap. Empty if nothing is changed.
@@ -34,7 +34,7 @@ pub struct Action {
 
 /// What an action does.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ActionKind {
     /// It removes a finding.
     Fix {
         /// Whether it is certainly what the author meant. Such a fix is preferred.
@@ -64,7 +64,7 @@ pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
     for (nth, fix) in safe.into_iter().chain(unsafe_) {
         all.push(Action {
             title: fix_title(done, fix),
-            kind: Kind::Fix { is_safe: fix.is_safe },
+            kind: ActionKind::Fix { is_safe: fix.is_safe },
             about: vec![nth],
             edits: fix.edits.clone(),
         });
@@ -84,7 +84,7 @@ pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
         if known.insert(found.rule.code) {
             all.push(Action {
                 title: format!("Explain {}: {}", found.rule.code, title(found.rule.page)),
-                kind: Kind::Explain(found.rule),
+                kind: ActionKind::Explain(found.rule),
                 about: vec![*nth],
                 edits: Vec::new(),
             });
@@ -123,7 +123,7 @@ pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
     let (about, edits) = fix::together(done, span.file);
     let plural = if about.len() == 1 { "" } else { "s" };
     let title = format!("Fix {} problem{plural} of this file safely", about.len());
-    (!about.is_empty()).then_some(Action { title, kind: Kind::FixAll, about, edits })
+    (!about.is_empty()).then_some(Action { title, kind: ActionKind::FixAll, about, edits })
 }
 
 /// A comment on a line of its own before the finding's, or behind it where that is no comment. `None` if the finding cannot be
@@ -151,7 +151,7 @@ fn permit(done: &Compilation, nth: usize) -> Option<Action> {
     })?;
     let title = format!("Allow {code} here");
     let edits = vec![(Span::new(found.span.file, at, at), text)];
-    Some(Action { title, kind: Kind::Allow, about: vec![nth], edits })
+    Some(Action { title, kind: ActionKind::Allow, about: vec![nth], edits })
 }
 
 /// Whether an inserted text is read as a comment that begins at a place and applies to the line of a finding, which moves by the

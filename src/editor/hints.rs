@@ -3,7 +3,7 @@
 mod run;
 
 use super::hover::{Index, Subject, drivers, figures, policy};
-use super::visit::{self, Node};
+use super::visit::{self, SyntaxNode};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::Lowered;
 use chartc_check::turn::cost::TurnCost;
@@ -13,7 +13,9 @@ use chartc_core::model::{Failure, FailurePolicy, Field, StateKind, VariableKind}
 use chartc_core::visible;
 use chartc_text::front;
 use chartc_text::span::{FileId, Span};
-use chartc_text::syntax::{Action, Expr, ExprKind, File, Said, Step, StepItem, StepKind, TestItem};
+use chartc_text::syntax::{
+    Action, Expr, ExprKind, File, Step, StepItem, StepKind, TestAnswer, TestItem,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -22,7 +24,7 @@ const MANY: u64 = 2;
 
 /// What a hint says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum HintKind {
     /// The type of a name.
     Type,
     /// The name of the parameter that an argument is for.
@@ -33,7 +35,7 @@ pub enum Kind {
     Calls,
 }
 
-impl Kind {
+impl HintKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Type, Self::Parameter, Self::Policy, Self::Calls];
 }
@@ -44,47 +46,52 @@ pub struct Hint {
     /// The place, in bytes.
     pub offset: usize,
     /// What it says.
-    pub kind: Kind,
+    pub kind: HintKind,
     /// The words, without hidden characters.
     pub text: String,
 }
 
 /// The hints of these kinds in a part of a file, in order.
-pub fn hints(done: &Compilation, file: FileId, range: Range<usize>, kinds: &[Kind]) -> Vec<Hint> {
+pub fn hints(
+    done: &Compilation,
+    file: FileId,
+    range: Range<usize>,
+    kinds: &[HintKind],
+) -> Vec<Hint> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
-    let mut found = Found { done, file, range, kinds, hints: BTreeSet::new() };
-    let index = Index::of(done);
+    let mut found = HintCollector { done, file, range, kinds, hints: BTreeSet::new() };
+    let index = Index::new(done);
     let is_chart = front::of(done.sources.get(file)).name == front::chart::FRONTEND.name;
-    if is_chart && kinds.contains(&Kind::Type) {
+    if is_chart && kinds.contains(&HintKind::Type) {
         found.types(&index);
     }
-    if is_chart && kinds.contains(&Kind::Parameter) {
+    if is_chart && kinds.contains(&HintKind::Parameter) {
         found.parameters(&index, syntax);
     }
-    if kinds.contains(&Kind::Policy) {
+    if kinds.contains(&HintKind::Policy) {
         found.policies(&index, syntax);
     }
-    if kinds.contains(&Kind::Calls) {
+    if kinds.contains(&HintKind::Calls) {
         found.calls(&index);
     }
     found.hints.into_iter().collect()
 }
 
-struct Found<'c> {
+struct HintCollector<'c> {
     done: &'c Compilation,
     file: FileId,
     range: Range<usize>,
-    kinds: &'c [Kind],
+    kinds: &'c [HintKind],
     hints: BTreeSet<Hint>,
 }
 
-impl Found<'_> {
-    fn holds(&self, offset: usize) -> bool {
+impl HintCollector<'_> {
+    fn contains(&self, offset: usize) -> bool {
         (self.range.start..=self.range.end).contains(&offset)
     }
 
-    fn add(&mut self, offset: usize, kind: Kind, text: &str) {
-        if self.holds(offset) && self.kinds.contains(&kind) {
+    fn add(&mut self, offset: usize, kind: HintKind, text: &str) {
+        if self.contains(offset) && self.kinds.contains(&kind) {
             self.hints.insert(Hint { offset, kind, text: visible::line(text).into_owned() });
         }
     }
@@ -102,7 +109,7 @@ impl Found<'_> {
         for one in &index.charts {
             for (span, ty) in one.map.bound.iter().filter(|(span, _)| span.file == file) {
                 let ty = type_text(ty, &one.chart.types);
-                self.add(span.end as usize, Kind::Type, &format!(": {ty}"));
+                self.add(span.end as usize, HintKind::Type, &format!(": {ty}"));
             }
         }
     }
@@ -110,12 +117,12 @@ impl Found<'_> {
     fn parameters(&mut self, index: &Index<'_>, syntax: &File) {
         let mut calls: Vec<(Span, Vec<&Expr>)> = Vec::new();
         visit::file(syntax, &mut |node| match node {
-            Node::Expr(expr) => {
+            SyntaxNode::Expr(expr) => {
                 if let ExprKind::Call(name, arguments) = &expr.kind {
                     calls.push((name.span, arguments.iter().collect()));
                 }
             }
-            Node::Action(noted) => match &noted.node {
+            SyntaxNode::Action(noted) => match &noted.node {
                 Action::Do(name, arguments) => {
                     calls.push((name.span, arguments.iter().collect()));
                 }
@@ -128,16 +135,16 @@ impl Found<'_> {
                 | Action::Cancel(_)
                 | Action::Log(_) => {}
             },
-            Node::Target(target) => {
+            SyntaxNode::Target(target) => {
                 let name = target.path.names.last().map_or(target.path.span, |name| name.span);
                 calls.push((name, target.arguments.iter().collect()));
             }
-            Node::Test(noted) => match &noted.node {
+            SyntaxNode::Test(noted) => match &noted.node {
                 TestItem::Send(path, arguments)
-                | TestItem::Answers(_, Said::Option(path, arguments)) => {
+                | TestItem::Answers(_, TestAnswer::Option(path, arguments)) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
-                TestItem::Answers(_, Said::Text(_) | Said::Value(_))
+                TestItem::Answers(_, TestAnswer::Text(_) | TestAnswer::Value(_))
                 | TestItem::Given(..)
                 | TestItem::GivenFunction(_)
                 | TestItem::At(_)
@@ -150,7 +157,7 @@ impl Found<'_> {
                 | TestItem::Expect(_)
                 | TestItem::Bad(_) => {}
             },
-            Node::Does(step) => match &step.kind {
+            SyntaxNode::Does(step) => match &step.kind {
                 StepKind::Call(path, arguments) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
@@ -160,10 +167,14 @@ impl Found<'_> {
                 }
                 StepKind::Llm | StepKind::Code(_) | StepKind::Ask(_) | StepKind::Human(_) => {}
             },
-            Node::Line(_) | Node::Step(_) | Node::Param(_) | Node::Template(_) => {}
+            SyntaxNode::Line(_)
+            | SyntaxNode::Step(_)
+            | SyntaxNode::Param(_)
+            | SyntaxNode::Template(_) => {}
         });
         for (name, arguments) in calls {
-            let wanted = arguments.iter().any(|argument| self.holds(argument.span.start as usize));
+            let wanted =
+                arguments.iter().any(|argument| self.contains(argument.span.start as usize));
             if !wanted {
                 continue;
             }
@@ -171,7 +182,11 @@ impl Found<'_> {
             let params = params(found.of, &found.subject);
             for (param, argument) in params.iter().zip(arguments) {
                 if last_name(argument) != Some(param) {
-                    self.add(argument.span.start as usize, Kind::Parameter, &format!("{param}: "));
+                    self.add(
+                        argument.span.start as usize,
+                        HintKind::Parameter,
+                        &format!("{param}: "),
+                    );
                 }
             }
         }
@@ -181,7 +196,7 @@ impl Found<'_> {
     fn policies(&mut self, index: &Index<'_>, syntax: &File) {
         let mut own: BTreeMap<Span, &Step> = BTreeMap::new();
         visit::file(syntax, &mut |node| {
-            if let Node::Does(step) = node {
+            if let SyntaxNode::Does(step) = node {
                 own.insert(step.name.span, step);
             }
         });
@@ -196,7 +211,7 @@ impl Found<'_> {
                 let row = &one.chart.steps[nth];
                 if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
                     let text = policy(&one.chart, row.failure);
-                    self.add(self.line_end(spans.name), Kind::Policy, &text);
+                    self.add(self.line_end(spans.name), HintKind::Policy, &text);
                 }
             }
         }
@@ -220,10 +235,10 @@ impl Found<'_> {
                     _ => String::new(),
                 };
                 let text = format!("at most {worst} model calls a turn{by}");
-                self.add(offset, Kind::Calls, &text);
+                self.add(offset, HintKind::Calls, &text);
             }
             let Some(text) = run::worst(&one.chart, &found.run) else { continue };
-            self.add(self.line_end(one.map.name), Kind::Calls, &text);
+            self.add(self.line_end(one.map.name), HintKind::Calls, &text);
         }
     }
 }

@@ -10,7 +10,7 @@ use chartc_text::syntax::{
 use std::collections::BTreeSet;
 
 /// A value of an enum, or a field of a record with its type.
-pub(super) type Part<'c> = (&'c str, Option<&'c TypeExpr>);
+pub(super) type MemberName<'c> = (&'c str, Option<&'c TypeExpr>);
 
 /// A declaration.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(super) struct Decl<'c> {
     /// Its `///` lines.
     pub(super) doc: &'c str,
     /// What is declared inside it: values of an enum, fields of a record.
-    pub(super) parts: Vec<Part<'c>>,
+    pub(super) parts: Vec<MemberName<'c>>,
 }
 
 impl<'c> Decl<'c> {
@@ -195,7 +195,7 @@ fn option<'c>(kind: &'c LineKind, doc: &'c str) -> Option<Decl<'c>> {
 
 /// A state, with those inside it.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'c> {
+pub(super) struct StateNode<'c> {
     /// As written.
     pub(super) name: &'c str,
     /// State, parallel, final or history; the chart for the root.
@@ -207,12 +207,12 @@ pub(super) struct Node<'c> {
     /// Where it begins in its file.
     pub(super) start: usize,
     /// In order.
-    pub(super) children: Vec<Node<'c>>,
+    pub(super) children: Vec<StateNode<'c>>,
 }
 
 /// The states of a chart; the root is the chart itself.
-pub(super) fn states(chart: &Chart) -> Node<'_> {
-    let mut root = Node {
+pub(super) fn states(chart: &Chart) -> StateNode<'_> {
+    let mut root = StateNode {
         name: &chart.name.node,
         kind: SymbolKind::Chart,
         params: &[],
@@ -228,10 +228,10 @@ pub(super) fn states(chart: &Chart) -> Node<'_> {
     root
 }
 
-fn node<'c>(item: &'c StateItem, doc: &'c str) -> Option<Node<'c>> {
+fn node<'c>(item: &'c StateItem, doc: &'c str) -> Option<StateNode<'c>> {
     match item {
         StateItem::State(state) => Some(state_node(state, doc)),
-        StateItem::History(history) => Some(Node {
+        StateItem::History(history) => Some(StateNode {
             name: &history.name.node,
             kind: SymbolKind::History,
             params: &[],
@@ -252,14 +252,14 @@ fn node<'c>(item: &'c StateItem, doc: &'c str) -> Option<Node<'c>> {
     }
 }
 
-fn state_node<'c>(state: &'c State, doc: &'c str) -> Node<'c> {
+fn state_node<'c>(state: &'c State, doc: &'c str) -> StateNode<'c> {
     let (kind, params): (_, &[Param]) = match &state.kind {
         StateKind::State => (SymbolKind::State, &[]),
         StateKind::Parallel => (SymbolKind::Parallel, &[]),
         StateKind::Final(params, ..) => (SymbolKind::Final, params),
     };
     let items = state.body.iter().flat_map(|body| &body.items);
-    Node {
+    StateNode {
         name: &state.name.node,
         kind,
         params,
@@ -303,7 +303,7 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
 pub(super) fn parts<'d, 'c>(
     decls: &'d [Decl<'c>],
     name: &str,
-) -> Option<(&'d Decl<'c>, &'d [Part<'c>])> {
+) -> Option<(&'d Decl<'c>, &'d [MemberName<'c>])> {
     let is_type = |decl: &&Decl<'_>| matches!(decl.kind, SymbolKind::Type | SymbolKind::Enum);
     let found = decls.iter().filter(is_type).find(|decl| decl.name == name)?;
     Some((found, &found.parts))

@@ -4,7 +4,7 @@ mod item;
 mod search;
 
 pub(in crate::editor) use search::rank;
-pub use search::{Found, search};
+pub use search::{FoundSymbol, search};
 
 use crate::Compilation;
 use chartc_text::span::{FileId, Span};

@@ -84,7 +84,7 @@ pub fn tokens(compilation: &Compilation, file: FileId) -> Vec<Token> {
 /// The marks alone, in order and apart.
 fn known(text: &str, marks: &marks::Marks) -> Vec<(std::ops::Range<usize>, Mark)> {
     let mut found: Vec<(std::ops::Range<usize>, Mark)> = Vec::new();
-    let brace = Mark::of(TokenKind::Brace);
+    let brace = Mark::from_kind(TokenKind::Brace);
     let mut all: Vec<_> =
         marks.names.iter().map(|(range, mark)| (range.0..range.1, *mark)).collect();
     for (start, end) in &marks.holes {

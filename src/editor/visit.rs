@@ -1,16 +1,16 @@
 //! A walk through the syntax of a file, outermost first, in the order of the source.
 
 use chartc_text::syntax::{
-    Action, Argument, AskElse, Block, ChartItem, Component, Deadline, Expr, ExprKind, File,
-    Function, FunctionKind, Item, Limit, Line, LineKind, May, MayKind, Noted, Policy, Scenario,
-    StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart, TestItem,
-    Told,
+    Action, Argument, AskElse, Assertion, Block, ChartItem, Component, Deadline, Expr, ExprKind,
+    File, Function, FunctionKind, Item, Limit, Line, LineKind, May, MayKind, Noted, Policy,
+    Scenario, StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart,
+    TestItem,
 };
-use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, Said};
+use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, TestAnswer};
 
 /// A part of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Node<'s> {
+pub(super) enum SyntaxNode<'s> {
     /// A transition, of a state or a `from`.
     Line(&'s Line),
     /// A target, of a transition or a policy.
@@ -32,18 +32,18 @@ pub(super) enum Node<'s> {
 }
 
 /// Calls `see` with every part of a file.
-pub(super) fn file<'s>(file: &'s File, see: &mut dyn FnMut(Node<'s>)) {
-    let mut walk = Walk { see };
+pub(super) fn file<'s>(file: &'s File, see: &mut dyn FnMut(SyntaxNode<'s>)) {
+    let mut walk = Visitor { see };
     for item in &file.items {
         walk.item(item);
     }
 }
 
-struct Walk<'a, 's> {
-    see: &'a mut dyn FnMut(Node<'s>),
+struct Visitor<'a, 's> {
+    see: &'a mut dyn FnMut(SyntaxNode<'s>),
 }
 
-impl<'s> Walk<'_, 's> {
+impl<'s> Visitor<'_, 's> {
     fn item(&mut self, noted: &'s Noted<Item>) {
         match &noted.node {
             Item::Import(_) | Item::Enum(_) | Item::ToolSet(_) | Item::Bad(_) => {}
@@ -134,7 +134,7 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn line(&mut self, line: &'s Line) {
-        (self.see)(Node::Line(line));
+        (self.see)(SyntaxNode::Line(line));
         match &line.kind {
             LineKind::On(_) => {}
             LineKind::When(guard) => self.expr(guard),
@@ -167,12 +167,12 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn target(&mut self, target: &'s Target) {
-        (self.see)(Node::Target(target));
+        (self.see)(SyntaxNode::Target(target));
         self.all(&target.arguments);
     }
 
     fn step(&mut self, step: &'s Step) {
-        (self.see)(Node::Does(step));
+        (self.see)(SyntaxNode::Does(step));
         if let Some(each) = &step.each {
             self.expr(&each.list);
         }
@@ -192,7 +192,7 @@ impl<'s> Walk<'_, 's> {
             self.expr(guard);
         }
         for item in &step.items {
-            (self.see)(Node::Step(item));
+            (self.see)(SyntaxNode::Step(item));
             match &item.node {
                 StepItem::Prompt(text) => self.template(text),
                 StepItem::Policy(policy) => self.policy(policy),
@@ -249,7 +249,7 @@ impl<'s> Walk<'_, 's> {
 
     fn actions(&mut self, actions: &'s [Noted<Action>]) {
         for noted in actions {
-            (self.see)(Node::Action(noted));
+            (self.see)(SyntaxNode::Action(noted));
             match &noted.node {
                 Action::Assign(_, value) => self.expr(value),
                 Action::If(test, then, otherwise) => {
@@ -275,7 +275,7 @@ impl<'s> Walk<'_, 's> {
 
     fn scenario(&mut self, scenario: &'s Scenario) {
         for noted in &scenario.items {
-            (self.see)(Node::Test(noted));
+            (self.see)(SyntaxNode::Test(noted));
             match &noted.node {
                 TestItem::Given(_, value)
                 | TestItem::Set(_, value)
@@ -290,23 +290,23 @@ impl<'s> Walk<'_, 's> {
                     }
                 }
                 TestItem::Send(_, arguments) => self.all(arguments),
-                TestItem::Answers(_, Said::Value(value)) => self.expr(value),
-                TestItem::Answers(_, Said::Option(_, arguments)) => self.all(arguments),
-                TestItem::Answers(_, Said::Text(_)) => {}
+                TestItem::Answers(_, TestAnswer::Value(value)) => self.expr(value),
+                TestItem::Answers(_, TestAnswer::Option(_, arguments)) => self.all(arguments),
+                TestItem::Answers(_, TestAnswer::Text(_)) => {}
                 TestItem::Expect(expected) => match &expected.what {
-                    Told::Holds(test) => self.expr(test),
-                    Told::Called(_, arguments) => {
+                    Assertion::Holds(test) => self.expr(test),
+                    Assertion::Called(_, arguments) => {
                         if let Some(all) = arguments {
                             self.all(all);
                         }
                     }
-                    Told::At(_)
-                    | Told::Ended(_)
-                    | Told::Offered(..)
-                    | Told::Denied(_)
-                    | Told::Asked(_)
-                    | Told::Prompt(..)
-                    | Told::Text(..) => {}
+                    Assertion::At(_)
+                    | Assertion::Ended(_)
+                    | Assertion::Offered(..)
+                    | Assertion::Denied(_)
+                    | Assertion::Asked(_)
+                    | Assertion::Prompt(..)
+                    | Assertion::Text(..) => {}
                 },
                 TestItem::At(_)
                 | TestItem::Turn(_)
@@ -324,11 +324,11 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn param(&mut self, param: &'s Param) {
-        (self.see)(Node::Param(param));
+        (self.see)(SyntaxNode::Param(param));
     }
 
     fn template(&mut self, template: &'s Template) {
-        (self.see)(Node::Template(template));
+        (self.see)(SyntaxNode::Template(template));
         for part in &template.parts {
             if let TemplatePart::Hole(hole) = part {
                 self.expr(&hole.expr);
@@ -343,7 +343,7 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn expr(&mut self, expr: &'s Expr) {
-        (self.see)(Node::Expr(expr));
+        (self.see)(SyntaxNode::Expr(expr));
         match &expr.kind {
             ExprKind::None
             | ExprKind::Bad

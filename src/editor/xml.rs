@@ -58,7 +58,7 @@ pub(super) struct Attribute {
 
 /// What is at a place.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum XmlPosition {
     /// The name of this element, in its opening tag.
     Name(usize),
     /// The name in a closing tag.
@@ -233,7 +233,7 @@ fn is_name(c: char) -> bool {
 
 impl Tree {
     /// What is at an offset.
-    pub(super) fn place(&self, text: &str, offset: usize) -> Place {
+    pub(super) fn place(&self, text: &str, offset: usize) -> XmlPosition {
         let inside = |span: &Range<usize>| span.start < offset && offset < span.end;
         if let Some((span, other)) = self.others.iter().find(|(span, _)| inside(span)) {
             let name = span.start + 2;
@@ -241,17 +241,21 @@ impl Tree {
                 Other::Closing if offset >= name => {
                     let rest = &text[name..span.end];
                     let end = name + rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-                    if offset <= end { Place::Closing(name..end) } else { Place::Nothing }
+                    if offset <= end {
+                        XmlPosition::Closing(name..end)
+                    } else {
+                        XmlPosition::Nothing
+                    }
                 }
-                Other::Section => Place::Inside(self.around(offset)),
-                Other::Closing | Other::Comment | Other::Instruction => Place::Nothing,
+                Other::Section => XmlPosition::Inside(self.around(offset)),
+                Other::Closing | Other::Comment | Other::Instruction => XmlPosition::Nothing,
             };
         }
         // A closing tag that is not whole ends with the text.
         if let Some((span, Other::Closing)) = self.others.iter().find(|(s, _)| s.end == offset)
             && !text[span.clone()].ends_with('>')
         {
-            return Place::Closing(span.start + 2..span.end);
+            return XmlPosition::Closing(span.start + 2..span.end);
         }
         let in_tag = |element: &Element| {
             let tag = &element.tag;
@@ -259,30 +263,32 @@ impl Tree {
         };
         match self.elements.iter().position(in_tag) {
             Some(nth) => self.in_tag(text, nth, offset),
-            None => Place::Inside(self.around(offset)),
+            None => XmlPosition::Inside(self.around(offset)),
         }
     }
 
-    fn in_tag(&self, text: &str, nth: usize, offset: usize) -> Place {
+    fn in_tag(&self, text: &str, nth: usize, offset: usize) -> XmlPosition {
         let element = &self.elements[nth];
         if offset <= element.name.end {
-            return Place::Name(nth);
+            return XmlPosition::Name(nth);
         }
         for (number, attribute) in element.attributes.iter().enumerate() {
             let touches = |span: &Range<usize>| span.start <= offset && offset <= span.end;
             if touches(&attribute.name) {
-                return Place::Attribute(nth, attribute.name.clone());
+                return XmlPosition::Attribute(nth, attribute.name.clone());
             }
             match (&attribute.value, attribute.equals) {
                 (Some(value), _) if touches(value) => {
-                    return Place::Value(nth, number, value.clone());
+                    return XmlPosition::Value(nth, number, value.clone());
                 }
-                (None, Some(equals)) if equals + 1 == offset => return Place::NoValue(nth, number),
+                (None, Some(equals)) if equals + 1 == offset => {
+                    return XmlPosition::NoValue(nth, number);
+                }
                 (Some(_) | None, _) => {}
             }
         }
         let is_apart = text[..offset].ends_with(char::is_whitespace);
-        if is_apart { Place::Attribute(nth, offset..offset) } else { Place::Nothing }
+        if is_apart { XmlPosition::Attribute(nth, offset..offset) } else { XmlPosition::Nothing }
     }
 
     /// The innermost element whose contents are at an offset.
@@ -336,16 +342,16 @@ mod tests {
             let text = marked.replace('|', "");
             read(&text).place(&text, at)
         };
-        assert_eq!(place("<a><|"), Place::Name(1));
-        assert_eq!(place("<a><b|\n<c/></a>"), Place::Name(1));
-        assert_eq!(place("<a><b |<c/></a>"), Place::Attribute(1, 6..6));
-        assert_eq!(place("<a><b x=\"|<c/></a>"), Place::Value(1, 0, 9..9));
-        assert_eq!(place("<a><b x=|/></a>"), Place::NoValue(1, 0));
-        assert_eq!(place("<a><b/></|"), Place::Closing(9..9));
-        assert_eq!(place("<a><b/></a|>"), Place::Closing(9..10));
-        assert_eq!(place("<a>|</a>"), Place::Inside(Some(0)));
-        assert_eq!(place("<a>x</a>|"), Place::Inside(None));
-        assert_eq!(place("<a><!-- | --></a>"), Place::Nothing);
-        assert_eq!(place("<a x='1'|>"), Place::Nothing);
+        assert_eq!(place("<a><|"), XmlPosition::Name(1));
+        assert_eq!(place("<a><b|\n<c/></a>"), XmlPosition::Name(1));
+        assert_eq!(place("<a><b |<c/></a>"), XmlPosition::Attribute(1, 6..6));
+        assert_eq!(place("<a><b x=\"|<c/></a>"), XmlPosition::Value(1, 0, 9..9));
+        assert_eq!(place("<a><b x=|/></a>"), XmlPosition::NoValue(1, 0));
+        assert_eq!(place("<a><b/></|"), XmlPosition::Closing(9..9));
+        assert_eq!(place("<a><b/></a|>"), XmlPosition::Closing(9..10));
+        assert_eq!(place("<a>|</a>"), XmlPosition::Inside(Some(0)));
+        assert_eq!(place("<a>x</a>|"), XmlPosition::Inside(None));
+        assert_eq!(place("<a><!-- | --></a>"), XmlPosition::Nothing);
+        assert_eq!(place("<a x='1'|>"), XmlPosition::Nothing);
     }
 }

@@ -1,7 +1,7 @@
 //! The format for people: source excerpts with underlined spans.
 
 use super::plain::Plain;
-use super::{Findings, Paper, Report, cut, more, shown, summary};
+use super::{Findings, Report, Terminal, cut, more, shown, summary};
 use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::source::{Position, Sources};
@@ -28,26 +28,26 @@ const LONGEST_PLACE: usize = 200;
 pub(super) static REPORT: Report = Report { name: "human", format: render };
 
 fn render(findings: &Findings<'_>) -> String {
-    let Findings { diagnostics, sources, paper, .. } = *findings;
-    let (text, left_out) = drawn(diagnostics, sources, paper);
+    let Findings { diagnostics, sources, terminal, .. } = *findings;
+    let (text, left_out) = drawn(diagnostics, sources, terminal);
     text + &more(&left_out, sources) + &summary(diagnostics, sources.iter().count()) + "\n"
 }
 
 /// Draws a finding, without a summary.
-pub(super) fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
-    drawn(std::slice::from_ref(diagnostic), sources, paper).0
+pub(super) fn one(diagnostic: &Diagnostic, sources: &Sources, terminal: Terminal) -> String {
+    drawn(std::slice::from_ref(diagnostic), sources, terminal).0
 }
 
 /// Draws the findings that are shown, and counts the others of each file.
 fn drawn(
     diagnostics: &[Diagnostic],
     sources: &Sources,
-    paper: Paper,
+    terminal: Terminal,
 ) -> (String, BTreeMap<FileId, usize>) {
     let theme =
-        if paper.colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        if terminal.colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(paper.width)
+        .with_width(terminal.width)
         .with_links(false)
         .with_context_lines(1);
     let mut text = String::new();
@@ -56,7 +56,7 @@ fn drawn(
     for found in &shown {
         let related = found.related.iter().map(|(span, _)| span.file);
         for file in related.chain([found.span.file]) {
-            files.entry(file).or_insert_with(|| Plain::of(sources.get(file)));
+            files.entry(file).or_insert_with(|| Plain::new(sources.get(file)));
         }
     }
     for found in shown {

@@ -33,14 +33,14 @@ struct Finding<'d> {
     message: Cow<'d, str>,
     help: Option<Cow<'d, str>>,
     #[serde(flatten)]
-    place: Place<'d>,
+    place: JsonSpan<'d>,
     related: Vec<Related<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<Change<'d>>,
+    fix: Option<JsonFix<'d>>,
 }
 
 #[derive(Serialize)]
-struct Change<'d> {
+struct JsonFix<'d> {
     safe: bool,
     edits: Vec<Edit<'d>>,
 }
@@ -49,18 +49,18 @@ struct Change<'d> {
 struct Edit<'d> {
     replacement: &'d str,
     #[serde(flatten)]
-    place: Place<'d>,
+    place: JsonSpan<'d>,
 }
 
 #[derive(Serialize)]
 struct Related<'d> {
     message: Cow<'d, str>,
     #[serde(flatten)]
-    place: Place<'d>,
+    place: JsonSpan<'d>,
 }
 
 #[derive(Serialize)]
-struct Place<'d> {
+struct JsonSpan<'d> {
     file: &'d str,
     line: usize,
     column: usize,
@@ -85,15 +85,15 @@ fn finding<'d>(found: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
     }
 }
 
-fn change<'d>(fix: &'d Fix, sources: &'d Sources) -> Change<'d> {
+fn change<'d>(fix: &'d Fix, sources: &'d Sources) -> JsonFix<'d> {
     let edit =
         |(span, text): &'d (Span, String)| Edit { replacement: text, place: place(*span, sources) };
-    Change { safe: fix.is_safe, edits: fix.edits.iter().map(edit).collect() }
+    JsonFix { safe: fix.is_safe, edits: fix.edits.iter().map(edit).collect() }
 }
 
-fn place(span: Span, sources: &Sources) -> Place<'_> {
+fn place(span: Span, sources: &Sources) -> JsonSpan<'_> {
     let (start, end) = positions(span, sources);
-    Place {
+    JsonSpan {
         file: &sources.get(span.file).name,
         line: start.line,
         column: start.column,

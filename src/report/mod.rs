@@ -33,8 +33,13 @@ pub struct Report {
 
 impl Report {
     /// Formats findings of which an error fails the check.
-    pub fn render(&self, diagnostics: &[Diagnostic], sources: &Sources, paper: Paper) -> String {
-        (self.format)(&Findings::new(diagnostics, sources, paper))
+    pub fn render(
+        &self,
+        diagnostics: &[Diagnostic],
+        sources: &Sources,
+        terminal: Terminal,
+    ) -> String {
+        (self.format)(&Findings::new(diagnostics, sources, terminal))
     }
 }
 
@@ -50,13 +55,13 @@ pub struct Findings<'f> {
     /// The lowest level that fails the check, for each source; it is that of errors for sources beyond these.
     pub bars: &'f [Severity],
     /// The properties of the output.
-    pub paper: Paper,
+    pub terminal: Terminal,
 }
 
 impl<'f> Findings<'f> {
     /// Findings of which an error fails the check, and none of which are suppressed.
-    pub fn new(diagnostics: &'f [Diagnostic], sources: &'f Sources, paper: Paper) -> Self {
-        Self { diagnostics, suppressed: &[], sources, bars: &[], paper }
+    pub fn new(diagnostics: &'f [Diagnostic], sources: &'f Sources, terminal: Terminal) -> Self {
+        Self { diagnostics, suppressed: &[], sources, bars: &[], terminal }
     }
 
     /// Whether a finding fails the check.
@@ -68,7 +73,7 @@ impl<'f> Findings<'f> {
 
 /// Properties of the output.
 #[derive(Debug, Clone, Copy)]
-pub struct Paper {
+pub struct Terminal {
     /// Whether it shows colours.
     pub colour: bool,
     /// The width in columns.
@@ -98,13 +103,13 @@ pub(crate) fn format(name: &str) -> &'static Report {
 
 /// Formats one finding per line, for people and build scripts: `file:line:column: error[C0102] message`.
 pub fn short(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    short::REPORT.render(diagnostics, sources, Paper { colour: false, width: 100 })
+    short::REPORT.render(diagnostics, sources, Terminal { colour: false, width: 100 })
 }
 
 /// Draws one finding for people, without a summary.
 #[cfg(feature = "cli")]
-pub fn one(diagnostic: &Diagnostic, sources: &Sources, paper: Paper) -> String {
-    human::one(diagnostic, sources, paper)
+pub fn one(diagnostic: &Diagnostic, sources: &Sources, terminal: Terminal) -> String {
+    human::one(diagnostic, sources, terminal)
 }
 
 /// `2 errors, 1 warning in 3 files`; the files are those that have findings.

@@ -17,7 +17,7 @@ pub(super) struct Plain<'s> {
 
 impl<'s> Plain<'s> {
     /// Escapes the hidden characters of a source and its name.
-    pub(super) fn of(given: &'s Source) -> Self {
+    pub(super) fn new(given: &'s Source) -> Self {
         let name = visible::line(&given.name);
         let mut text = String::new();
         let (mut rest, mut moved) = (0, Vec::new());

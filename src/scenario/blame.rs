@@ -1,15 +1,15 @@
 //! What a failed test shows of its chart: what the run waits for, which event was lost, which decisions came last and on which
 //! values. Each is a fact about the run.
 
-use super::desk::Wanted;
 use super::expect::collect;
 use super::failure::Failure;
 use super::follow::{Did, follow};
 use super::play::Player;
 use super::reasons::{
-    Why, asked, assigned, idle, leading, lost, named, offered, permitting, refusing, unusable,
-    variables, waiting,
+    ConditionValue, asked, assigned, idle, leading, lost, named, offered, permitting, refusing,
+    unusable, variables, waiting,
 };
+use super::test_host::Wanted;
 use chartc_check::compile::Checked;
 use chartc_check::lower::test::{Expected, Move, Test};
 use chartc_check::lower::{Lowered, SourceMap};
@@ -25,7 +25,7 @@ const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RelatedPlace {
     /// A line, a condition, a step or a state.
     pub span: Span,
     /// How it is related to the failure.
@@ -35,13 +35,13 @@ pub struct Place {
 }
 
 /// Something that a run did, with the index of the trace line that records it.
-pub(super) struct Act<'c> {
+pub(super) struct RecordedAct<'c> {
     pub(super) one: &'c Lowered,
     pub(super) at: usize,
     pub(super) did: Did,
 }
 
-impl Act<'_> {
+impl RecordedAct<'_> {
     pub(super) fn map(&self) -> &SourceMap {
         &self.one.map
     }
@@ -59,22 +59,23 @@ pub(super) fn decided(
     test: &Test,
     failure: &Failure,
     lines: &[Line],
-) -> Vec<Place> {
+) -> Vec<RelatedPlace> {
     let mut acts = Vec::new();
-    follow(checked, lines, |one, at, did| acts.push(Act { one, at, did }));
+    follow(checked, lines, |one, at, did| acts.push(RecordedAct { one, at, did }));
     let failed = test.moves.iter().find(|(_, span)| *span == failure.span).map(|(step, _)| step);
     let expected = failed.and_then(|step| {
         if let Move::Expect(expected, holds) = step { Some((expected, *holds)) } else { None }
     });
     let wanted = wanted(checked.chart(), expected);
-    let decides =
-        |act: &&Act<'_>| matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_));
+    let decides = |act: &&RecordedAct<'_>| {
+        matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_))
+    };
     let starts = player.marks.iter().rev().copied().chain([0]);
     let windows = starts
         .map(|start| acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>());
     let window = windows.into_iter().find(|window| !window.is_empty()).unwrap_or_default();
 
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<RelatedPlace> = Vec::new();
     let mut reads: Vec<VarId> = Vec::new();
     let is_awaited = matches!(
         expected,
@@ -145,17 +146,17 @@ pub(super) fn decided(
         places.extend(idle(player, checked, lines));
     }
     let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
-    if let Some(Act { one, did: Did::Denied(id), .. }) = denied {
-        push(&mut places, one.map.line(*id).whole, "chosen, and no `allow` line permits it");
+    if let Some(RecordedAct { one, did: Did::Denied(id), .. }) = denied {
+        push(&mut places, one.map.transition(*id).whole, "chosen, and no `allow` line permits it");
         if one.map.name == checked.map().name {
             refusing(player, checked, *id, &mut places);
         }
     }
     let last = window.iter().rev().find(|act| act.moves());
-    let stays = |act: &&&Act<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
+    let stays = |act: &&&RecordedAct<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
     let last = last.or_else(|| window.iter().rev().find(stays));
-    if let Some(Act { one, did: Did::Taken(id), .. }) = last {
-        push(&mut places, one.map.line(*id).whole, &taken(&one.chart, *id));
+    if let Some(RecordedAct { one, did: Did::Taken(id), .. }) = last {
+        push(&mut places, one.map.transition(*id).whole, &taken(&one.chart, *id));
         let guard = one.chart.transition(*id).guard.as_ref();
         if let Some(guard) = guard.filter(|_| one.map.name == checked.map().name) {
             variables(guard, &mut reads);
@@ -166,12 +167,12 @@ pub(super) fn decided(
         let before = window.iter().rev().find(|act| act.moves() && act.at < last.at);
         before.map_or(0, |act| act.at + 1)
     });
-    let leads = |act: &Act<'_>, id: TransitionId| {
+    let leads = |act: &RecordedAct<'_>, id: TransitionId| {
         let chart = &act.one.chart;
         let targets = &chart.transition(id).targets;
         targets.iter().any(|target| wanted.iter().any(|w| chart.contains(*w, target.state)))
     };
-    let mut refused: Vec<(&Act<'_>, TransitionId)> = Vec::new();
+    let mut refused: Vec<(&RecordedAct<'_>, TransitionId)> = Vec::new();
     for act in window.iter().filter(|act| act.at >= since) {
         if let Did::Refused(id) = act.did {
             refused.push((act, id));
@@ -181,7 +182,7 @@ pub(super) fn decided(
     refused.reverse();
     refused.sort_by_key(|(act, id)| !leads(act, *id));
     for (act, id) in refused.into_iter().take(MOST - 1) {
-        let Some(span) = act.map().line(id).guard else { continue };
+        let Some(span) = act.map().transition(id).guard else { continue };
         let is_own = act.map().name == checked.map().name;
         // The guard read the present values only if nothing has changed them since.
         let guard = act.one.chart.transition(id).guard.as_ref();
@@ -189,7 +190,7 @@ pub(super) fn decided(
             !acts.iter().any(|later| later.at > act.at && may_change(later, guard))
         });
         let why = if is_own && is_fresh { player.why(id, act.at, lines) } else { None };
-        let why = why.filter(|why| !why.holds).map(|Why { text, .. }| text);
+        let why = why.filter(|why| !why.holds).map(|ConditionValue { text, .. }| text);
         let what = why.unwrap_or_else(|| untaken(&act.one.chart, id));
         if let Some(guard) = &act.one.chart.transition(id).guard.as_ref().filter(|_| is_own) {
             variables(guard, &mut reads);
@@ -200,7 +201,7 @@ pub(super) fn decided(
     }
     leading(player, checked, &wanted, &mut places);
     assigned(&acts, checked, &reads, &mut places);
-    if places.is_empty() && test.begins.is_empty() && !acts.iter().any(Act::moves) {
+    if places.is_empty() && test.begins.is_empty() && !acts.iter().any(RecordedAct::moves) {
         let begins = checked.map().states.first().and_then(|root| root.initial);
         if let Some(begins) = begins {
             push(&mut places, begins, "the run begins here, and stays");
@@ -215,7 +216,7 @@ pub(super) fn decided(
 }
 
 /// Whether what a run did may have changed the value of a guard.
-fn may_change(act: &Act<'_>, guard: &Expr) -> bool {
+fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
     let chart = &act.one.chart;
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
@@ -264,10 +265,11 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
 }
 
 /// Adds a place, unless one with the same start is listed already.
-pub(super) fn push(places: &mut Vec<Place>, span: Span, what: &str) {
-    let is_told = |place: &Place| place.span.file == span.file && place.span.start == span.start;
+pub(super) fn push(places: &mut Vec<RelatedPlace>, span: Span, what: &str) {
+    let is_told =
+        |place: &RelatedPlace| place.span.file == span.file && place.span.start == span.start;
     if !places.iter().any(is_told) {
-        places.push(Place { span, what: what.to_owned(), sets: None });
+        places.push(RelatedPlace { span, what: what.to_owned(), sets: None });
     }
 }
 

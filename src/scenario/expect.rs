@@ -19,7 +19,7 @@ const NAMES: [&str; 2] = ["calls", "result"];
 const MOST_SHOWN: usize = 6;
 
 /// Whether an expectation holds, with what was found instead.
-struct Seen {
+struct Observation {
     holds: bool,
     what: String,
     found: String,
@@ -50,19 +50,23 @@ pub(super) fn expect(
     Err(Failure::new(span, format!("expected {not}{}", seen.what)).found(seen.found))
 }
 
-fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen, Failure> {
+fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Observation, Failure> {
     let chart = player.chart;
     Ok(match expected {
         Expected::Holds(condition) => {
             let value = player.value(condition, span)?;
             let what = notation::expression_in(chart, condition, &NAMES);
-            let found = reads(player, condition, span);
-            Seen { holds: value == Value::Bool(true), what: format!("`{what}`"), found }
+            let found = describe_reads(player, condition, span);
+            Observation { holds: value == Value::Bool(true), what: format!("`{what}`"), found }
         }
         Expected::At(states) => {
             let machine = player.session.machine();
             let holds = states.iter().all(|state| machine.is_active(*state));
-            Seen { holds, what: format!("to be at {}", listed(player, states)), found: at(player) }
+            Observation {
+                holds,
+                what: format!("to be at {}", listed(player, states)),
+                found: at(player),
+            }
         }
         Expected::Ended(status) => {
             let ended = player.session.status().map(chartc_core::machine::Status::word);
@@ -72,7 +76,7 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
                 Some(word) => format!("it has ended {word}, {}", at(player)),
                 None => format!("it goes on, {}", at(player)),
             };
-            Seen { holds, what: format!("the run to have ended{what}"), found }
+            Observation { holds, what: format!("the run to have ended{what}"), found }
         }
         Expected::Offered(names, only) => {
             let offered = player.desk.with_lines(|lines| {
@@ -90,7 +94,7 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
                 && (!only || offered.iter().all(|name| names.contains(name)));
             let only = if *only { "only " } else { "" };
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Seen { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
+            Observation { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
         }
         Expected::Denied(state) => denied(player, *state),
         Expected::Called(name, arguments) => called(player, name, arguments.as_deref(), span)?,
@@ -101,10 +105,10 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
             } else {
                 format!("it has not asked{}", no_turn(player))
             };
-            Seen { holds, what: format!("`{step}` to have asked"), found }
+            Observation { holds, what: format!("`{step}` to have asked"), found }
         }
         Expected::Prompt(step, text) => match last_prompt(player, step) {
-            Some(prompt) => Seen {
+            Some(prompt) => Observation {
                 holds: prompt.contains(text.as_str()),
                 what: format!("the prompt of `{step}` to contain {}", words::quoted(text)),
                 found: format!("it is: {}", words::short(&prompt, 600)),
@@ -119,12 +123,16 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Seen,
             let name = notation::expression_in(chart, expr, &NAMES);
             let holds = matches!(&value, Value::Text(whole) if whole.contains(text.as_str()));
             let found = format!("it is {}", words::short(&words::value(&value), 600));
-            Seen { holds, what: format!("`{name}` to contain {}", words::quoted(text)), found }
+            Observation {
+                holds,
+                what: format!("`{name}` to contain {}", words::quoted(text)),
+                found,
+            }
         }
     })
 }
 
-fn denied(player: &Player<'_>, state: Option<StateId>) -> Seen {
+fn denied(player: &Player<'_>, state: Option<StateId>) -> Observation {
     let path = state.map(|state| player.chart.state(state).path.clone());
     let denied: Vec<String> = player.desk.with_lines(|lines| {
         let since = lines[player.since.0.min(lines.len())..].iter();
@@ -143,7 +151,7 @@ fn denied(player: &Player<'_>, state: Option<StateId>) -> Seen {
         denied => format!("denied: -> {}", denied.join("; -> ")),
     };
     let to = path.map_or(String::new(), |path| format!(" to `{path}`"));
-    Seen { holds, what: format!("a move{to} to be denied"), found }
+    Observation { holds, what: format!("a move{to} to be denied"), found }
 }
 
 fn called(
@@ -151,7 +159,7 @@ fn called(
     name: &str,
     arguments: Option<&[Expr]>,
     span: Span,
-) -> Result<Seen, Failure> {
+) -> Result<Observation, Failure> {
     let wanted = match arguments {
         Some(all) => Some(player.values(all, span)?),
         None => None,
@@ -185,7 +193,7 @@ fn called(
         calls => format!("called: {}", calls.iter().map(words).collect::<Vec<_>>().join("; ")),
     };
     let what = wanted.as_ref().map_or_else(|| name.to_owned(), words);
-    Ok(Seen { holds, what: format!("`{what}` to have been called"), found })
+    Ok(Observation { holds, what: format!("`{what}` to have been called"), found })
 }
 
 /// The prompt of the last question that a step has asked since the host did something.
@@ -218,7 +226,7 @@ fn at(player: &Player<'_>) -> String {
 }
 
 /// What a condition reads, with the present values.
-fn reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
+fn describe_reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
     let mut leaves: Vec<Expr> = Vec::new();
     collect(condition, &mut leaves);
     let mut shown = Vec::new();

@@ -1,6 +1,6 @@
 //! Why a test failed.
 
-use super::desk::Wanted;
+use super::test_host::Wanted;
 use chartc_check::lower::test::Test;
 use chartc_core::expr::{Map, Value};
 use chartc_text::span::Span;

@@ -30,7 +30,7 @@ pub(crate) enum Did {
 }
 
 /// One chart of a run.
-struct Subject<'c> {
+struct FollowedChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
     /// States by their paths.
@@ -49,8 +49,8 @@ pub(crate) fn follow<'c>(
 ) {
     let own = checked.lowered();
     let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
-    let mut subjects: BTreeMap<Span, (Subject<'c>, &'c Lowered)> =
-        family.iter().map(|one| (one.map.name, (Subject::of(one), *one))).collect();
+    let mut subjects: BTreeMap<Span, (FollowedChart<'c>, &'c Lowered)> =
+        family.iter().map(|one| (one.map.name, (FollowedChart::new(one), *one))).collect();
     // Which chart runs below which steps.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
@@ -67,8 +67,8 @@ pub(crate) fn follow<'c>(
     }
 }
 
-impl<'c> Subject<'c> {
-    fn of(one: &'c Lowered) -> Self {
+impl<'c> FollowedChart<'c> {
+    fn new(one: &'c Lowered) -> Self {
         let (chart, map) = (&one.chart, &one.map);
         let states = chart.states.iter().enumerate();
         let paths = states.map(|(i, state)| (state.path.as_str(), StateId::at(i))).collect();
@@ -166,6 +166,6 @@ impl<'c> Subject<'c> {
         let state = self.paths.get(name.state.as_str())?;
         let first = self.chart.transitions.iter().position(|line| line.source == *state)?;
         let id = TransitionId::at(first + (name.nth as usize).checked_sub(1)?);
-        (id.index() < self.map.lines.len()).then_some(id)
+        (id.index() < self.map.transitions.len()).then_some(id)
     }
 }

@@ -2,15 +2,15 @@
 
 mod blame;
 mod budget;
-mod desk;
 mod expect;
 mod failure;
 mod follow;
 mod play;
 mod reasons;
+mod test_host;
 mod words;
 
-pub use blame::Place;
+pub use blame::RelatedPlace;
 pub(crate) use budget::OF_A_TEST;
 pub use failure::Failure;
 pub(crate) use follow::{Did, follow};
@@ -86,7 +86,7 @@ pub(crate) fn finding(test: &Test, played: &Played, sources: &Sources) -> Option
 }
 
 /// For a step that sets a variable, the statement that does so.
-fn setting(place: &Place, sources: &Sources) -> Span {
+fn setting(place: &RelatedPlace, sources: &Sources) -> Span {
     let Some(name) = &place.sets else { return place.span };
     let text = sources.get(place.span.file).slice(place.span);
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';

@@ -1,12 +1,12 @@
 //! Plays one test.
 
-use super::blame::{self, Place};
+use super::blame::{self, RelatedPlace};
 use super::budget::{A_THING, setting_up};
-use super::desk::{Desk, Reply, TestClock, Wanted, reason_of};
 use super::expect;
 use super::failure::{Failure, owed};
+use super::test_host::{Reply, TestClock, TestHost, Wanted, reason_of};
 use chartc_check::compile::Checked;
-use chartc_check::lower::test::{Answer, Asked, Move, Test};
+use chartc_check::lower::test::{Answer, Move, StepAddress, Test};
 use chartc_core::arena::StateId;
 use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
 use chartc_core::host::{Machine, Mismatch};
@@ -41,14 +41,14 @@ pub struct Played {
     /// What happened.
     pub lines: Vec<Line>,
     /// What the chart decided last, if the test failed.
-    pub places: Vec<Place>,
+    pub places: Vec<RelatedPlace>,
 }
 
 /// A test under way.
 pub(super) struct Player<'p> {
     pub(super) chart: &'p Chart,
-    pub(super) session: Session<Interpreter<'p, Desk>, Desk>,
-    pub(super) desk: Desk,
+    pub(super) session: Session<Interpreter<'p, TestHost>, TestHost>,
+    pub(super) desk: TestHost,
     /// Lines of the trace whose steps have been counted.
     counted: usize,
     /// The number of trace lines, and of calls of host functions, before the host's last input.
@@ -87,7 +87,8 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
-    let desk = Desk::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
+    let desk =
+        TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
     let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
         Ok(machine) => machine.with_charts(&plans),
         Err(Mismatch(why)) => {
@@ -95,7 +96,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
             return unplayed(failure, false);
         }
     };
-    let clock = Arc::new(TestClock { time: VirtualClock::new(), desk: desk.clone() });
+    let clock = Arc::new(TestClock { time: VirtualClock::new(), host: desk.clone() });
     let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
         .with_tools(Arc::new(desk.clone()));
     let mut player = Player {
@@ -283,7 +284,7 @@ impl Player<'_> {
     }
 
     /// Answers a step.
-    fn answer(&mut self, asked: &Asked, reply: Reply, span: Span) -> Result<(), Failure> {
+    fn answer(&mut self, asked: &StepAddress, reply: Reply, span: Span) -> Result<(), Failure> {
         let fits = |wanted: &Wanted| match wanted {
             Wanted::Answer(question) => {
                 question.step == asked.step
@@ -292,7 +293,7 @@ impl Player<'_> {
             }
             Wanted::Result(_) => false,
         };
-        let name = super::desk::step_name(&asked.child, &asked.step, asked.element);
+        let name = super::test_host::step_name(&asked.child, &asked.step, asked.element);
         self.reply(fits, &name, false, reply, span)
     }
 

@@ -1,6 +1,6 @@
 //! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
 
-use super::blame::{Act, Place, push, untaken};
+use super::blame::{RecordedAct, RelatedPlace, push, untaken};
 use super::expect::collect;
 use super::follow::Did;
 use super::play::Player;
@@ -37,13 +37,13 @@ fn base(expr: &Expr) -> &Expr {
 
 /// Where these variables were last set: by a transition or a `code` step.
 pub(super) fn assigned(
-    acts: &[Act<'_>],
+    acts: &[RecordedAct<'_>],
     checked: &Checked,
     reads: &[VarId],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let own = acts.iter().filter(|act| act.map().name == checked.map().name);
-    let own: Vec<&Act<'_>> = own.collect();
+    let own: Vec<&RecordedAct<'_>> = own.collect();
     for id in reads {
         let chart = checked.chart();
         let sets = |actions: &[Action]| {
@@ -56,7 +56,7 @@ pub(super) fn assigned(
         let last = own.iter().rev().find_map(|act| {
             if let Did::Taken(line) = act.did {
                 let is_set = sets(&chart.transition(line).actions);
-                return is_set.then(|| checked.map().line(line).whole);
+                return is_set.then(|| checked.map().transition(line).whole);
             }
             let Did::Done(step) = act.did else { return None };
             let StepKind::Code(actions) = &chart.steps[step.index()].kind else { return None };
@@ -78,11 +78,11 @@ pub(super) fn leading(
     player: &Player<'_>,
     checked: &Checked,
     wanted: &[StateId],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let machine = player.session.machine();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
         let target = line.targets.iter().find(|target| wanted.contains(&target.state));
         if let Some(target) = target.filter(|_| machine.is_active(line.source)) {
             let what = format!("leads to `{}`, and is not taken", chart.state(target.state).path);
@@ -102,13 +102,13 @@ pub(super) fn leading(
 pub(super) fn offered(
     player: &mut Player<'_>,
     checked: &Checked,
-    acts: &[Act<'_>],
+    acts: &[RecordedAct<'_>],
     (names, only, holds): (&[String], bool, bool),
     lines: &[Line],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
-    let own = |act: &&Act<'_>| act.map().name == checked.map().name;
-    let is_option = |act: &&Act<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
+    let own = |act: &&RecordedAct<'_>| act.map().name == checked.map().name;
+    let is_option = |act: &&RecordedAct<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
     let Some(last) = acts.iter().filter(own).rfind(|act| matches!(act.did, Did::Held(_))) else {
         return;
     };
@@ -128,7 +128,7 @@ pub(super) fn offered(
         } else {
             holds && is_named
         };
-        let spans = checked.map().line(id);
+        let spans = checked.map().transition(id);
         end = Some(spans.whole);
         if is_wrong {
             let what = player.why(id, act.at, lines).map(|why| why.text);
@@ -154,13 +154,13 @@ pub(super) fn asked(
     step: &str,
     unexpected: bool,
     reads: &mut Vec<VarId>,
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
     let spans = &checked.map().steps[nth];
     if let (Some(guard), Some(span)) = (&chart.steps[nth].guard, spans.guard) {
-        let what = player.comes_to(guard, &[], &[]).map(|why| why.text);
+        let what = player.condition_value(guard, &[], &[]).map(|why| why.text);
         push(places, span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
         named(checked, guard, places);
         variables(guard, reads);
@@ -170,7 +170,7 @@ pub(super) fn asked(
 }
 
 /// The named conditions that a condition uses.
-pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<Place>) {
+pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<RelatedPlace>) {
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
     for leaf in &leaves {
@@ -188,7 +188,7 @@ pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
     id: TransitionId,
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let (leaf, line) = (player.leaf(), chart.transition(id));
@@ -197,7 +197,7 @@ pub(super) fn refusing(
     let rows: Vec<_> = rows.filter(|(row, _)| is_from(row.from)).collect();
     let closed = rows.iter().find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
     if let Some((row, span)) = closed {
-        let why = row.guard.as_ref().and_then(|guard| player.comes_to(guard, &[], &[]));
+        let why = row.guard.as_ref().and_then(|guard| player.condition_value(guard, &[], &[]));
         let what = why.map_or_else(|| "its condition is false".to_owned(), |why| why.text);
         push(places, **span, &what);
     }
@@ -208,7 +208,7 @@ pub(super) fn permitting(
     checked: &Checked,
     state: Option<StateId>,
     lines: &[Line],
-    places: &mut Vec<Place>,
+    places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
     let left = lines
@@ -225,18 +225,18 @@ pub(super) fn permitting(
 }
 
 /// The step with the last unusable answer.
-pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<Place> {
+pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let own = lines.iter().filter(|line| line.child.is_empty());
     own.rev().find_map(|line| {
         let What::Unusable { step, why, .. } = &line.what else { return None };
         let nth = checked.chart().steps.iter().position(|one| one.name == *step)?;
         let span = checked.map().steps[nth].name;
-        Some(Place { span, what: format!("its answer cannot be used: {why}"), sets: None })
+        Some(RelatedPlace { span, what: format!("its answer cannot be used: {why}"), sets: None })
     })
 }
 
 /// What the run waits for: the calls under way, those to people last.
-pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let machine = player.session.machine();
     let mut keys = machine.pending();
     let is_person =
@@ -265,13 +265,13 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
                 .then(|| format!("; the last could not be used: {why}"))
         });
         let what = what + &before.unwrap_or_default();
-        Place { span: checked.map().step(key.step).name, what, sets: None }
+        RelatedPlace { span: checked.map().step(key.step).name, what, sets: None }
     };
     keys.into_iter().map(place).collect()
 }
 
 /// Events of the host that nothing handled: the lines for them that exclude the present state, or else the state itself.
-pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<Place> {
+pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
     let own = lines[since..].iter().filter(|line| line.child.is_empty());
@@ -289,7 +289,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
         line.trigger == Trigger::AnyEvent
     };
     let mut places = Vec::new();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().lines) {
+    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
         let Some(scope) = line.scope.as_ref().filter(|_| is_about(line)) else { continue };
         let left_out = scope.none_of.iter().find(|state| machine.is_active(**state));
         if let Some(state) = left_out.filter(|_| machine.is_active(line.source)) {
@@ -308,7 +308,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
 }
 
 /// Where the run stays although the host did something.
-pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<Place> {
+pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
@@ -322,11 +322,11 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
     } else {
         "the run stays here: no line is taken"
     };
-    Some(Place { span: state.name, what: what.to_owned(), sets: None })
+    Some(RelatedPlace { span: state.name, what: what.to_owned(), sets: None })
 }
 
 /// The value of a condition.
-pub(super) struct Why {
+pub(super) struct ConditionValue {
     pub(super) holds: bool,
     /// The value in words, with what the condition reads.
     pub(super) text: String,
@@ -334,16 +334,26 @@ pub(super) struct Why {
 
 impl Player<'_> {
     /// The present value of a transition's guard, with the values that it reads.
-    pub(super) fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<Why> {
+    pub(super) fn why(
+        &mut self,
+        id: TransitionId,
+        at: usize,
+        lines: &[Line],
+    ) -> Option<ConditionValue> {
         let chart = self.chart;
         let line = chart.transition(id);
         let is_event = matches!(line.trigger, Trigger::Event(_));
         let payload = if is_event { payload(at, lines) } else { Vec::new() };
-        self.comes_to(line.guard.as_ref()?, &payload, &notation::payload(line))
+        self.condition_value(line.guard.as_ref()?, &payload, &notation::payload(line))
     }
 
     /// The present value of a condition; its payload has these values and names.
-    fn comes_to(&mut self, guard: &Expr, payload: &[Value], names: &[&str]) -> Option<Why> {
+    fn condition_value(
+        &mut self,
+        guard: &Expr,
+        payload: &[Value],
+        names: &[&str],
+    ) -> Option<ConditionValue> {
         let chart = self.chart;
         let mut leaves = Vec::new();
         collect(guard, &mut leaves);
@@ -363,7 +373,7 @@ impl Player<'_> {
         let shown =
             if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
         let what = words::short(&notation::expression_in(chart, guard, names), 80);
-        Some(Why { holds: is_so, text: format!("`{what}` is {is_so}{shown}") })
+        Some(ConditionValue { holds: is_so, text: format!("`{what}` is {is_so}{shown}") })
     }
 
     fn now(&mut self, expr: &Expr, payload: &[Value]) -> Option<Value> {

@@ -3,7 +3,7 @@
 use crate::hover::{compiled, first};
 use chartc::Compilation;
 use chartc::diagnostic::Severity;
-use chartc::editor::actions::{Action, Kind, actions, fix_all};
+use chartc::editor::actions::{Action, ActionKind, actions, fix_all};
 use chartc::span::Span;
 use chartc_text::rules::RULES;
 use std::collections::BTreeMap;
@@ -56,7 +56,8 @@ fn actions_of_a_warning() {
     let done = compiled("a.chart", text);
     insta::assert_snapshot!(shown(&done, whole(&done)));
     let all = actions(&done, whole(&done));
-    let allow = all.iter().find(|action| matches!(action.kind, Kind::Allow)).expect("a warning");
+    let allow =
+        all.iter().find(|action| matches!(action.kind, ActionKind::Allow)).expect("a warning");
     insta::assert_snapshot!(edited(&done, allow));
 }
 
@@ -112,12 +113,12 @@ fn a_comment_that_is_offered_silences_the_finding() {
             let done = chartc::check(&[name.to_owned()], &chartc::load::Memory::of(name, &text));
             for (nth, found) in done.diagnostics.iter().enumerate() {
                 let all = actions(&done, found.span);
-                let is_it = |a: &&Action| matches!(a.kind, Kind::Allow) && a.about == [nth];
+                let is_it = |a: &&Action| matches!(a.kind, ActionKind::Allow) && a.about == [nth];
                 let Some(action) = all.iter().find(is_it) else {
                     let line = done.sources.get(found.span.file).line_of(found.span.start);
                     let same = |a: &Action| {
                         let other = &done.diagnostics[a.about[0]];
-                        matches!(a.kind, Kind::Allow)
+                        matches!(a.kind, ActionKind::Allow)
                             && other.rule.code == found.rule.code
                             && done.sources.get(other.span.file).line_of(other.span.start) == line
                     };

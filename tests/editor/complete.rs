@@ -4,8 +4,8 @@ use crate::desk::{Changed, FIRST, alone, broken, charts, compiled};
 use chartc::editor::complete::{Completion, CompletionKind, Insert, complete};
 use chartc::editor::tokens::{TokenKind, tokens};
 use chartc::load::Memory;
+use chartc_text::front::chart::completion_context::spot;
 use chartc_text::front::chart::lex;
-use chartc_text::front::chart::spot::spot;
 use chartc_text::rules::RULES;
 use std::collections::BTreeMap;
 

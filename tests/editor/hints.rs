@@ -3,13 +3,13 @@
 use crate::hover::{compiled, first, folder, shipped};
 use chartc::Compilation;
 use chartc::editor::actions::actions;
-use chartc::editor::hints::{Kind, hints};
+use chartc::editor::hints::{HintKind, hints};
 use chartc::editor::lenses::lenses;
 use chartc::load::Memory;
 use chartc::span::Span;
 
 /// The lines of a file that have hints, with them.
-fn shown(done: &Compilation, kinds: &[Kind]) -> String {
+fn shown(done: &Compilation, kinds: &[HintKind]) -> String {
     let file = first(done);
     let source = done.sources.get(file);
     let all = hints(done, file, 0..source.text.len(), kinds);
@@ -24,19 +24,19 @@ fn shown(done: &Compilation, kinds: &[Kind]) -> String {
 #[test]
 fn hints_of_a_chart() {
     let done = shipped("charts/support.chart");
-    insta::assert_snapshot!(shown(&done, &Kind::ALL));
+    insta::assert_snapshot!(shown(&done, &HintKind::ALL));
 }
 
 #[test]
 fn hints_of_an_agent() {
     let done = shipped("charts/builder.agent.yaml");
-    insta::assert_snapshot!(shown(&done, &Kind::ALL));
+    insta::assert_snapshot!(shown(&done, &HintKind::ALL));
 }
 
 #[test]
 fn hints_of_a_test() {
     let done = shipped("charts/support.test.chart");
-    insta::assert_snapshot!(shown(&done, &Kind::ALL));
+    insta::assert_snapshot!(shown(&done, &HintKind::ALL));
 }
 
 #[test]
@@ -61,7 +61,7 @@ chart A {
 }
 ";
     let done = compiled("a.chart", text);
-    for kind in Kind::ALL {
+    for kind in HintKind::ALL {
         insta::assert_snapshot!(format!("alone_{kind:?}"), shown(&done, &[kind]));
     }
     assert_eq!(shown(&done, &[]), "");
@@ -71,14 +71,14 @@ chart A {
 fn names_of_unknown_events_have_no_type() {
     let text = "chart A {\n  event came(why: Text)\n  var last: Text = \"\"\n  initial a\n  state a {\n    on came(why) { last = why }\n    on gone(who) -> b\n  }\n  final b\n}\n";
     let done = compiled("a.chart", text);
-    assert_eq!(shown(&done, &[Kind::Type]), "on came(why«: Text») { last = why }");
+    assert_eq!(shown(&done, &[HintKind::Type]), "on came(why«: Text») { last = why }");
 }
 
 #[test]
 fn a_run_that_is_bounded_says_what_it_may_use() {
     let text = "client fast {\n  model \"a:b\"\n  max_tokens 100\n  input_price 1.0\n  output_price 2.0\n}\n\
                 chart A {\n  LIMITS\n  initial a\n  state a { llm think with fast { prompt \"x\" } -> b }\n  final b\n}\n";
-    let run = |text: &str| shown(&compiled("a.chart", text), &[Kind::Calls]);
+    let run = |text: &str| shown(&compiled("a.chart", text), &[HintKind::Calls]);
     assert_eq!(
         run(&text.replace("LIMITS", "limits { calls 5 }")),
         "chart A {«at most 5 model calls a run, answers of 500 tokens»"
@@ -94,8 +94,8 @@ fn only_the_range_is_looked_at() {
     let done = shipped("charts/support.chart");
     let file = first(&done);
     let length = done.sources.get(file).text.len();
-    let all = hints(&done, file, 0..length, &Kind::ALL);
-    let half = hints(&done, file, 0..length / 2, &Kind::ALL);
+    let all = hints(&done, file, 0..length, &HintKind::ALL);
+    let half = hints(&done, file, 0..length / 2, &HintKind::ALL);
     assert!(!half.is_empty() && half.len() < all.len());
     assert!(all.starts_with(&half));
 }
@@ -112,7 +112,7 @@ fn broken_charts_have_hints_too() {
         let done = chartc_check::compile::check_indexed(&names, &Memory(files.clone()), 0);
         lenses(&done, first(&done));
         actions(&done, Span::new(first(&done), 0, end));
-        found += hints(&done, first(&done), 0..end + 9, &Kind::ALL).len();
+        found += hints(&done, first(&done), 0..end + 9, &HintKind::ALL).len();
     }
     assert!(found > 20, "{found} hints");
 }

@@ -1,11 +1,11 @@
 //! Completion and hover in YAML.
 
-use chartc::editor::yaml::{Format, Item, ItemKind, complete, hover, names};
+use chartc::editor::yaml::{CompletionItem, Format, ItemKind, complete, hover, names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What is offered at `|`.
-fn offered(format: Format, text: &str) -> Vec<Item> {
+fn offered(format: Format, text: &str) -> Vec<CompletionItem> {
     let at = text.find('|').expect("a cursor");
     complete(format, &text.replacen('|', "", 1), at).items
 }
@@ -173,7 +173,7 @@ fn formats_by_name_and_text() {
         ("script.yaml", "answers: {}\n", None),
         ("agent.chart", "", None),
     ] {
-        assert_eq!(Format::of(path, text), format, "{path}");
+        assert_eq!(Format::from_path(path, text), format, "{path}");
     }
 }
 
@@ -222,7 +222,7 @@ fn files() -> Vec<(Format, String)> {
     }
     let read = |path: &PathBuf| fs::read_to_string(path).expect("a text");
     let texts = paths.iter().map(|path| (path.to_string_lossy().into_owned(), read(path)));
-    texts.filter_map(|(path, text)| Some((Format::of(&path, &text)?, text))).collect()
+    texts.filter_map(|(path, text)| Some((Format::from_path(&path, &text)?, text))).collect()
 }
 
 /// The places of keys in a text, where hover knows them.
@@ -256,7 +256,7 @@ fn each_key_of_each_file_is_offered_where_it_was() {
             }
             let without = [&text[..at.start], &text[at.end..]].concat();
             let done = complete(format, &without, at.start);
-            let is_there = |item: &Item| item.label == key;
+            let is_there = |item: &CompletionItem| item.label == key;
             // What means nothing beside the type of its step is not offered.
             let ignored = conflicts && !matches!(key, "name" | "type" | "in_state" | "run_if");
             assert!(done.items.iter().any(is_there) || ignored, "{key} in\n{without}");

@@ -36,10 +36,10 @@ fn behind(first: &str, second: &str) -> Option<bool> {
         panic!("{}\n{text}", chartc::report::short(&done.diagnostics, &done.sources));
     };
     let chart = checked.chart();
-    let flow = Flow::of(chart, &Facts::of(chart));
+    let flow = Flow::new(chart, &Facts::new(chart));
     assert!(flow.is_exact());
     let last = TransitionId::at(chart.transitions.len() - 1);
-    flow.fixed().into_iter().find(|f| f.site == Site::Line(last)).map(|f| f.holds)
+    flow.fixed().into_iter().find(|f| f.site == Site::Transition(last)).map(|f| f.holds)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use chartc::emit::Options;
 use chartc::emit::dot::dot;
 use chartc::emit::mermaid::mermaid;
-use chartc::emit::outline::{Page, outline};
+use chartc::emit::outline::{OutlineLayout, outline};
 use chartc::load::Memory;
 
 #[track_caller]
@@ -34,7 +34,7 @@ fn sent_events_and_lines_on_everything() {
     has(&picture, "s1 -> s2 [label=\" go \\l / send go; cancel timer \\l\"");
     has(&picture, "[label=\" on ** \\l\"");
 
-    insta::assert_snapshot!(outline(chart, map, &options, &Page::default()), @r"
+    insta::assert_snapshot!(outline(chart, map, &options, &OutlineLayout::default()), @r"
     S
     ├─● a
     │     enter   send go after 5s as timer
@@ -70,7 +70,7 @@ chart S {
     assert_eq!(picture.matches("sides=\"RB\"").count(), 4, "{picture}");
     has(&picture, "<b>human</b></font> sure each q in qs</font></td></tr></table></td></tr>");
 
-    insta::assert_snapshot!(outline(chart, map, &options, &Page::default()), @r"
+    insta::assert_snapshot!(outline(chart, map, &options, &OutlineLayout::default()), @r"
     S
     ├─● a
     │     call    find each q in qs look (up to 20, enough 3, 4 at a time, else none)  → b

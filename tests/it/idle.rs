@@ -3,7 +3,7 @@
 use chartc::diagnostic::Severity;
 use chartc::load::Memory;
 use chartc::report::REPORTS;
-use chartc::report::{Paper, short};
+use chartc::report::{Terminal, short};
 use serde_json::Value;
 
 /// The findings of one kind in a chart whose state `s` has this body.
@@ -108,8 +108,8 @@ fn the_change_goes_with_the_finding() {
     let text = chart("    on go when n == 1 -> t\n    on ping -> t");
     let done = chartc::check(&["it.chart".to_owned()], &Memory::of("it.chart", &text));
     let json = REPORTS.iter().find(|report| report.name == "json").expect("there is JSON");
-    let paper = Paper { colour: false, width: 100 };
-    let all: Value = serde_json::from_str(&json.render(&done.diagnostics, &done.sources, paper))
+    let terminal = Terminal { colour: false, width: 100 };
+    let all: Value = serde_json::from_str(&json.render(&done.diagnostics, &done.sources, terminal))
         .expect("it is JSON");
     let all = all["diagnostics"].as_array().expect("a list");
     let (with, without): (Vec<&Value>, Vec<&Value>) =

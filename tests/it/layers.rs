@@ -12,7 +12,7 @@ const TEXT: &[Row] = &[
     ("diagnostic", &["fix", "span"]),
     ("syntax", &["span"]),
     ("rules", &["diagnostic", "span"]),
-    ("disguise", &["diagnostic", "rules", "source", "span", "syntax"]),
+    ("confusables", &["diagnostic", "rules", "source", "span", "syntax"]),
     ("keys", &[]),
     ("front", &["diagnostic", "keys", "rules", "source", "span", "syntax"]),
     ("load", &["diagnostic", "front", "rules", "source", "span", "syntax"]),
@@ -43,11 +43,11 @@ const COMMAND: &[Row] = &[
     ("disk", &[]),
     ("report", &[]),
     ("scenario", &[]),
-    ("workshop", &[]),
+    ("chart_compiler", &[]),
     ("keys", &[]),
     ("editor", &["costs", "keys", "scenario"]),
     ("build", &["disk", "report"]),
-    ("cli", &["costs", "disk", "editor", "keys", "report", "scenario", "workshop"]),
+    ("cli", &["costs", "disk", "editor", "keys", "report", "scenario", "chart_compiler"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

@@ -3,7 +3,7 @@
 use crate::project::{corpus, read};
 use chartc::Checked;
 use chartc::emit::Options;
-use chartc::emit::outline::{Page, outline};
+use chartc::emit::outline::{OutlineLayout, outline};
 use chartc::load::Memory;
 use chartc_core::arena::StateId;
 use std::fmt::Write as _;
@@ -44,21 +44,21 @@ fn only(text: &str) -> Checked {
 }
 
 #[track_caller]
-fn draw(text: &str, page: &Page) -> String {
+fn draw(text: &str, layout: &OutlineLayout) -> String {
     let one = only(text);
-    outline(one.chart(), one.map(), &Options::default(), page)
+    outline(one.chart(), one.map(), &Options::default(), layout)
 }
 
-fn lit(one: &Checked, paths: &[&str], page: &Page) -> String {
+fn lit(one: &Checked, paths: &[&str], layout: &OutlineLayout) -> String {
     let chart = one.chart();
     let highlight =
         chart.state_ids().filter(|s| paths.contains(&chart.state(*s).path.as_str())).collect();
-    outline(chart, one.map(), &Options { highlight, legend: true, ..Options::default() }, page)
+    outline(chart, one.map(), &Options { highlight, legend: true, ..Options::default() }, layout)
 }
 
 #[test]
 fn builder_chart() {
-    insta::assert_snapshot!(draw(&read("charts/builder.chart"), &Page::default()));
+    insta::assert_snapshot!(draw(&read("charts/builder.chart"), &OutlineLayout::default()));
 }
 
 #[test]
@@ -70,28 +70,32 @@ fn agent_with_a_table() {
         one.chart(),
         one.map(),
         &Options::default(),
-        &Page { width: 80, ..Page::default() }
+        &OutlineLayout { width: 80, ..OutlineLayout::default() }
     ));
 }
 
 #[test]
 fn parallel_with_history() {
-    insta::assert_snapshot!(draw(PLAYER, &Page::default()));
+    insta::assert_snapshot!(draw(PLAYER, &OutlineLayout::default()));
 }
 
 #[test]
 fn narrow_and_in_ascii() {
-    insta::assert_snapshot!(draw(PLAYER, &Page { width: 50, ascii: true, ..Page::default() }));
+    insta::assert_snapshot!(draw(
+        PLAYER,
+        &OutlineLayout { width: 50, ascii: true, ..OutlineLayout::default() }
+    ));
 }
 
 #[test]
 fn highlighted_states_stand_out_with_and_without_colours() {
     let one = only(PLAYER);
-    let plain = lit(&one, &["on.sound.loud"], &Page::default());
+    let plain = lit(&one, &["on.sound.loud"], &OutlineLayout::default());
     assert!(plain.contains("▶ loud") && plain.contains("▷ sound") && plain.contains("▷ on"));
     assert_eq!(plain.matches('▶').count(), 2, "once in the legend:\n{plain}");
     assert!(!plain.contains('\u{1b}'));
-    let coloured = lit(&one, &["on.sound.loud"], &Page { colour: true, ..Page::default() });
+    let coloured =
+        lit(&one, &["on.sound.loud"], &OutlineLayout { colour: true, ..OutlineLayout::default() });
     assert!(coloured.contains("\u{1b}[1;30;43mloud\u{1b}[0m"), "{coloured}");
     assert!(coloured.contains("\u{1b}[1;33msound\u{1b}[0m"), "{coloured}");
     assert!(coloured.contains("\u{1b}[33mafter\u{1b}[0m"), "{coloured}");
@@ -101,8 +105,8 @@ fn highlighted_states_stand_out_with_and_without_colours() {
 fn part_of_a_chart() {
     let one = only(PLAYER);
     let root = one.chart().state_ids().find(|s| one.chart().state(*s).path == "on.sound");
-    let page = Page { root: root.expect("it is a state"), ..Page::default() };
-    let part = outline(one.chart(), one.map(), &Options::default(), &page);
+    let layout = OutlineLayout { root: root.expect("it is a state"), ..OutlineLayout::default() };
+    let part = outline(one.chart(), one.map(), &Options::default(), &layout);
     assert_eq!(
         part,
         "┆ sound  What is heard.
@@ -125,12 +129,12 @@ fn texts_that_move_the_cursor_or_hide() {
   state `日本語` { on go -> `a \\u{1b}[2J\\n b` }
 }
 ",
-        &Page::default(),
+        &OutlineLayout::default(),
     );
     assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
     let ascii = draw(
         "chart Q {\n  initial `ü`\n  state `ü`\n}\n",
-        &Page { ascii: true, ..Page::default() },
+        &OutlineLayout { ascii: true, ..OutlineLayout::default() },
     );
     assert_eq!(ascii, "Q\n`-* \\u{fc}\n");
 }
@@ -142,8 +146,8 @@ fn every_chart_fits_every_width() {
         let done = chartc::check(std::slice::from_ref(&path), &Memory::of(&path, &text));
         for one in &done.charts {
             for width in [40, 80, 132] {
-                let page = Page { width, ascii: true, ..Page::default() };
-                let text = outline(one.chart(), one.map(), &Options::default(), &page);
+                let layout = OutlineLayout { width, ascii: true, ..OutlineLayout::default() };
+                let text = outline(one.chart(), one.map(), &Options::default(), &layout);
                 assert!(text.is_ascii(), "{path}");
                 // A name is never cut, nor a line too short for the tree and one word.
                 let is_long = |l: &&str| l.len() > width && l.contains("  ");
@@ -173,14 +177,15 @@ fn large_charts_are_cut_with_a_notice_and_take_linear_space() {
         }
         text + "}\n"
     };
-    let cut = draw(&chart(1_000, false), &Page { states: 10, ..Page::default() });
+    let cut = draw(&chart(1_000, false), &OutlineLayout { states: 10, ..OutlineLayout::default() });
     assert!(cut.ends_with("… 990 more states; --all shows them\n"), "{cut}");
     assert_eq!(cut.lines().count(), 22, "{cut}");
-    let [small, large] = [500, 4_000].map(|n| draw(&chart(n, false), &Page::default()).len());
+    let [small, large] =
+        [500, 4_000].map(|n| draw(&chart(n, false), &OutlineLayout::default()).len());
     assert!(large < small * 9, "{small} bytes for 500 states, {large} for 4000");
-    let [small, large] = [25, 50].map(|n| draw(&chart(n, true), &Page::default()).len());
+    let [small, large] = [25, 50].map(|n| draw(&chart(n, true), &OutlineLayout::default()).len());
     assert!(large < small * 3, "{small} bytes for 25 levels, {large} for 50");
-    assert_eq!(StateId(0), Page::default().root);
+    assert_eq!(StateId(0), OutlineLayout::default().root);
 }
 
 #[test]
@@ -205,5 +210,5 @@ chart C {
   state b { on go(place, count) if count > n -> a { n = count } }
 }
 ";
-    insta::assert_snapshot!(draw(text, &Page { width: 80, ..Page::default() }));
+    insta::assert_snapshot!(draw(text, &OutlineLayout { width: 80, ..OutlineLayout::default() }));
 }

@@ -153,3 +153,9 @@ pub(crate) fn number<N: std::str::FromStr>(name: &str, otherwise: N) -> N {
 pub(crate) fn cases<N: std::str::FromStr>(otherwise: N) -> N {
     number("CHARTC_CASES", otherwise)
 }
+
+/// The seeds of random cases: as many as [`cases`], from `CHARTC_SEED` on.
+pub(crate) fn seeds(most: u64) -> std::ops::Range<u64> {
+    let first = number("CHARTC_SEED", 1);
+    first..first + cases(most)
+}

@@ -2,7 +2,7 @@
 
 use chartc::diagnostic::{Diagnostic, Rule};
 use chartc::load::Memory;
-use chartc::report::{Findings, Paper, REPORTS};
+use chartc::report::{Findings, REPORTS, Terminal};
 use chartc::source::{Source, Sources};
 use chartc::span::Span;
 use chartc_text::rules::named;
@@ -15,7 +15,7 @@ fn rule(name: &str) -> &'static Rule {
 fn render(format: &str) -> String {
     let (found, sources) = findings();
     let report = REPORTS.iter().find(|r| r.name == format).expect("a format of the table");
-    report.render(&found, &sources, Paper { colour: false, width: 80 })
+    report.render(&found, &sources, Terminal { colour: false, width: 80 })
 }
 
 fn findings() -> (Vec<Diagnostic>, Sources) {
@@ -80,7 +80,7 @@ fn text_of_findings_stays_text() {
     let found =
         [rule("unknown-name").at(Span::new(file, 0, 5), message).help("<b>\r\n::set-output")];
     for report in REPORTS {
-        let text = report.render(&found, &sources, Paper { colour: false, width: 80 });
+        let text = report.render(&found, &sources, Terminal { colour: false, width: 80 });
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{}: {text}", report.name);
         let commands = text.lines().filter(|line| line.trim_start().starts_with("::")).count();
         // For people, each line of a help stands on its own.
@@ -105,7 +105,7 @@ fn sarif(text: &str) -> serde_json::Value {
         suppressed: &done.suppressed,
         sources: &done.sources,
         bars: &[],
-        paper: Paper { colour: false, width: 80 },
+        terminal: Terminal { colour: false, width: 80 },
     };
     let report = REPORTS.iter().find(|r| r.name == "sarif").expect("a format of the table");
     let value: serde_json::Value =

@@ -47,7 +47,7 @@ pub(crate) fn apply(
         if read.is_empty() {
             continue;
         }
-        let lines = Lines::of(source, &file.comments);
+        let lines = Lines::new(source, &file.comments);
         for (comment, read) in read {
             allows.entry((file.id, lines.about(comment))).or_default().extend(read);
         }
@@ -76,7 +76,7 @@ pub(crate) fn apply(
 
 /// The line to which one of the comments of a source applies.
 pub fn line_of(source: &Source, comments: &[Span], comment: Span) -> usize {
-    Lines::of(source, comments).about(comment)
+    Lines::new(source, comments).about(comment)
 }
 
 /// The lines of a source that contain only comments.
@@ -86,7 +86,7 @@ struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    fn of(source: &'s Source, comments: &[Span]) -> Self {
+    fn new(source: &'s Source, comments: &[Span]) -> Self {
         let mut silent = BTreeSet::new();
         for comment in comments {
             let (first, last) = extent(source, *comment);

@@ -49,7 +49,7 @@ pub fn fix(
         done.sources.iter().filter(|(_, source)| !source.text.is_empty()).map(read).collect();
     let mut edited = Edited { below: loader, originals: &originals, texts: BTreeMap::new() };
     let mut count = 0;
-    let mut refused: BTreeSet<Change> = BTreeSet::new();
+    let mut refused: BTreeSet<PlannedFix> = BTreeSet::new();
     loop {
         let own = |found: &Diagnostic| paths.contains(&done.sources.get(found.span.file).name);
         let wanted = |found: &Diagnostic| own(found) && counts(&done, found);
@@ -89,7 +89,7 @@ pub fn fix(
 pub fn together(done: &Compilation, file: FileId) -> (Vec<usize>, Vec<(Span, String)>) {
     let batch = apart(changes(done, Extent::Safe, &|found| found.span.file == file));
     let is_made = |found: &Diagnostic| {
-        let change = Change::of(found, done, Extent::Safe);
+        let change = PlannedFix::from_finding(found, done, Extent::Safe);
         found.span.file == file && change.is_some_and(|change| batch.contains(&change))
     };
     let about = done.diagnostics.iter().enumerate().filter(|(_, found)| is_made(found));
@@ -106,10 +106,10 @@ fn changes(
     done: &Compilation,
     extent: Extent,
     wanted: &dyn Fn(&Diagnostic) -> bool,
-) -> Vec<Change> {
+) -> Vec<PlannedFix> {
     let found = done.diagnostics.iter().filter(|found| wanted(found));
-    let all = found.filter_map(|found| Change::of(found, done, extent));
-    let is_sure = |change: &Change| {
+    let all = found.filter_map(|found| PlannedFix::from_finding(found, done, extent));
+    let is_sure = |change: &PlannedFix| {
         change.stage == Stage::Syntax || extent == Extent::All || !is_unread(done, &change.file)
     };
     all.filter(is_sure).collect()
@@ -126,7 +126,7 @@ fn is_unread(done: &Compilation, file: &str) -> bool {
 
 /// A fix of one finding, without the numbers of files and bytes that earlier fixes change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Change {
+struct PlannedFix {
     file: String,
     edits: Vec<(u32, u32, String)>,
     code: &'static str,
@@ -135,8 +135,8 @@ struct Change {
     severity: Severity,
 }
 
-impl Change {
-    fn of(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
+impl PlannedFix {
+    fn from_finding(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
         let fix = found.fix.as_ref().filter(|fix| fix.is_safe || extent == Extent::All)?;
         let is_here = |(span, _): &(Span, String)| span.file == found.span.file;
         if !fix.edits.iter().all(is_here) {
@@ -163,9 +163,9 @@ impl Change {
 }
 
 /// The changes that can be made at the same time: of those that overlap, the first.
-fn apart(mut changes: Vec<Change>) -> Vec<Change> {
+fn apart(mut changes: Vec<PlannedFix>) -> Vec<PlannedFix> {
     changes.sort_by(|a, b| (&a.file, a.range()).cmp(&(&b.file, b.range())));
-    let mut kept: Vec<Change> = Vec::new();
+    let mut kept: Vec<PlannedFix> = Vec::new();
     for change in changes {
         let follows = kept
             .last()
@@ -182,7 +182,7 @@ fn attempt(
     paths: &[String],
     edited: &Edited<'_>,
     before: &Compilation,
-    batch: &[Change],
+    batch: &[PlannedFix],
     states: &dyn Fn(&str) -> usize,
 ) -> Option<(BTreeMap<String, String>, Compilation)> {
     let mut texts = edited.texts.clone();
@@ -200,8 +200,8 @@ fn attempt(
 }
 
 /// Whether each finding of the batch is gone, and no stage up to the last one of the batch has more errors.
-fn is_better(before: &Compilation, after: &Compilation, batch: &[Change]) -> bool {
-    let equal = |done: &Compilation, change: &Change| {
+fn is_better(before: &Compilation, after: &Compilation, batch: &[PlannedFix]) -> bool {
+    let equal = |done: &Compilation, change: &PlannedFix| {
         let is = |d: &&Diagnostic| {
             d.rule.code == change.code
                 && d.message == change.message
@@ -215,7 +215,7 @@ fn is_better(before: &Compilation, after: &Compilation, batch: &[Change]) -> boo
         done.diagnostics.iter().filter(counts).count()
     };
     let fixed = batch.iter().filter(|change| change.severity == Severity::Error).count();
-    let is_gone = |change: &Change| equal(after, change) < equal(before, change);
+    let is_gone = |change: &PlannedFix| equal(after, change) < equal(before, change);
     batch.iter().all(is_gone) && errors(after) + fixed.min(1) <= errors(before)
 }
 

@@ -19,14 +19,14 @@ pub struct Emitter {
     /// The extension of its files, without the dot.
     pub extension: &'static str,
     /// What it writes.
-    pub kind: Kind,
+    pub kind: OutputKind,
     /// Returns the text, or diagnostics for what the format cannot express (C05xx).
     pub emit: fn(&Checked, &Options) -> Result<String, Vec<Diagnostic>>,
 }
 
 /// What an emitter writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutputKind {
     /// A drawing: `chartc graph`.
     Picture,
     /// A program: `chartc build`.
@@ -46,8 +46,8 @@ pub struct Options {
 
 impl Options {
     /// How often a transition was taken, if the picture shows counts.
-    fn times(&self, line: TransitionId) -> Option<u64> {
-        Some(self.taken.as_ref()?.get(&line).copied().unwrap_or(0))
+    fn times(&self, transition: TransitionId) -> Option<u64> {
+        Some(self.taken.as_ref()?.get(&transition).copied().unwrap_or(0))
     }
 }
 

@@ -76,7 +76,7 @@ pub struct Need {
 
 impl Need {
     /// Whatever else is there.
-    pub const fn of(key: &'static str) -> Self {
+    pub const fn from_key(key: &'static str) -> Self {
         Self { key, without: &[] }
     }
 }

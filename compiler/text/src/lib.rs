@@ -4,8 +4,8 @@
 //! [`rules`] is the catalogue of everything that can be wrong; a [`diagnostic`] is one finding of a rule at a [`span`] of a
 //! [`source`]. Users of the compiler take the crate `chartc`, which exports what they need; the interfaces here follow its needs.
 
+pub mod confusables;
 pub mod diagnostic;
-pub mod disguise;
 pub mod fix;
 pub mod front;
 pub mod keys;

@@ -1,7 +1,7 @@
 //! A run writes to no file that it reads.
 
 use super::super::files::real;
-use super::find::{Cast, RUN_FILE};
+use super::find::{AgentSet, RUN_FILE};
 use super::{Common, Options};
 use chartc_world::RunFile;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ pub(super) fn check(
     options: &Options,
     file: &RunFile,
     base: &Path,
-    cast: &Cast,
+    agent_set: &AgentSet,
 ) -> miette::Result<()> {
     let Some(log) = &options.log else { return Ok(()) };
-    let script = |said: &str| said.strip_prefix("script:").map(PathBuf::from);
+    let script = |source: &str| source.strip_prefix("script:").map(PathBuf::from);
     let entries = file.agents.iter().filter_map(|entry| entry.llm.as_deref());
     let scoring = file.auction.as_ref().and_then(|auction| auction.scoring.as_deref());
     let beside = entries.chain(scoring).filter_map(script).map(|path| base.join(path));
     let named = [common.functions, common.world, common.store, options.config.as_deref()];
-    let charts = cast.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+    let charts = agent_set.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
     let mut all = charts
         .chain(beside)
         .chain(named.into_iter().flatten().map(Path::to_owned))

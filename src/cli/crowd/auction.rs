@@ -1,7 +1,7 @@
 //! The mint's auctions: a chart of ours, which the world runs.
 
 use super::super::live::is_live;
-use super::voice::{Said, Voice};
+use super::answer_source::{AnswerSource, OracleArgs};
 use chartc_check::compile::check_within;
 use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
@@ -44,13 +44,13 @@ pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
 }
 
 /// Who scores: whom the run file names, else a real model where one answers the agents, else nobody, so that the default score counts.
-pub(super) fn voice(
+pub(super) fn answer_source(
     chart: &Chart,
     own: Option<&str>,
-    said: Said<'_>,
+    args: OracleArgs<'_>,
     clock: &Arc<dyn Clock>,
-) -> miette::Result<Voice> {
-    let live = said.llm.filter(|llm| is_live(Some(llm)));
-    let said = Said { llm: own.or(live), human: None, functions: None, ..said };
-    Voice::of(&[chart], said, clock)
+) -> miette::Result<AnswerSource> {
+    let live = args.llm.filter(|llm| is_live(Some(llm)));
+    let args = OracleArgs { llm: own.or(live), human: None, functions: None, ..args };
+    AnswerSource::from_args(&[chart], args, clock)
 }

@@ -1,8 +1,8 @@
 //! The world before its first tick.
 
 use super::super::instance::read;
-use super::find::{Cast, Kind};
-use crate::workshop::Compiler;
+use super::find::{AgentGroup, AgentSet};
+use crate::chart_compiler::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::WorldFile;
 use chartc_text::diagnostic::nearest;
@@ -12,7 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The world with all agents in it. What the run file says of balances counts most, then `--world`, then the agents' own files.
-pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette::Result<World> {
+pub(super) fn world(
+    path: Option<&Path>,
+    file: &RunFile,
+    agent_set: &AgentSet,
+) -> miette::Result<World> {
     let settings = allowed(&file.resources);
     let world = match path {
         Some(path) => {
@@ -24,20 +28,20 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
-    let contents: Vec<Map> = cast.kinds.iter().map(content).collect();
-    for actor in &cast.actors {
-        let kind = &cast.kinds[actor.kind];
+    let contents: Vec<Map> = agent_set.groups.iter().map(content).collect();
+    for agent in &agent_set.agents {
+        let group = &agent_set.groups[agent.group];
         let new = NewAgent {
-            name: actor.name.clone(),
-            balance: file.balances.get(&actor.name).copied(),
-            scrip: actor.scrip,
-            disk: file.resources.disk.of(&actor.name),
-            compute: file.resources.compute.of(&actor.name),
-            content: contents[actor.kind].clone(),
-            family: Some(kind.family.clone()),
+            name: agent.name.clone(),
+            balance: file.balances.get(&agent.name).copied(),
+            scrip: agent.scrip,
+            disk: file.resources.disk.of(&agent.name),
+            compute: file.resources.compute.of(&agent.name),
+            content: contents[agent.group].clone(),
+            family: Some(group.family.clone()),
             owner: None,
         };
-        world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
+        world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
     }
     let Resources { disk, compute, .. } = &file.resources;
     let named = [
@@ -45,11 +49,11 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
         ("resources.disk", disk.each.keys().collect()),
         ("resources.compute", compute.each.keys().collect()),
     ];
-    let known: BTreeSet<&String> = cast.actors.iter().map(|actor| &actor.name).collect();
+    let known: BTreeSet<&String> = agent_set.agents.iter().map(|agent| &agent.name).collect();
     let known = |name: &String| known.contains(name);
     for (key, named) in named {
         if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
-            let names = cast.actors.iter().map(|actor| actor.name.as_str());
+            let names = agent_set.agents.iter().map(|agent| agent.name.as_str());
             let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
             return Err(miette::miette!(
                 "`{key}` of the run file names `{stranger}`, which is no agent{}",
@@ -61,10 +65,10 @@ pub(super) fn world(path: Option<&Path>, file: &RunFile, cast: &Cast) -> miette:
 }
 
 /// The content of an agent's record.
-fn content(kind: &Kind) -> Map {
+fn content(group: &AgentGroup) -> Map {
     let mut content = Map::new();
-    content.insert("file".into(), Value::Text(kind.file.clone()));
-    content.insert("chart".into(), Value::Text(kind.family.root().name.clone()));
+    content.insert("file".into(), Value::Text(group.file.clone()));
+    content.insert("chart".into(), Value::Text(group.family.root().name.clone()));
     content
 }
 

@@ -21,20 +21,20 @@ const TIMEOUT: &str = "default_timeout_ticks";
 pub(super) const RUN_FILE: &str = "run.yaml";
 
 /// Agents that share a chart and an oracle.
-pub(super) struct Kind {
+pub(super) struct AgentGroup {
     /// The file, as it is shown.
     pub(super) file: String,
     /// The chart itself first.
     pub(super) family: Arc<Family>,
-    /// What the run file says of them.
+    /// Their entry in the run file.
     pub(super) entry: AgentEntry,
 }
 
 /// An agent that is to run.
-pub(super) struct Actor {
+pub(super) struct AgentSpec {
     pub(super) name: String,
-    /// Its number among the kinds.
-    pub(super) kind: usize,
+    /// The index of its group.
+    pub(super) group: usize,
     /// Its number among those of its entry, from 1.
     pub(super) number: usize,
     /// Scrip at the beginning, if its file says so.
@@ -42,9 +42,9 @@ pub(super) struct Actor {
 }
 
 /// All that is to run.
-pub(super) struct Cast {
-    pub(super) kinds: Vec<Kind>,
-    pub(super) actors: Vec<Actor>,
+pub(super) struct AgentSet {
+    pub(super) groups: Vec<AgentGroup>,
+    pub(super) agents: Vec<AgentSpec>,
     pub(super) done: Compilation,
     /// Files of agents that say `enabled: false`.
     left_out: Vec<String>,
@@ -70,12 +70,12 @@ pub(super) fn run_file(folder: &Path, config: Option<&Path>) -> miette::Result<(
 }
 
 /// Checks all files and finds the agents; or the exit code, with the findings reported.
-pub(super) fn cast(
+pub(super) fn find_agents(
     folder: &Path,
     (file, base): (&RunFile, &Path),
     root: &Root,
     even_disabled: bool,
-) -> miette::Result<Result<Cast, Exit>> {
+) -> miette::Result<Result<AgentSet, Exit>> {
     let named: Vec<String> = file
         .agents
         .iter()
@@ -95,7 +95,7 @@ pub(super) fn cast(
     if done.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Err(refuse(&folder.display().to_string(), &done)));
     }
-    let mut found = Cast { kinds: Vec::new(), actors: Vec::new(), done, left_out: Vec::new() };
+    let mut found = AgentSet { groups: Vec::new(), agents: Vec::new(), done, left_out: Vec::new() };
     if named.is_empty() {
         found.all(even_disabled);
     } else {
@@ -110,11 +110,11 @@ pub(super) fn cast(
             found.left_out.join(", ")
         ));
     }
-    if found.actors.is_empty() {
+    if found.agents.is_empty() {
         complain(format!("error: there is no agent to run in {}", folder.display()));
         return Ok(Err(Exit::Nothing));
     }
-    found.are_unique()?;
+    found.ensure_unique_names()?;
     found.follow(&file.statechart);
     Ok(Ok(found))
 }
@@ -127,7 +127,7 @@ fn tests_left_out() -> super::super::walk::Skips {
     })
 }
 
-impl Cast {
+impl AgentSet {
     /// Every chart that no other runs.
     fn all(&mut self, even_disabled: bool) {
         let run: BTreeSet<Span> = self
@@ -178,31 +178,30 @@ impl Cast {
             self.left_out.push(checked.source().to_owned());
             return;
         }
-        let kind = self.kinds.len();
+        let group = self.groups.len();
         let own = text(chart, "id").unwrap_or_else(|| chart.name.clone());
         for (number, name) in (1..).zip(entry.names(&own)) {
-            self.actors.push(Actor { name, kind, number, scrip: scrip(chart) });
+            self.agents.push(AgentSpec { name, group, number, scrip: scrip(chart) });
         }
         let charts = checked.family().into_iter().cloned().collect();
         let family = Arc::new(Family { charts });
-        self.kinds.push(Kind { file: checked.source().to_owned(), family, entry });
+        self.groups.push(AgentGroup { file: checked.source().to_owned(), family, entry });
     }
 
     /// What the run file says of all charts holds where a chart says nothing of its own.
     fn follow(&mut self, said: &StatechartConfig) {
-        for kind in &mut self.kinds {
-            for chart in &mut Arc::make_mut(&mut kind.family).charts {
+        for group in &mut self.groups {
+            for chart in &mut Arc::make_mut(&mut group.family).charts {
                 chart.history_kept = chart.history_kept.or(said.max_history_depth);
             }
             let timeout = said.default_timeout_ticks.map(|ticks| Value::Int(i64::from(ticks)));
-            let wants =
-                kind.family.root().variables.iter().any(|row| {
-                    row.name == TIMEOUT && super::super::given::Kind::Param.is(&row.kind)
-                });
+            let wants = group.family.root().variables.iter().any(|row| {
+                row.name == TIMEOUT && super::super::given::PairKind::Param.is(&row.kind)
+            });
             if let Some(timeout) = timeout.filter(|_| wants)
-                && kind.entry.params.get(TIMEOUT).is_none()
+                && group.entry.params.get(TIMEOUT).is_none()
             {
-                kind.entry.params.insert(TIMEOUT.into(), timeout);
+                group.entry.params.insert(TIMEOUT.into(), timeout);
             }
         }
     }
@@ -211,25 +210,25 @@ impl Cast {
     #[cfg(feature = "sqlite")]
     pub(super) fn hashes(&self) -> Vec<(String, String)> {
         use chartc_core::plan::Plan;
-        let hash = |kind: &Kind| {
-            let all = kind.family.charts.iter().map(|chart| Plan::new(chart).tables().hash);
+        let hash = |group: &AgentGroup| {
+            let all = group.family.charts.iter().map(|chart| Plan::new(chart).tables().hash);
             all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
         };
-        let kinds: Vec<String> = self.kinds.iter().map(hash).collect();
-        let actors = self.actors.iter();
-        actors.map(|actor| (actor.name.clone(), kinds[actor.kind].clone())).collect()
+        let groups: Vec<String> = self.groups.iter().map(hash).collect();
+        let agents = self.agents.iter();
+        agents.map(|agent| (agent.name.clone(), groups[agent.group].clone())).collect()
     }
 
     /// Names are unique in a run.
-    fn are_unique(&self) -> miette::Result<()> {
+    fn ensure_unique_names(&self) -> miette::Result<()> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for actor in &self.actors {
-            if let Some(other) = seen.insert(&actor.name, actor.kind) {
-                let (one, two) = (&self.kinds[other].file, &self.kinds[actor.kind].file);
+        for agent in &self.agents {
+            if let Some(other) = seen.insert(&agent.name, agent.group) {
+                let (one, two) = (&self.groups[other].file, &self.groups[agent.group].file);
                 return Err(miette::miette!(
                     help = "give one of them another `id`",
                     "two agents are called `{}`: one of {one}, one of {two}",
-                    actor.name
+                    agent.name
                 ));
             }
         }
@@ -263,7 +262,7 @@ pub(super) fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
     let wants = chart
         .variables
         .iter()
-        .any(|row| row.name == "agent_id" && super::super::given::Kind::Param.is(&row.kind));
+        .any(|row| row.name == "agent_id" && super::super::given::PairKind::Param.is(&row.kind));
     if wants && params.get("agent_id").is_none() {
         params.insert("agent_id".into(), Value::Text(name.to_owned()));
     }

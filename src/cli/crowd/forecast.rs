@@ -2,7 +2,7 @@
 
 use super::super::live::{Named, is_free, is_live, named};
 use super::super::output::{complain, print_json};
-use super::find::Cast;
+use super::find::AgentSet;
 use super::options::End;
 use super::show::Format;
 use super::{Common, auction};
@@ -36,15 +36,15 @@ struct Price {
 
 impl Forecast {
     /// Of a run; `None` if no real model answers.
-    pub(super) fn of(
+    pub(super) fn new(
         common: &Common<'_>,
         file: &RunFile,
-        cast: &Cast,
+        agent_set: &AgentSet,
         end: End,
         settings: &Settings,
     ) -> Option<Self> {
         let mut all = Self {
-            agents: cast.actors.len(),
+            agents: agent_set.agents.len(),
             end,
             calls: Some(0),
             beyond: Vec::new(),
@@ -55,18 +55,19 @@ impl Forecast {
             // A loop sleeps for `interval` after each turn.
             End::Time(time) => time.checked_div(settings.interval).map(|turns| turns + 1),
         };
-        for (number, kind) in cast.kinds.iter().enumerate() {
-            let llm = kind.entry.llm.as_deref().or(common.llm);
+        for (number, group) in agent_set.groups.iter().enumerate() {
+            let llm = group.entry.llm.as_deref().or(common.llm);
             if !is_live(llm) || !file.statechart.oracle_enabled {
                 continue;
             }
-            let agents = cast.actors.iter().filter(|actor| actor.kind == number).count() as u64;
-            let charts = &kind.family.charts;
+            let agents =
+                agent_set.agents.iter().filter(|agent| agent.group == number).count() as u64;
+            let charts = &group.family.charts;
             for chart in charts {
-                all.asks(chart, llm.unwrap_or_default(), common.model);
+                all.add_models(chart, llm.unwrap_or_default(), common.model);
             }
             let most = most(charts, turns, &mut all.beyond);
-            let most = match (most, kind.entry.budget.llm_calls) {
+            let most = match (most, group.entry.budget.llm_calls) {
                 (Some(most), Some(budget)) => Some(most.min(budget)),
                 (most, budget) => most.or(budget),
             };
@@ -80,7 +81,7 @@ impl Forecast {
             if is_live(llm)
                 && let Ok(chart) = auction::chart()
             {
-                all.asks(&chart, llm.unwrap_or_default(), common.model);
+                all.add_models(&chart, llm.unwrap_or_default(), common.model);
                 all.beyond.push("auctions");
             }
         }
@@ -91,7 +92,7 @@ impl Forecast {
     }
 
     /// Notes the models that a chart asks.
-    fn asks(&mut self, chart: &Chart, llm: &str, model: Option<&str>) {
+    fn add_models(&mut self, chart: &Chart, llm: &str, model: Option<&str>) {
         let price = |client: &Client| {
             let (input, output) = (client.input_price?, client.output_price?);
             Some(Price { input, output })
@@ -188,7 +189,7 @@ impl Forecast {
 fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
     let mut sum = Some(0_u64);
     for chart in charts {
-        let found = cost(chart, &Facts::of(chart));
+        let found = cost(chart, &Facts::new(chart));
         let each = found.turns.iter().map(|turn| turn.worst).max().unwrap_or(0);
         let in_turns =
             if each == 0 { Some(0) } else { turns.map(|turns| turns.saturating_mul(each)) };

@@ -1,18 +1,18 @@
 //! `chartc run DIR`: many agents in one world.
 
+mod answer_source;
 mod apart;
+mod arena;
 mod auction;
 mod begin;
+mod factory;
 mod find;
 mod forecast;
-mod maker;
-mod mould;
 mod options;
-mod shelf;
 mod show;
 #[cfg(feature = "sqlite")]
 mod store;
-mod voice;
+mod template;
 
 pub(super) use options::Options;
 #[cfg(feature = "sqlite")]
@@ -22,22 +22,22 @@ use super::Exit;
 use super::files::Root;
 use super::live::is_live;
 use super::output::{complain, foot, is_seen, print_json, say};
+use answer_source::{AnswerSource, OracleArgs, Scripts};
+use arena::Arena;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_world::engine::{Engine, Recipe, Stopper, WorkerPool, workers};
 use chartc_world::{Auctioneer, Census, Gate, RunFile};
-use find::{cast, run_file};
+use factory::{AgentFactory, Machine};
+use find::{find_agents, run_file};
 use forecast::Forecast;
-use maker::{Machine, Workbench};
 use options::{End, settings};
 use serde_json::json;
-use shelf::Shelf;
-use show::{Format, Shown};
+use show::{Format, WorldOutput};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use voice::{Said, Scripts, Voice};
 
 /// The options of `chartc run` that a folder shares with a file.
 pub(super) struct Common<'a> {
@@ -56,64 +56,68 @@ pub(super) struct Common<'a> {
 pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit> {
     let folder = Path::new(common.folder);
     let (file, base) = run_file(folder, options.config.as_deref())?;
-    let cast = match cast(folder, (&file, &base), common.root, common.even_disabled)? {
-        Ok(cast) => cast,
+    let agent_set = match find_agents(folder, (&file, &base), common.root, common.even_disabled)? {
+        Ok(agent_set) => agent_set,
         Err(exit) => return Ok(exit),
     };
-    apart::check(common, options, &file, &base, &cast)?;
+    apart::check(common, options, &file, &base, &agent_set)?;
     let is_real = is_live(common.llm)
-        || cast.kinds.iter().any(|kind| is_live(kind.entry.llm.as_deref()))
+        || agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
         || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));
     let settings = settings(&file, options, is_real)?;
-    let end = End::of(&file, options)?;
-    let forecast = Forecast::of(common, &file, &cast, end, &settings);
-    let world = begin::world(common.world, &file, &cast)?;
+    let end = End::from_options(&file, options)?;
+    let forecast = Forecast::new(common, &file, &agent_set, end, &settings);
+    let world = begin::world(common.world, &file, &agent_set)?;
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
     #[cfg(feature = "sqlite")]
-    let (kept, loaded) = match common.store.map(Path::to_owned).or_else(|| pool(&file, &base)) {
-        Some(path) => {
-            let begun = store::Begun {
-                folder: common.folder.to_owned(),
-                llm: common.llm.map(str::to_owned),
-                seed: settings.seed,
-                delay: settings.delay,
-                is_ticked: ticks.is_some(),
-                charts: cast.hashes(),
-            };
-            let (kept, loaded) = store::open(&path, &begun)?;
-            (Some(kept), loaded)
-        }
-        None => (None, None),
-    };
+    let (checkpoints, loaded) =
+        match common.store.map(Path::to_owned).or_else(|| pool(&file, &base)) {
+            Some(path) => {
+                let args = store::WorldArgs {
+                    folder: common.folder.to_owned(),
+                    llm: common.llm.map(str::to_owned),
+                    seed: settings.seed,
+                    delay: settings.delay,
+                    is_ticked: ticks.is_some(),
+                    charts: agent_set.hashes(),
+                };
+                let (checkpoints, loaded) = store::open(&path, &args)?;
+                (Some(checkpoints), loaded)
+            }
+            None => (None, None),
+        };
     #[cfg(not(feature = "sqlite"))]
     let loaded: Option<chartc_world::Loaded> = None;
     #[cfg(feature = "sqlite")]
-    let keep = kept.as_ref().map(|kept| kept.keep.clone());
-    let out = Shown {
+    let keep = checkpoints.as_ref().map(|checkpoints| checkpoints.keep.clone());
+    let out = WorldOutput {
         format,
         log: None,
         ticks,
-        agents: cast.actors.len(),
+        agents: agent_set.agents.len(),
         is_live: foot::is_there() && format == Format::Text,
         census: Census::new(),
         #[cfg(feature = "sqlite")]
-        kept,
+        checkpoints,
     };
     let holding = match &file.auction {
         Some(config) => Some((config, auction::chart()?)),
         None => None,
     };
-    let plans: Vec<Vec<Plan<'_>>> =
-        cast.kinds.iter().map(|kind| kind.family.charts.iter().map(Plan::new).collect()).collect();
+    let plans: Vec<Vec<Plan<'_>>> = agent_set
+        .groups
+        .iter()
+        .map(|group| group.family.charts.iter().map(Plan::new).collect())
+        .collect();
     let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
-    let nobody = Chart::empty("Nobody");
-    let nothing = Plan::new(&nobody);
+    let idle_chart = Chart::empty("Nobody");
+    let idle_plan = Plan::new(&idle_chart);
     let gate = Gate::new(&file.rate_limiting);
-    for actor in &cast.actors {
-        gate.set_budget(&actor.name, cast.kinds[actor.kind].entry.budget);
+    for agent in &agent_set.agents {
+        gate.set_budget(&agent.name, agent_set.groups[agent.group].entry.budget);
     }
-    let (charts, shelf) = (Shelf::new(), Shelf::new());
+    let (family_arena, plan_arena) = (Arena::new(), Arena::new());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -122,23 +126,23 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let threads = workers(wanted);
     std::thread::scope(|scope| {
         runtime.block_on(async {
-            let crew = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
-            let bench = Workbench {
+            let pool = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
+            let factory = AgentFactory {
                 world: world.clone(),
-                kinds: &cast.kinds,
-                actors: &cast.actors,
+                groups: &agent_set.groups,
+                agents: &agent_set.agents,
                 plans: &plans,
                 auction: None,
-                auction_voice: None,
-                voices: Vec::new(),
-                charts: &charts,
-                shelf: &shelf,
+                auction_answers: None,
+                answer_sources: Vec::new(),
+                family_arena: &family_arena,
+                plan_arena: &plan_arena,
                 families: BTreeMap::new(),
                 by_name: OnceCell::new(),
-                made: BTreeMap::new(),
-                moulds: BTreeMap::new(),
-                nobody: &nothing,
-                door: world.shared(),
+                family_plans: BTreeMap::new(),
+                templates: BTreeMap::new(),
+                idle_plan: &idle_plan,
+                artifact_host: world.shared(),
                 scripts: Scripts::default(),
                 is_real,
                 working_memory: file.working_memory.as_ref(),
@@ -146,18 +150,18 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 #[cfg(feature = "sqlite")]
                 keep,
             };
-            let mut engine = Engine::new(world, settings, crew, bench, out).with_gate(gate);
+            let mut engine = Engine::new(world, settings, pool, factory, out).with_gate(gate);
             let clock = engine.clock();
-            for kind in &cast.kinds {
-                engine.know(kind.family.root());
-                let own = kind.entry.llm.as_deref().map(|own| beside(&base, own));
-                let mut said = common.said(own.as_deref());
+            for group in &agent_set.groups {
+                engine.know(group.family.root());
+                let own = group.entry.llm.as_deref().map(|own| beside(&base, own));
+                let mut oracle_args = common.oracle_args(own.as_deref());
                 if !file.statechart.oracle_enabled {
-                    said.llm = Some("deny");
+                    oracle_args.llm = Some("deny");
                 }
-                let charts: Vec<&Chart> = kind.family.charts.iter().collect();
-                let voice = Voice::of(&charts, said, &clock)?;
-                engine.maker_mut().voices.push(voice);
+                let charts: Vec<&Chart> = group.family.charts.iter().collect();
+                let source = AnswerSource::from_args(&charts, oracle_args, &clock)?;
+                engine.maker_mut().answer_sources.push(source);
             }
             if let Some((config, chart)) = &holding {
                 let settings = auction::settings(config);
@@ -165,9 +169,14 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
                 let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
                 let own = config.scoring.as_deref().map(|own| beside(&base, own));
-                let voice = auction::voice(chart, own.as_deref(), common.said(None), &clock)?;
+                let source = auction::answer_source(
+                    chart,
+                    own.as_deref(),
+                    common.oracle_args(None),
+                    &clock,
+                )?;
                 engine.maker_mut().auction = Some((auction_plans.as_slice(), made, params));
-                engine.maker_mut().auction_voice = Some(voice);
+                engine.maker_mut().auction_answers = Some(source);
             }
             if let Some(loaded) = &loaded {
                 take_back(&mut engine, loaded)?;
@@ -176,10 +185,10 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                     let added = engine.add(auction::NAME, Recipe::Service);
                     added.map_err(|why| miette::miette!("the auctions: {why}"))?;
                 }
-                for (number, actor) in cast.actors.iter().enumerate() {
+                for (number, agent) in agent_set.agents.iter().enumerate() {
                     engine
-                        .add(&actor.name, Recipe::Configured(number))
-                        .map_err(|why| miette::miette!("agent `{}`: {why}", actor.name))?;
+                        .add(&agent.name, Recipe::Configured(number))
+                        .map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
                 }
             }
             // A run that cannot begin leaves the log of the last one as it is.
@@ -211,8 +220,8 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
 }
 
 impl Common<'_> {
-    fn said<'s>(&'s self, own: Option<&'s str>) -> Said<'s> {
-        Said {
+    fn oracle_args<'s>(&'s self, own: Option<&'s str>) -> OracleArgs<'s> {
+        OracleArgs {
             llm: own.or(self.llm),
             model: self.model,
             human: self.human,
@@ -221,11 +230,11 @@ impl Common<'_> {
     }
 }
 
-/// Who answers, as the run file says it: the path of a script is relative to that file.
-fn beside(base: &Path, said: &str) -> String {
-    match said.strip_prefix("script:") {
+/// An oracle of the run file, with the path of a script made relative to that file.
+fn beside(base: &Path, source: &str) -> String {
+    match source.strip_prefix("script:") {
         Some(file) => format!("script:{}", base.join(file).display()),
-        None => said.to_owned(),
+        None => source.to_owned(),
     }
 }
 
@@ -238,7 +247,7 @@ fn pool(file: &RunFile, base: &Path) -> Option<PathBuf> {
 
 /// Goes on where the store has the run.
 fn take_back<'p>(
-    engine: &mut Engine<Machine<'p>, Workbench<'p>, Shown>,
+    engine: &mut Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
     loaded: &chartc_world::Loaded,
 ) -> miette::Result<()> {
     let world = loaded.world.as_deref().unwrap_or("null");
@@ -268,7 +277,7 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
 
 /// The last line: how everything stands.
 fn ended<'p>(
-    engine: &Engine<Machine<'p>, Workbench<'p>, Shown>,
+    engine: &Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
     format: Format,
 ) -> miette::Result<Exit> {
     let balances = engine.world().balances();

@@ -64,7 +64,7 @@ pub(super) enum End {
 }
 
 impl End {
-    pub(super) fn of(file: &RunFile, options: &Options) -> miette::Result<Self> {
+    pub(super) fn from_options(file: &RunFile, options: &Options) -> miette::Result<Self> {
         if let Some(ticks) = options.ticks {
             return Ok(Self::Ticks(ticks));
         }

@@ -19,7 +19,7 @@ pub(in crate::cli) enum Format {
 }
 
 /// Where everything goes.
-pub(super) struct Shown {
+pub(super) struct WorldOutput {
     pub(super) format: Format,
     pub(super) log: Option<io::BufWriter<Stream>>,
     pub(super) ticks: Option<u32>,
@@ -30,14 +30,14 @@ pub(super) struct Shown {
     pub(super) census: Census,
     /// Where the run survives its process.
     #[cfg(feature = "sqlite")]
-    pub(super) kept: Option<super::store::Kept>,
+    pub(super) checkpoints: Option<super::store::CheckpointWriter>,
 }
 
-impl Output for Shown {
+impl Output for WorldOutput {
     fn logged(&mut self, line: &Logged) -> io::Result<()> {
         #[cfg(feature = "sqlite")]
-        if let Some(kept) = &mut self.kept {
-            kept.line(line)?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.line(line)?;
         }
         if self.is_live {
             self.census.observe(&line.agent, &line.line);
@@ -48,12 +48,12 @@ impl Output for Shown {
 
     #[cfg(feature = "sqlite")]
     fn keeps(&self) -> bool {
-        self.kept.is_some()
+        self.checkpoints.is_some()
     }
 
     #[cfg(feature = "sqlite")]
     fn keep(&mut self, checkpoint: chartc_world::Checkpoint) -> io::Result<()> {
-        self.kept.as_mut().map_or(Ok(()), |kept| kept.commit(checkpoint))
+        self.checkpoints.as_mut().map_or(Ok(()), |checkpoints| checkpoints.commit(checkpoint))
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
@@ -92,13 +92,13 @@ pub(super) struct Typed<'s, T> {
     pub(super) of: &'s T,
 }
 
-impl Shown {
+impl WorldOutput {
     /// Creates or empties the file of the log. It begins with what the store has of the run.
     pub(super) fn open_log(&mut self, path: &Path) -> miette::Result<()> {
         let log = self.log.insert(io::BufWriter::new(Stream::create(path)?));
         #[cfg(feature = "sqlite")]
-        if let Some(kept) = &self.kept {
-            for line in kept.log()? {
+        if let Some(checkpoints) = &self.checkpoints {
+            for line in checkpoints.log()? {
                 log.write_all(line.as_bytes())
                     .map_err(|why| miette::miette!("the log cannot be written: {why}"))?;
             }

@@ -11,11 +11,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a world was begun: it goes on only in the same way.
+/// The arguments that began a world. It continues only with the same ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-pub(super) struct Begun {
+pub(super) struct WorldArgs {
     pub(super) folder: String,
     pub(super) llm: Option<String>,
     pub(super) seed: u64,
@@ -26,7 +26,7 @@ pub(super) struct Begun {
 }
 
 /// The store of a run, and the lines that no checkpoint has yet.
-pub(super) struct Kept {
+pub(super) struct CheckpointWriter {
     pub(super) keep: Arc<dyn Keep>,
     lines: Vec<String>,
 }
@@ -35,16 +35,19 @@ fn fault(why: KeepError) -> miette::Report {
     miette::miette!("{why}")
 }
 
-/// Opens or makes the store; the last checkpoint if there is one.
-pub(super) fn open(path: &Path, begun: &Begun) -> miette::Result<(Kept, Option<Loaded>)> {
+/// Opens or makes the store, and loads the last checkpoint if there is one.
+pub(super) fn open(
+    path: &Path,
+    args: &WorldArgs,
+) -> miette::Result<(CheckpointWriter, Option<Loaded>)> {
     let keep: Arc<dyn Keep> = Arc::new(WorldStore::own(path, Safety::Full).map_err(refused)?);
-    let now = serde_json::to_string(begun).map_err(|why| miette::miette!("{why}"))?;
+    let now = serde_json::to_string(args).map_err(|why| miette::miette!("{why}"))?;
     match keep.given().map_err(fault)? {
         None => keep.begin(&now).map_err(fault)?,
         Some(given) => {
-            let before: Begun = serde_json::from_str(&given)
+            let before: WorldArgs = serde_json::from_str(&given)
                 .map_err(|why| miette::miette!("{}: {why}", path.display()))?;
-            if let Some(what) = difference(&before, begun) {
+            if let Some(what) = difference(&before, args) {
                 return Err(miette::miette!(
                     help = "go on in the same way, or give another file with --store",
                     "the world in {} was begun with {what}",
@@ -54,19 +57,19 @@ pub(super) fn open(path: &Path, begun: &Begun) -> miette::Result<(Kept, Option<L
         }
     }
     let loaded = keep.load().map_err(fault)?;
-    Ok((Kept { keep, lines: Vec::new() }, loaded))
+    Ok((CheckpointWriter { keep, lines: Vec::new() }, loaded))
 }
 
-/// Says what a store has: whose world it is, and how far.
+/// Shows whose world a store has, and how far it has come.
 pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> miette::Result<Exit> {
     let given = store.given().map_err(fault)?.unwrap_or_default();
-    let begun: Begun =
+    let args: WorldArgs =
         serde_json::from_str(&given).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
     let (ticks, agents, now, lines) = match store.load().map_err(fault)? {
         Some(loaded) => (loaded.number, loaded.agents.len(), loaded.now_ms, loaded.log_lines),
-        None => (0, begun.charts.len(), 0, 0),
+        None => (0, args.charts.len(), 0, 0),
     };
-    let Begun { folder, seed, is_ticked, .. } = &begun;
+    let WorldArgs { folder, seed, is_ticked, .. } = &args;
     if is_json {
         let world = serde_json::json!({
             "world": folder,
@@ -88,8 +91,8 @@ pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> mi
     Ok(Exit::Clean)
 }
 
-/// What was otherwise when the world was begun.
-fn difference(before: &Begun, now: &Begun) -> Option<String> {
+/// The first argument that differs from the one the world was begun with, in words.
+fn difference(before: &WorldArgs, now: &WorldArgs) -> Option<String> {
     if before.folder != now.folder {
         return Some(format!("the folder {}", before.folder));
     }
@@ -109,7 +112,7 @@ fn difference(before: &Begun, now: &Begun) -> Option<String> {
     (before.charts != now.charts).then(|| "other agents, or other charts of theirs".into())
 }
 
-impl Kept {
+impl CheckpointWriter {
     /// A line of the log.
     pub(super) fn line(&mut self, line: &Logged) -> serde_json::Result<()> {
         self.lines.push(line.text()?);

@@ -5,8 +5,8 @@ mod tried;
 use super::Exit;
 use super::columns::columns;
 use super::files::Root;
-use super::live::{self, Named, Place, place};
-use super::output::{Page, print, print_json};
+use super::live::{self, Named, ProviderAccess, place};
+use super::output::{StyledText, print, print_json};
 use super::pick;
 use chartc_providers::{PROVIDERS, Server};
 use chartc_runtime::oracle::{OracleError, OracleErrorKind};
@@ -54,18 +54,18 @@ pub(super) struct Args {
 }
 
 /// A provider, and how it stands.
-struct Row {
-    place: Place,
+struct ProviderRow {
+    place: ProviderAccess,
     /// Its address, if that is one, without a secret.
     url: Option<String>,
     /// `CHART.CLIENT` and the model, of those that name it.
     clients: Vec<(String, String)>,
-    state: State,
+    state: ProviderState,
     /// The models that are to be asked.
     models: Vec<Tried>,
 }
 
-enum State {
+enum ProviderState {
     Answers,
     NotAsked,
     NoKey,
@@ -76,7 +76,7 @@ enum State {
     Unreachable(String),
 }
 
-impl State {
+impl ProviderState {
     const fn word(&self) -> &'static str {
         match self {
             Self::Answers => "answers",
@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    fn why(&self, place: &Place) -> String {
+    fn why(&self, place: &ProviderAccess) -> String {
         match self {
             Self::Answers => "answers".into(),
             Self::NotAsked => "not asked".into(),
@@ -101,7 +101,7 @@ impl State {
     }
 
     /// For the table, below which the reasons stand.
-    fn shown(&self, place: &Place) -> String {
+    fn shown(&self, place: &ProviderAccess) -> String {
         match self {
             Self::Denied(_) => "refuses".into(),
             Self::Unreachable(_) => "cannot be reached".into(),
@@ -116,7 +116,7 @@ impl State {
     }
 
     /// How a server stands that gave no list of its models.
-    fn of(why: &OracleError) -> Self {
+    fn from_error(why: &OracleError) -> Self {
         if why.kind() == OracleErrorKind::Rejected {
             return Self::Denied(why.to_string());
         }
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-impl Row {
+impl ProviderRow {
     fn is_well(&self) -> bool {
         self.state.is_well() && self.models.iter().all(Tried::is_well)
     }
@@ -140,7 +140,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         read(file, &args, (&mut clients, &mut without))?;
     }
     let llm = args.llm.as_deref().filter(|llm| *llm != "clients");
-    let places: Vec<(Place, Vec<(String, String)>)> = match llm {
+    let places: Vec<(ProviderAccess, Vec<(String, String)>)> = match llm {
         None if args.model.is_some() => {
             return Err(miette::miette!("`--model` needs `--llm` with an address"));
         }
@@ -159,7 +159,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
-    let rows: Vec<Row> = runtime.block_on(async {
+    let rows: Vec<ProviderRow> = runtime.block_on(async {
         let mut rows = Vec::new();
         for (place, clients) in places {
             rows.push(row(place, clients, &args).await);
@@ -168,13 +168,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     });
     // Without charts nothing is needed, so that nothing is missing.
     let is_general = args.files.is_empty() && llm.is_none();
-    let is_well = is_general || (without.is_empty() && rows.iter().all(Row::is_well));
+    let is_well = is_general || (without.is_empty() && rows.iter().all(ProviderRow::is_well));
     if args.format == "json" {
         let rows: Vec<Value> = rows.iter().map(json_of).collect();
         let told = json!({"version": 1, "ok": is_well, "providers": rows, "clients_without_provider": without});
         print_json(&format!("{told:#}\n"))?;
     } else {
-        print(&page(&rows, &without, is_general))?;
+        print(&provider_table(&rows, &without, is_general))?;
     }
     Ok(if is_well { Exit::Clean } else { Exit::Findings })
 }
@@ -212,10 +212,10 @@ fn named(
     llm: &str,
     model: Option<&str>,
     clients: Clients,
-) -> miette::Result<(Place, Vec<(String, String)>)> {
+) -> miette::Result<(ProviderAccess, Vec<(String, String)>)> {
     let of_clients = clients.into_values().flatten();
     let (place, model) = match (live::named(llm), model) {
-        (Some(Named::Server(url)), model) => (Place::at(url), model),
+        (Some(Named::Server(url)), model) => (ProviderAccess::at(url), model),
         (Some(Named::Model(provider, model)), None) => (place(provider), Some(model)),
         (Some(Named::Model(..)), Some(model)) => {
             return Err(miette::miette!(
@@ -238,7 +238,7 @@ fn named(
 }
 
 /// Asks a server.
-async fn row(place: Place, clients: Vec<(String, String)>, args: &Args) -> Row {
+async fn row(place: ProviderAccess, clients: Vec<(String, String)>, args: &Args) -> ProviderRow {
     let url = place.address().and_then(Result::ok);
     let mut models: Vec<Tried> = Vec::new();
     let mut names: Vec<&String> = clients.iter().map(|(_, model)| model).collect();
@@ -247,8 +247,8 @@ async fn row(place: Place, clients: Vec<(String, String)>, args: &Args) -> Row {
     let (state, list) = match server(&place, args.offline) {
         Err(state) => (state, None),
         Ok(server) => match server.models().await {
-            Ok(list) => (State::Answers, Some((server, list))),
-            Err(why) => (State::of(&why), None),
+            Ok(list) => (ProviderState::Answers, Some((server, list))),
+            Err(why) => (ProviderState::from_error(&why), None),
         },
     };
     let own = match (&list, args.llm.is_some() && names.is_empty()) {
@@ -265,24 +265,24 @@ async fn row(place: Place, clients: Vec<(String, String)>, args: &Args) -> Row {
         };
         models.push(tried);
     }
-    Row { place, url, clients, state, models }
+    ProviderRow { place, url, clients, state, models }
 }
 
 /// The server, or why it is not asked.
-fn server(place: &Place, is_offline: bool) -> Result<Server, State> {
+fn server(place: &ProviderAccess, is_offline: bool) -> Result<Server, ProviderState> {
     match place.address() {
-        None => return Err(State::NoAddress),
-        Some(Err(why)) => return Err(State::Wrong(why.to_string())),
+        None => return Err(ProviderState::NoAddress),
+        Some(Err(why)) => return Err(ProviderState::Wrong(why.to_string())),
         Some(Ok(_)) => {}
     }
     if place.wants_key && !place.has_key() {
-        return Err(State::NoKey);
+        return Err(ProviderState::NoKey);
     }
-    let server = place.server().map_err(|why| State::Wrong(why.to_string()))?;
-    if is_offline { Err(State::NotAsked) } else { Ok(server) }
+    let server = place.server().map_err(|why| ProviderState::Wrong(why.to_string()))?;
+    if is_offline { Err(ProviderState::NotAsked) } else { Ok(server) }
 }
 
-const fn key_word(place: &Place, has_key: bool) -> &'static str {
+const fn key_word(place: &ProviderAccess, has_key: bool) -> &'static str {
     match (has_key, place.wants_key) {
         (true, _) => "set",
         (false, true) => "missing",
@@ -290,8 +290,8 @@ const fn key_word(place: &Place, has_key: bool) -> &'static str {
     }
 }
 
-fn json_of(row: &Row) -> Value {
-    let Row { place, url, clients, state, models } = row;
+fn json_of(row: &ProviderRow) -> Value {
+    let ProviderRow { place, url, clients, state, models } = row;
     let models: Vec<Value> = models.iter().map(Tried::json).collect();
     let clients: Vec<Value> =
         clients.iter().map(|(name, model)| json!({"client": name, "model": model})).collect();
@@ -308,46 +308,46 @@ fn json_of(row: &Row) -> Value {
     })
 }
 
-fn page(rows: &[Row], without: &[String], is_general: bool) -> Page {
-    let mut page = Page::default();
+fn provider_table(rows: &[ProviderRow], without: &[String], is_general: bool) -> StyledText {
+    let mut out = StyledText::default();
     if rows.is_empty() && without.is_empty() {
-        page.line("no chart names a model: `--llm PROVIDER:MODEL` chooses one");
-        return page;
+        out.line("no chart names a model: `--llm PROVIDER:MODEL` chooses one");
+        return out;
     }
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
-            let Row { place, url, state, .. } = row;
+            let ProviderRow { place, url, state, .. } = row;
             let url = url.clone().unwrap_or_else(|| "-".into());
             let key = key_word(place, place.has_key()).to_owned();
             vec![place.provider.clone(), url, key, state.shown(place)]
         })
         .collect();
-    page.add(&columns(&["provider", "address", "key", "state"], &cells, &[]));
+    out.add(&columns(&["provider", "address", "key", "state"], &cells, &[]));
     for row in rows {
-        if let State::Denied(why) | State::Unreachable(why) = &row.state {
-            page.line(format!("  {}: {why}", row.place.provider));
+        if let ProviderState::Denied(why) | ProviderState::Unreachable(why) = &row.state {
+            out.line(format!("  {}: {why}", row.place.provider));
         }
     }
     for row in rows {
         let clients = row.clients.iter().filter(|(name, _)| name != "--llm");
         let names: Vec<String> = clients.map(|(name, model)| format!("{name} ({model})")).collect();
         if !names.is_empty() {
-            page.line(format!("  {}: {}", row.place.provider, names.join(", ")));
+            out.line(format!("  {}: {}", row.place.provider, names.join(", ")));
         }
     }
-    for row in rows.iter().filter(|row| matches!(row.state, State::Answers)) {
+    for row in rows.iter().filter(|row| matches!(row.state, ProviderState::Answers)) {
         for tried in &row.models {
-            page.line(format!("  {} {}", row.place.provider, tried.told()));
+            out.line(format!("  {} {}", row.place.provider, tried.told()));
         }
     }
     for client in without {
-        page.line(format!(
+        out.line(format!(
             "  client {client} names no provider: write its model as \"provider:model\""
         ));
     }
     if is_general {
-        page.line("  Any other server with OpenAI's chat interface: set NAME_BASE_URL and NAME_API_KEY, or give `--llm` its URL.");
+        out.line("  Any other server with OpenAI's chat interface: set NAME_BASE_URL and NAME_API_KEY, or give `--llm` its URL.");
     }
-    page
+    out
 }

@@ -2,22 +2,26 @@
 
 use super::{Style, colour, labels, name};
 use crate::cli::columns::{padded, width};
-use crate::cli::output::Page;
-use crate::report::Paper;
+use crate::cli::output::StyledText;
+use crate::report::Terminal;
 use chartc_world::{Distribution, InState};
 
 /// Eighths of a column.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// Chart by chart, a bar for each basic state.
-pub(in crate::cli) fn bars(charts: &[Distribution], style: Style, paper: Paper) -> Page {
-    let mut page = Page::on(paper);
+pub(in crate::cli) fn bars(
+    charts: &[Distribution],
+    style: Style,
+    terminal: Terminal,
+) -> StyledText {
+    let mut out = StyledText::on(terminal);
     for chart in charts {
-        if !page.is_empty() {
-            page.line("");
+        if !out.is_empty() {
+            out.line("");
         }
         let agents = if chart.agents == 1 { "agent" } else { "agents" };
-        page.ink("1", format!("{}: {} {agents}", name(&chart.chart), chart.agents));
+        out.styled("1", format!("{}: {} {agents}", name(&chart.chart), chart.agents));
         let names = labels(chart.states.iter().map(|row| row.state.as_str()), style);
         let wide = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let digits = chart.agents.to_string().len();
@@ -40,10 +44,10 @@ pub(in crate::cli) fn bars(charts: &[Distribution], style: Style, paper: Paper) 
                 bar(row.count, most, room, style.is_unicode),
                 ends[nth],
             );
-            page.ink(colour(nth), text.trim_end());
+            out.styled(colour(nth), text.trim_end());
         }
     }
-    page
+    out
 }
 
 /// A bar of at most so many columns; somebody is always seen.

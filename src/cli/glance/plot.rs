@@ -2,8 +2,8 @@
 
 use super::{Style, colour, labels, name};
 use crate::cli::columns::{padded, width};
-use crate::cli::output::Page;
-use crate::report::Paper;
+use crate::cli::output::StyledText;
+use crate::report::Terminal;
 use chartc_core::expr::Duration;
 use chartc_world::{Census, Sample, Unit};
 
@@ -12,9 +12,9 @@ const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 const ASCII: [char; 4] = [' ', '.', ':', '#'];
 
 /// Chart by chart, how many agents were in each basic state from the first moment to the last.
-pub(in crate::cli) fn plot(census: &Census, style: Style, paper: Paper) -> Page {
+pub(in crate::cli) fn plot(census: &Census, style: Style, terminal: Terminal) -> StyledText {
     let moments = census.series();
-    let mut page = Page::on(paper);
+    let mut page = StyledText::on(terminal);
     for chart in census.state_distribution() {
         if !page.is_empty() {
             page.line("");
@@ -40,7 +40,7 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, paper: Paper) -> Page 
             chart.agents,
             most.ceil(),
         );
-        page.ink("1", head);
+        page.styled("1", head);
         for (nth, (line, state)) in lines.iter().zip(&names).enumerate() {
             let rows = drawn(line, most, tall, style.is_unicode);
             for (at, row) in rows.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, paper: Paper) -> Page 
                 } else {
                     padded("", wide + 2 + digits)
                 };
-                page.ink(colour(nth), format!("  {beside}  {row}").trim_end());
+                page.styled(colour(nth), format!("  {beside}  {row}").trim_end());
             }
         }
         page.line(axis(&moments, census.unit(), 2 + wide + 2 + digits + 2, room));

@@ -75,7 +75,7 @@ pub(super) struct When {
 
 impl Client {
     /// What it says of itself.
-    pub(super) fn of(params: lsp::InitializeParams) -> Self {
+    pub(super) fn from_params(params: lsp::InitializeParams) -> Self {
         let offered = |all: &Value, path: &str| all.pointer(path).cloned().unwrap_or(Value::Null);
         let all = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| offered(&all, path).as_bool().unwrap_or(false);
@@ -103,14 +103,14 @@ impl Client {
             refreshes: is("/workspace/inlayHint/refreshSupport"),
             nested_symbols: is("/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport"),
             pictures: is("/experimental/chartcPictures"),
-            settings: Wishes::of(settings),
+            settings: Wishes::from_value(settings),
         }
     }
 }
 
 impl Wishes {
     /// The settings, without what cannot be understood.
-    pub(super) fn of(value: Value) -> Self {
+    pub(super) fn from_value(value: Value) -> Self {
         let inner = value.get("chartc").cloned().unwrap_or(value);
         serde_json::from_value(inner).unwrap_or_default()
     }

@@ -156,12 +156,12 @@ fn compile(
 ) -> Result<Compilation, Fault> {
     let states = |name: &str| match depth {
         Depth::Quick => 0,
-        Depth::Full => settings.of(name).map_or(STATES, |own| own.states),
+        Depth::Full => settings.for_file(name).map_or(STATES, |own| own.states),
     };
     let done = check_unless(names, overlay, &states, is_outdated);
     let mut done = done.map_err(|Outdated| Fault::Outdated)?;
     let silent = std::mem::take(&mut done.silent);
-    let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.of(&source.name);
+    let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.for_file(&source.name);
     let own: Vec<Setting> = match done.sources.iter().map(of_file).collect::<Result<_, _>>() {
         Ok(own) => own,
         Err(fault) => return Err(Fault::Settings(format!("{fault}"), Box::new(done))),
@@ -188,11 +188,11 @@ mod tests {
         let uri: Uri = "untitled:a".parse().expect("an address");
         let mut texts = Texts::default();
         texts.open(uri.clone(), "a.chart".to_owned(), "chart A { initial a state a }", 1);
-        let places = Places::of(std::env::temp_dir());
+        let places = Places::new(std::env::temp_dir());
         Job {
             uri,
             names: vec!["a.chart".to_owned()],
-            overlay: Overlay::of(&texts, &places).expect("a folder"),
+            overlay: Overlay::new(&texts, &places).expect("a folder"),
             settings: Arc::new(Settings::new(Config::default()).expect("settings")),
             depth: Depth::Full,
             change,

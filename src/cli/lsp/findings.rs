@@ -9,8 +9,8 @@ use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
 use gen_lsp_types as lsp;
 
-/// What a finding is translated with.
-pub(super) struct Paper<'p> {
+/// Maps findings and spans to the types of the protocol.
+pub(super) struct LspMapper<'p> {
     /// Where its places are.
     pub(super) sources: &'p Sources,
     /// The unit of columns.
@@ -21,7 +21,7 @@ pub(super) struct Paper<'p> {
     pub(super) texts: &'p Texts,
 }
 
-impl Paper<'_> {
+impl LspMapper<'_> {
     /// The address of a file of the compilation.
     pub(super) fn uri(&self, file: FileId) -> Option<lsp::Uri> {
         let name = &self.sources.get(file).name;

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> miette::Result<Exit> {
 fn serve(connection: &Connection) -> miette::Result<Exit> {
     let Ok((id, params)) = connection.initialize_start() else { return Ok(Exit::Findings) };
     let client = match serde_json::from_value(params) {
-        Ok(params) => Client::of(params),
+        Ok(params) => Client::from_params(params),
         Err(fault) => {
             let why = format!("`initialize` cannot be understood: {fault}");
             let code = lsp_server::ErrorCode::InvalidParams as i32;
@@ -68,7 +68,7 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
     if let Some(folder) = &client.folder {
         drop(std::env::set_current_dir(folder));
     }
-    let places = Places::of(super::files::here()?);
+    let places = Places::new(super::files::here()?);
     let hello = capabilities::hello(&client);
     if connection.initialize_finish(id, hello).is_err() {
         return Ok(Exit::Findings);

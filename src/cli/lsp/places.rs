@@ -15,7 +15,7 @@ const UNTITLED: &str = "untitled:";
 
 impl Places {
     /// Of a client that has this folder open.
-    pub(super) fn of(folder: PathBuf) -> Self {
+    pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder: tidy(&folder) }
     }
 
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn names_and_addresses() {
-        let places = Places::of(PathBuf::from("/home/an na/p"));
+        let places = Places::new(PathBuf::from("/home/an na/p"));
         for (uri, name) in [
             ("file:///home/an%20na/p/a/b.chart", "a/b.chart"),
             ("file:///home/an na/p/ü.chart", "ü.chart"),

@@ -98,7 +98,7 @@ impl Overlay {
     ///
     /// # Errors
     /// Why there is no such folder.
-    pub(super) fn of(texts: &Texts, places: &Places) -> Result<Self, String> {
+    pub(super) fn new(texts: &Texts, places: &Places) -> Result<Self, String> {
         let disk = Disk::for_commands(places.folder().to_owned(), None)?;
         let texts = texts.iter().map(|(_, open)| (open.name.clone(), Arc::clone(&open.source)));
         Ok(Self { disk, texts: texts.collect() })

@@ -1,7 +1,7 @@
 //! Which placeholders of a prompt cannot be written, and why.
 
-use super::put::{Asked, Setting};
-use crate::cli::output::Page;
+use super::put::{AskOutcome, Setting};
+use crate::cli::output::StyledText;
 use chartc_check::compile::Checked;
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
@@ -24,12 +24,12 @@ pub(super) fn holes(
     id: StepId,
     on: Option<EventId>,
     sources: &Sources,
-) -> miette::Result<Page> {
+) -> miette::Result<StyledText> {
     let chart = setting.charts[0];
     let own = (Text::Own, checked.map().step(id).prompt_parts.as_slice());
     let parts = checked.map().component_parts.iter().enumerate();
     let components = parts.map(|(i, parts)| (Text::Component(i), parts.as_slice()));
-    let mut lines = Page::default();
+    let mut lines = StyledText::default();
     for (text, spans) in std::iter::once(own).chain(components) {
         let Some(template) = template(chart, id, text) else { continue };
         for (part, span) in template.parts.iter().zip(spans) {
@@ -39,7 +39,7 @@ pub(super) fn holes(
             let only = with_only(chart, id, text, part);
             let mut charts = setting.charts.clone();
             charts[0] = &only;
-            if let Asked::Failed(why) = (Setting { charts, ..*setting }).question(id, on)? {
+            if let AskOutcome::Failed(why) = (Setting { charts, ..*setting }).question(id, on)? {
                 lines.line(place(*span, &why, sources));
             }
         }

@@ -1,7 +1,7 @@
 //! The element for which a step with an `each` is shown.
 
 use crate::cli::given::value;
-use crate::cli::instance::Given;
+use crate::cli::instance::InitialValues;
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind};
@@ -33,8 +33,13 @@ impl Element {
     }
 
     /// Makes the list of the step consist of the element, unless it is the first anyway.
-    pub(super) fn put(&self, chart: &mut Chart, id: StepId, given: &Given) -> Given {
-        let Given { mut params, inputs } = given.clone();
+    pub(super) fn put(
+        &self,
+        chart: &mut Chart,
+        id: StepId,
+        given: &InitialValues,
+    ) -> InitialValues {
+        let InitialValues { mut params, inputs } = given.clone();
         if let (Self::Given(value) | Self::Example(value), Some(ty)) =
             (self, element_type(chart, id).cloned())
         {
@@ -53,7 +58,7 @@ impl Element {
                 each.list = Expr { kind: ExprKind::List(vec![element]), ty: list };
             }
         }
-        Given { params, inputs }
+        InitialValues { params, inputs }
     }
 }
 

@@ -7,8 +7,8 @@ mod show;
 
 use super::Exit;
 use super::files::Root;
-use super::instance::{Given, Kind, values};
-use super::output::{Page, complain, complain_page, print, print_json};
+use super::instance::{InitialValues, PairKind, values};
+use super::output::{StyledText, complain, complain_page, print, print_json};
 use super::pick::pick_to_run_with_sources;
 use chartc_check::compile::Checked;
 use chartc_core::arena::{EventId, StateId, StepId};
@@ -16,8 +16,8 @@ use chartc_core::model::{AskOn, Chart, StateKind, StepKind, VariableKind};
 use chartc_text::diagnostic::nearest;
 use chartc_text::source::Sources;
 use element::Element;
-use put::{Asked, Setting};
-use show::Shown;
+use put::{AskOutcome, Setting};
+use show::ShownQuestion;
 use std::path::{Path, PathBuf};
 
 /// Show the prompts that a model or a person would get in a state, without asking anybody.
@@ -96,16 +96,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             row.kind = VariableKind::Param { range: None };
         }
     }
-    let given = Given {
-        params: values(&chart, Kind::Param, &[args.param.clone(), args.var.clone()].concat())?,
-        inputs: values(&chart, Kind::Input, &args.input)?,
+    let given = InitialValues {
+        params: values(&chart, PairKind::Param, &[args.param.clone(), args.var.clone()].concat())?,
+        inputs: values(&chart, PairKind::Input, &args.input)?,
     };
     if let Some(path) = &args.at {
         let at = state(&chart, path)?;
         begin_at(&mut chart, at, args.enter);
     }
     let mut shown = Vec::new();
-    let mut faults = Page::default();
+    let mut faults = StyledText::default();
     let wanted = args.event.as_deref().map(|name| event(&chart, name)).transpose()?;
     let all = steps(&chart, args.step.as_deref())?;
     if args.element.is_some() && all.iter().all(|id| chart.steps[id.index()].each.is_none()) {
@@ -143,16 +143,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let what = name.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
             let (asked, element, places) = request.ask(id, on)?;
             match asked {
-                Asked::Put(question) => {
-                    shown.push(Shown { question: *question, event: name, element });
+                AskOutcome::Put(question) => {
+                    shown.push(ShownQuestion { question: *question, event: name, element });
                 }
-                Asked::NoList(why) => {
+                AskOutcome::NoList(why) => {
                     faults.line(format!(
                         "the list of `{}` cannot be computed: {why}; show the step with `--element`",
                         step.name
                     ));
                 }
-                Asked::Failed(why) => {
+                AskOutcome::Failed(why) => {
                     if places.is_empty() {
                         faults.line(format!("`{}`{what}: {why}", step.name));
                     } else {
@@ -160,7 +160,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                         faults.add(&places);
                     }
                 }
-                Asked::Misfit(why) if is_one_of_many => {
+                AskOutcome::Misfit(why) if is_one_of_many => {
                     faults.line(format!(
                         "`{}` waits for {}; show it with `--event {} --data '{{…}}'`",
                         step.name,
@@ -168,8 +168,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                         name.unwrap_or_default()
                     ));
                 }
-                Asked::Misfit(why) => return Err(miette::miette!("{why}: set it with `--data`")),
-                Asked::Not => {}
+                AskOutcome::Misfit(why) => {
+                    return Err(miette::miette!("{why}: set it with `--data`"));
+                }
+                AskOutcome::Not => {}
             }
         }
     }
@@ -195,7 +197,7 @@ struct Request<'c> {
     chart: &'c Chart,
     checked: &'c Checked,
     sources: &'c Sources,
-    given: &'c Given,
+    given: &'c InitialValues,
     element: Option<&'c str>,
     functions: Option<&'c Path>,
     data: &'c str,
@@ -208,7 +210,7 @@ impl Request<'_> {
         &self,
         id: StepId,
         on: Option<EventId>,
-    ) -> miette::Result<(Asked, Option<Element>, Page)> {
+    ) -> miette::Result<(AskOutcome, Option<Element>, StyledText)> {
         let Self { chart, checked, functions, data, at, .. } = *self;
         let mut element = Element::read(chart, id, self.element);
         loop {
@@ -221,12 +223,12 @@ impl Request<'_> {
             let asked = setting.question(id, on)?;
             match (&asked, &element) {
                 // Its list may be empty.
-                (Asked::Not, Some(Element::First)) => element = Element::example(chart, id),
-                (Asked::Failed(_), _) => {
+                (AskOutcome::Not, Some(Element::First)) => element = Element::example(chart, id),
+                (AskOutcome::Failed(_), _) => {
                     let places = blame::holes(&setting, checked, id, on, self.sources)?;
                     return Ok((asked, element, places));
                 }
-                _ => return Ok((asked, element, Page::default())),
+                _ => return Ok((asked, element, StyledText::default())),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Asks one question of a chart, to show it.
 
-use crate::cli::instance::{Given, functions, instance};
+use crate::cli::instance::{InitialValues, functions, instance};
 use chartc_core::arena::{EventId, StepId};
 use chartc_core::model::{Chart, Expr, ExprKind, StepKind, Type};
 use chartc_core::plan::Plan;
@@ -31,7 +31,7 @@ pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
 }
 
 /// The result.
-pub(super) enum Asked {
+pub(super) enum AskOutcome {
     /// It was asked.
     Put(Box<Question>),
     /// The prompt cannot be rendered.
@@ -46,9 +46,9 @@ pub(super) enum Asked {
 
 /// Keeps the first question, and answers nothing.
 #[derive(Default)]
-struct Kept(Mutex<Option<Question>>);
+struct FirstQuestion(Mutex<Option<Question>>);
 
-impl Oracle for Kept {
+impl Oracle for FirstQuestion {
     fn ask(&self, question: Arc<Question>) -> Asking {
         if let Ok(mut kept) = self.0.lock() {
             kept.get_or_insert(Arc::unwrap_or_clone(question));
@@ -65,7 +65,7 @@ impl Oracle for Kept {
 pub(super) struct Setting<'c> {
     /// The chart and its child charts.
     pub(super) charts: Vec<&'c Chart>,
-    pub(super) given: &'c Given,
+    pub(super) given: &'c InitialValues,
     /// A script with results of host functions.
     pub(super) functions: Option<&'c Path>,
     /// The data of the event, as JSON.
@@ -76,13 +76,13 @@ pub(super) struct Setting<'c> {
 
 impl Setting<'_> {
     /// The question that the step asks in a turn, or on its event.
-    pub(super) fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<Asked> {
+    pub(super) fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<AskOutcome> {
         let Self { charts, given, at, .. } = self;
         let chart = charts[0];
         let step = &chart.steps[id.index()];
         let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
         let machine = instance(&plans, given, functions(charts, self.functions)?)?;
-        let kept = Arc::new(Kept::default());
+        let kept = Arc::new(FirstQuestion::default());
         let clock = Arc::new(VirtualClock::new());
         let mut session = Session::new(machine, kept.clone(), clock, Vec::<Line>::new());
         for (name, value) in given.inputs.iter() {
@@ -115,7 +115,7 @@ impl Setting<'_> {
             }
         })?;
         if let Some(why) = misfit {
-            return Ok(Asked::Misfit(why));
+            return Ok(AskOutcome::Misfit(why));
         }
         let (_, lines) = session.into_parts();
         let put = kept.0.lock().ok().and_then(|mut kept| kept.take());
@@ -127,14 +127,14 @@ impl Setting<'_> {
             at.is_none_or(below)
         };
         if let Some(question) = put.filter(|q| q.step == step.name && is_there(&q.state)) {
-            return Ok(Asked::Put(Box::new(question)));
+            return Ok(AskOutcome::Put(Box::new(question)));
         }
         Ok(why(&lines, &step.name))
     }
 }
 
 /// Why a step could not ask. The notes contain the reasons why something cannot be rendered.
-fn why(lines: &[Line], step: &str) -> Asked {
+fn why(lines: &[Line], step: &str) -> AskOutcome {
     let mut reason = None;
     for line in lines {
         if let What::Note { text, .. } = &line.what {
@@ -144,14 +144,14 @@ fn why(lines: &[Line], step: &str) -> Asked {
             };
             reason = of("prompt of `").or(reason);
             if let Some(why) = of("`each` of `") {
-                return Asked::NoList(why.to_owned());
+                return AskOutcome::NoList(why.to_owned());
             }
         }
         if let What::CallFailed { step: failed, why, .. } = &line.what
             && failed == step
         {
-            return Asked::Failed(reason.unwrap_or(why).to_owned());
+            return AskOutcome::Failed(reason.unwrap_or(why).to_owned());
         }
     }
-    Asked::Not
+    AskOutcome::Not
 }

@@ -1,11 +1,11 @@
 //! Questions, as they are shown.
 
 use super::element::Element;
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use chartc_runtime::oracle::Question;
 
 /// A question, and the event that triggers it, if any.
-pub(super) struct Shown {
+pub(super) struct ShownQuestion {
     pub(super) question: Question,
     pub(super) event: Option<String>,
     /// The element that it is for, of a step with `each`.
@@ -13,9 +13,9 @@ pub(super) struct Shown {
 }
 
 /// The questions as text, each part under a heading.
-pub(super) fn text(shown: &[Shown]) -> Page {
-    let mut out = Page::default();
-    for Shown { question, event, element } in shown {
+pub(super) fn text(shown: &[ShownQuestion]) -> StyledText {
+    let mut out = StyledText::default();
+    for ShownQuestion { question, event, element } in shown {
         if !out.is_empty() {
             out.line("");
         }
@@ -78,11 +78,11 @@ pub(super) fn text(shown: &[Shown]) -> Page {
 }
 
 /// The same as a JSON array.
-pub(super) fn json(shown: &[Shown]) -> miette::Result<String> {
+pub(super) fn json(shown: &[ShownQuestion]) -> miette::Result<String> {
     let schema = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let rows: Vec<serde_json::Value> = shown
         .iter()
-        .map(|Shown { question: q, event, element }| {
+        .map(|ShownQuestion { question: q, event, element }| {
             let options = q.options.iter().map(|o| {
                 serde_json::json!({ "name": o.offer.name, "text": o.offer.text, "arguments": schema(&o.schema) })
             });

@@ -2,18 +2,20 @@
 
 mod args;
 #[cfg(feature = "sqlite")]
-mod begun;
+mod run_args;
 
 pub(super) use args::Args;
 
 use super::cassette::shelf;
 #[cfg(feature = "sqlite")]
-use super::durable::{self, Cast};
+use super::durable::{self, RunParts};
 use super::ending::close;
-use super::instance::{Given, Kind, has_turns, instance, is_disabled, oracle, read, values};
+use super::instance::{
+    InitialValues, PairKind, has_turns, instance, is_disabled, oracle, read, values,
+};
 use super::interrupt::{self, Interrupt, unless_stopped};
 use super::live::is_live;
-use super::output::{complain, paper};
+use super::output::{complain, terminal};
 use super::pick::pick_to_run_with_sources;
 #[cfg(feature = "sqlite")]
 use super::recall;
@@ -112,16 +114,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     };
     #[cfg(feature = "sqlite")]
     let (is_stored, is_begun) =
-        durable.as_ref().map_or((false, false), |durable| (true, durable.begun.is_some()));
+        durable.as_ref().map_or((false, false), |durable| (true, durable.args.is_some()));
     #[cfg(not(feature = "sqlite"))]
     let (is_stored, is_begun) = (false, false);
-    let given = Given {
+    let given = InitialValues {
         params: match saved {
             Some(_) => Map::new(),
             None if is_begun && args.param.is_empty() => Map::new(),
-            None => values(&chart, Kind::Param, &args.param)?,
+            None => values(&chart, PairKind::Param, &args.param)?,
         },
-        inputs: values(&chart, Kind::Input, &args.input)?,
+        inputs: values(&chart, PairKind::Input, &args.input)?,
     };
     let entries = match &args.events {
         Some(path) => data::entries(&read(path)?)
@@ -165,38 +167,38 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             let replies = args.human.as_deref() == Some("later");
             let human = args.human.as_deref().filter(|_| !replies);
             let llm = (args.llm.as_deref(), args.model.as_deref());
-            let mut who = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
-            if let Some(exit) = servers.serve(&mut who, &seen, beside)? {
+            let mut backends = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+            if let Some(exit) = servers.serve(&mut backends, &seen, beside)? {
                 return Ok(exit);
             }
-            let begun = args.begun(&given);
-            durable.is_the_same(&begun)?;
+            let run_args = args.run_args(&given);
+            durable.ensure_same(&run_args)?;
             let given = &given;
             let (plans, entries) = (plans.as_slice(), entries.as_slice());
             let is_live = live;
-            let params = durable.begun.as_ref().map_or(&given.params, |begun| &begun.params);
+            let params = durable.args.as_ref().map_or(&given.params, |run_args| &run_args.params);
             let file = args.memory.as_deref();
             let memory = file.map(|file| recall::open(file, &chart, plans, params)).transpose()?;
-            let cast = Cast {
+            let parts = RunParts {
                 plans,
                 given,
-                who,
+                backends,
                 clock,
                 is_live,
                 is_real,
                 replies,
                 origin,
-                begun,
+                args: run_args,
                 entries,
                 turns,
                 memory: memory.as_ref(),
             };
-            let screen = Screen::new(paper(args.color), &charts).going_on(durable.shown()?);
+            let screen = Screen::new(terminal(args.color), &charts).going_on(durable.shown()?);
             let screen = Live::new(screen);
             let name = args.run.clone().unwrap_or_default();
             return durable::go(
                 durable,
-                cast,
+                parts,
                 ((screen, trace.map(JsonLines)), exporting.sink(&name)),
             )
             .await;
@@ -213,19 +215,20 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let functions = args.functions.as_deref();
         let llm = (args.llm.as_deref(), args.model.as_deref());
-        let mut who = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
-        if let Some(exit) = servers.serve(&mut who, &seen, beside)? {
+        let mut backends = oracle(&charts, llm, args.human.as_deref(), functions, &clock)?;
+        if let Some(exit) = servers.serve(&mut backends, &seen, beside)? {
             return Ok(exit);
         }
         if let Some(folder) = &args.record {
             let tape = Tape::new(shelf(folder)?, clock.clone());
-            who.oracle = Arc::new(Recording::new(who.oracle, tape.clone()));
-            who.tools = Arc::new(Recording::new(who.tools, tape.clone()));
-            who.people = who.people.map(|people| Arc::new(Recording::new(people, tape)) as _);
+            backends.oracle = Arc::new(Recording::new(backends.oracle, tape.clone()));
+            backends.tools = Arc::new(Recording::new(backends.tools, tape.clone()));
+            backends.people =
+                backends.people.map(|people| Arc::new(Recording::new(people, tape)) as _);
         }
         let log = HostLog::default();
         let world = args.world.as_deref().map(world::open).transpose()?;
-        let (host, life) = world::live(world, &charts, &given, saved.as_ref(), who.host)?;
+        let (host, life) = world::live(world, &charts, &given, saved.as_ref(), backends.host)?;
         let before = saved.as_ref().map_or(0, Saved::turns);
         let all = args.turns.map(|turns| turns.saturating_add(before));
         let life = life.map(|life| life.with_turns(all));
@@ -236,10 +239,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             None => instance(&plans, &given, host)?,
         };
         let from = saved.as_ref().map(Saved::now);
-        let screen = Live::new(Screen::new(paper(args.color), &charts).going_on(from));
+        let screen = Live::new(Screen::new(terminal(args.color), &charts).going_on(from));
         let sink = ((screen, trace.map(JsonLines)), exporting.sink(&chart.name));
-        let oracle = who.oracle.clone();
-        let parts = Parts { oracle: who.oracle, people: who.people, tools: who.tools };
+        let oracle = backends.oracle.clone();
+        let parts =
+            Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
         let driver: Arc<dyn Driver> =
             if in_earnest { Arc::new(parts) } else { Arc::new(Free(parts)) };
         let session = Session::new(machine, oracle, clock, sink)

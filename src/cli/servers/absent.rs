@@ -2,7 +2,7 @@
 
 use super::Beside;
 use crate::cli::Exit;
-use crate::cli::instance::Who;
+use crate::cli::instance::Backends;
 use chartc_check::compile::Checked;
 use chartc_core::model::Chart;
 use chartc_text::source::Sources;
@@ -13,7 +13,7 @@ pub(in crate::cli) struct Options {}
 
 impl Options {
     #[cfg(feature = "sqlite")]
-    pub(in crate::cli) fn of(_: Option<String>) -> Self {
+    pub(in crate::cli) fn from_file(_: Option<String>) -> Self {
         Self {}
     }
 
@@ -43,7 +43,7 @@ impl Servers {
     #[expect(clippy::unused_self, reason = "as with servers")]
     pub(in crate::cli) fn serve(
         &self,
-        _: &mut Who,
+        _: &mut Backends,
         _: &[(&Checked, &Sources)],
         _: Beside<'_>,
     ) -> miette::Result<Option<Exit>> {

@@ -1,6 +1,6 @@
 //! What is wrong between charts and servers, with both places.
 
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use chartc_check::lower::Lowered;
 use chartc_mcp::{Finding, FindingKind, Pool};
 use chartc_text::source::{Position, Sources};
@@ -34,19 +34,19 @@ pub(in crate::cli) fn found(pool: &Pool, lowered: &[&Lowered], sources: &Sources
 }
 
 /// The findings for people.
-pub(in crate::cli) fn page(all: &[Found], page: &mut Page) {
+pub(in crate::cli) fn write_findings(all: &[Found], out: &mut StyledText) {
     for Found { finding, file, place } in all {
         let Position { line, column } = place;
         let configured = match (&finding.configured, finding.kind) {
             (Some(configured), _) => format!(" ({configured})"),
             (None, _) => String::new(),
         };
-        page.line(format!(
+        out.line(format!(
             "{file}:{line}:{column}: tool `{}`: {}{configured}",
             finding.tool, finding.message
         ));
         if !finding.help.is_empty() {
-            page.line(format!("  help: {}", finding.help));
+            out.line(format!("  help: {}", finding.help));
         }
     }
 }

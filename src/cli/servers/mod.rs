@@ -10,7 +10,7 @@ mod pooled;
 #[cfg(not(feature = "mcp"))]
 pub(super) use absent::Options;
 #[cfg(feature = "mcp")]
-pub(super) use findings::{Found, found, json, page};
+pub(super) use findings::{Found, found, json, write_findings};
 #[cfg(feature = "mcp")]
 pub(super) use pooled::{Options, Serving, configuration, heard};
 

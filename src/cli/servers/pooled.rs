@@ -4,11 +4,11 @@
     reason = "a configuration names variables of the environment, and a signal ends the process"
 )]
 
-use super::{Beside, found, page};
+use super::{Beside, found, write_findings};
 use crate::cli::Exit;
 use crate::cli::files::read;
-use crate::cli::instance::Who;
-use crate::cli::output::{Page, complain, complain_page, foot};
+use crate::cli::instance::Backends;
+use crate::cli::output::{StyledText, complain, complain_page, foot};
 use crate::cli::save::Stream;
 use chartc_check::compile::Checked;
 use chartc_check::lower::Lowered;
@@ -40,7 +40,7 @@ pub(in crate::cli) struct Options {
 impl Options {
     /// The options that a run was begun with.
     #[cfg(feature = "sqlite")]
-    pub(in crate::cli) fn of(file: Option<String>) -> Self {
+    pub(in crate::cli) fn from_file(file: Option<String>) -> Self {
         Self { tools: file.map(PathBuf::from), tools_log: None }
     }
 
@@ -179,14 +179,14 @@ impl Servers {
     /// something is wrong.
     pub(in crate::cli) fn serve(
         &self,
-        who: &mut Who,
+        backends: &mut Backends,
         seen: &[(&Checked, &Sources)],
         beside: Beside<'_>,
     ) -> miette::Result<Option<Exit>> {
         let Some(Serving { pool }) = &self.0 else { return Ok(None) };
         let file = pool.configuration().file();
         let word = word(beside);
-        let scripted = who.host.strangers(&[], &[], &[]);
+        let scripted = backends.host.strangers(&[], &[], &[]);
         // What stands in for all tools, or has a result for this one, may answer for it.
         let is_answered = |tool: &String| {
             matches!(word, "first" | "random") && beside.functions.is_none()
@@ -207,8 +207,8 @@ impl Servers {
             }
         }
         if !all.is_empty() {
-            let mut text = Page::default();
-            page(&all, &mut text);
+            let mut text = StyledText::default();
+            write_findings(&all, &mut text);
             complain_page(&text);
             complain("error: not run, because the tools of the chart are not those of the servers");
             return Ok(Some(Exit::Findings));
@@ -225,7 +225,7 @@ impl Servers {
                 "warning: {file} maps the tool `{tool}`, so the results in {script} are not used"
             ));
         }
-        who.tools = Arc::new(Over { pool: pool.clone(), rest: who.tools.clone() });
+        backends.tools = Arc::new(Over { pool: pool.clone(), rest: backends.tools.clone() });
         Ok(None)
     }
 

@@ -1,7 +1,7 @@
 //! The coverage of a chart by its tests, from the traces of their runs.
 
 use crate::cli::lines;
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use crate::scenario::{Did, follow};
 use chartc_check::compile::Checked;
 use chartc_check::lower::SourceMap;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The parts of one chart that tests have covered.
 #[derive(Debug, Default)]
-struct Seen {
+struct CoveredParts {
     entered: BTreeSet<String>,
     taken: BTreeSet<Span>,
     /// Guards that held, and that did not.
@@ -90,10 +90,10 @@ impl Coverage {
 }
 
 /// One chart that tests have run, with its spans.
-struct Subject<'c> {
+struct CoveredChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
-    seen: Seen,
+    seen: CoveredParts,
 }
 
 /// The coverage of each chart that ran, by the place of the chart.
@@ -101,11 +101,11 @@ pub(super) fn coverage<'c>(
     runs: impl Iterator<Item = (&'c Checked, &'c [Line])>,
     sources: &Sources,
 ) -> Vec<Coverage> {
-    let mut subjects: BTreeMap<Span, Subject<'c>> = BTreeMap::new();
+    let mut subjects: BTreeMap<Span, CoveredChart<'c>> = BTreeMap::new();
     for (checked, lines) in runs {
         for one in std::iter::once(checked.lowered()).chain(checked.lowered_children()) {
-            let (chart, map, seen) = (&one.chart, &one.map, Seen::default());
-            subjects.entry(map.name).or_insert(Subject { chart, map, seen });
+            let (chart, map, seen) = (&one.chart, &one.map, CoveredParts::default());
+            subjects.entry(map.name).or_insert(CoveredChart { chart, map, seen });
         }
         follow(checked, lines, |one, _, did| {
             subjects.get_mut(&one.map.name).into_iter().for_each(|subject| subject.see(&did));
@@ -114,7 +114,7 @@ pub(super) fn coverage<'c>(
     subjects.values().map(|subject| subject.sum(sources)).collect()
 }
 
-impl Subject<'_> {
+impl CoveredChart<'_> {
     fn see(&mut self, did: &Did) {
         let Self { chart, map, seen } = self;
         match did {
@@ -122,11 +122,11 @@ impl Subject<'_> {
                 seen.entered.insert(chart.state(*state).path.clone());
             }
             Did::Taken(line) => {
-                seen.taken.insert(map.line(*line).whole);
-                seen.held.extend(map.line(*line).guard);
+                seen.taken.insert(map.transition(*line).whole);
+                seen.held.extend(map.transition(*line).guard);
             }
-            Did::Held(line) => seen.held.extend(map.line(*line).guard),
-            Did::Refused(line) => seen.refused.extend(map.line(*line).guard),
+            Did::Held(line) => seen.held.extend(map.transition(*line).guard),
+            Did::Refused(line) => seen.refused.extend(map.transition(*line).guard),
             Did::Offered(option) => {
                 seen.offered.insert(option.clone());
             }
@@ -138,7 +138,7 @@ impl Subject<'_> {
     }
 
     fn untaken(&self, span: Span, sources: &Sources) -> Option<Untaken> {
-        let nth = self.map.lines.iter().position(|line| line.whole == span)?;
+        let nth = self.map.transitions.iter().position(|line| line.whole == span)?;
         let (line, text) = lines::line(self.chart, self.map, TransitionId::at(nth), sources);
         Some(Untaken { file: sources.get(span.file).name.clone(), line, text })
     }
@@ -150,8 +150,8 @@ impl Subject<'_> {
         };
         let states: BTreeSet<&str> =
             chart.states.iter().filter(real).map(|state| state.path.as_str()).collect();
-        let lines: BTreeSet<Span> = map.lines.iter().map(|line| line.whole).collect();
-        let guards: BTreeSet<Span> = map.lines.iter().filter_map(|line| line.guard).collect();
+        let lines: BTreeSet<Span> = map.transitions.iter().map(|line| line.whole).collect();
+        let guards: BTreeSet<Span> = map.transitions.iter().filter_map(|line| line.guard).collect();
         let mut options: BTreeSet<&str> = BTreeSet::new();
         for choice in &chart.choices {
             match &choice.kind {
@@ -195,8 +195,8 @@ impl Subject<'_> {
 }
 
 /// The coverage as text.
-pub(super) fn human(all: &[Coverage]) -> Page {
-    let mut text = Page::default();
+pub(super) fn human(all: &[Coverage]) -> StyledText {
+    let mut text = StyledText::default();
     for one in all {
         text.line("");
         text.line(format!("{} ({})", one.chart, one.file));

@@ -7,7 +7,7 @@ mod show;
 use super::Exit;
 use super::files::{Files, Root};
 use super::output::{
-    Colour, Page, complain, complain_report, paper, print, print_coloured, print_json, say,
+    Colour, StyledText, complain, complain_report, print, print_coloured, print_json, say, terminal,
 };
 use super::save::write;
 use crate::report::{REPORTS, format, one};
@@ -68,7 +68,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// A test with its chart and its result.
-struct Row<'c> {
+struct PlayedTest<'c> {
     checked: &'c Checked,
     test: &'c Test,
     played: Played,
@@ -104,18 +104,18 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let is_text = args.format == "text";
     let is_junit = args.format == "junit";
-    let paper = paper(args.color);
+    let terminal = terminal(args.color);
     let mut rows = Vec::new();
     for (checked, test) in tests {
         let (played, took) = timed(|| scenario::play(checked, test, scenario::OF_A_TEST));
         if is_text {
             let file = &done.sources.get(test.span.file).name;
-            let mut line = Page::on(paper);
+            let mut line = StyledText::on(terminal);
             show::went(&mut line, &played, &format!("{file}: {}", test.name));
             print(&line)?;
         }
         let finding = scenario::finding(test, &played, &done.sources);
-        rows.push(Row { checked, test, played, took, finding });
+        rows.push(PlayedTest { checked, test, played, took, finding });
     }
     let wants = args.coverage || args.min_coverage.is_some();
     let runs = rows.iter().map(|row| (row.checked, row.played.lines.as_slice()));
@@ -127,7 +127,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if is_text {
         for row in &rows {
             let Some(finding) = &row.finding else { continue };
-            let text = one(finding, &done.sources, paper);
+            let text = one(finding, &done.sources, terminal);
             print_coloured(&format!("\n{text}"))?;
             print(&show::tail(&row.played))?;
         }
@@ -166,7 +166,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
 }
 
 /// The charts without a test.
-fn untested(done: &Compilation) -> Page {
+fn untested(done: &Compilation) -> StyledText {
     let is_tested = |checked: &&Checked| {
         done.tested.iter().any(|other| {
             let name = checked.map().name;
@@ -176,12 +176,12 @@ fn untested(done: &Compilation) -> Page {
     let names: Vec<String> = (done.charts.iter().filter(|checked| !is_tested(checked)))
         .map(|checked| format!("{} ({})", checked.chart().name, checked.source()))
         .collect();
-    let mut page = Page::default();
+    let mut out = StyledText::default();
     if !names.is_empty() {
-        page.line("");
-        page.line(format!("charts without tests: {}", names.join(", ")));
+        out.line("");
+        out.line(format!("charts without tests: {}", names.join(", ")));
     }
-    page
+    out
 }
 
 /// Reports errors in the charts; in this case no test is played, and a report in JUnit's format has the errors.
@@ -191,14 +191,14 @@ fn refuse(done: &Compilation, args: &Args) -> miette::Result<Option<Exit>> {
     if errors.is_empty() {
         return Ok(None);
     }
-    let junit = format("junit").render(&errors, &done.sources, paper(args.color));
+    let junit = format("junit").render(&errors, &done.sources, terminal(args.color));
     if let Some(path) = &args.junit {
         write(path, &junit)?;
     }
     if args.format == "junit" {
         print_coloured(&junit)?;
     }
-    complain_report(&REPORTS[0].render(&errors, &done.sources, paper(Colour::Auto)));
+    complain_report(&REPORTS[0].render(&errors, &done.sources, terminal(Colour::Auto)));
     Ok(Some(Exit::Findings))
 }
 

@@ -1,6 +1,6 @@
 //! The results of the tests for other programs: JSON, and JUnit's XML.
 
-use super::Row;
+use super::PlayedTest;
 use super::coverage::Coverage;
 use super::show;
 use crate::report::xml::escaped;
@@ -13,7 +13,11 @@ use std::time::Duration;
 const VERSION: u32 = 1;
 
 /// One JSON object.
-pub(super) fn json(rows: &[Row<'_>], coverage: Option<&[Coverage]>, sources: &Sources) -> String {
+pub(super) fn json(
+    rows: &[PlayedTest<'_>],
+    coverage: Option<&[Coverage]>,
+    sources: &Sources,
+) -> String {
     let failed = rows.iter().filter(|row| row.played.failure.is_some()).count();
     let tests: Vec<Value> = rows.iter().map(|row| test(row, sources)).collect();
     let mut all = json!({
@@ -28,7 +32,7 @@ pub(super) fn json(rows: &[Row<'_>], coverage: Option<&[Coverage]>, sources: &So
     format!("{all:#}\n")
 }
 
-fn test(row: &Row<'_>, sources: &Sources) -> Value {
+fn test(row: &PlayedTest<'_>, sources: &Sources) -> Value {
     let at = |span: chartc_text::span::Span| {
         let source = sources.get(span.file);
         let place = source.position(span.start);
@@ -69,14 +73,15 @@ fn test(row: &Row<'_>, sources: &Sources) -> Value {
 }
 
 /// A report in JUnit's format: one suite for each file with tests.
-pub(super) fn junit(rows: &[Row<'_>], sources: &Sources) -> String {
-    let mut files: BTreeMap<&str, Vec<&Row<'_>>> = BTreeMap::new();
+pub(super) fn junit(rows: &[PlayedTest<'_>], sources: &Sources) -> String {
+    let mut files: BTreeMap<&str, Vec<&PlayedTest<'_>>> = BTreeMap::new();
     for row in rows {
         files.entry(&sources.get(row.test.span.file).name).or_default().push(row);
     }
-    let failed = |rows: &[&Row<'_>]| rows.iter().filter(|r| r.played.failure.is_some()).count();
-    let time = |rows: &[&Row<'_>]| seconds(rows.iter().map(|row| row.took).sum());
-    let all: Vec<&Row<'_>> = rows.iter().collect();
+    let failed =
+        |rows: &[&PlayedTest<'_>]| rows.iter().filter(|r| r.played.failure.is_some()).count();
+    let time = |rows: &[&PlayedTest<'_>]| seconds(rows.iter().map(|row| row.took).sum());
+    let all: Vec<&PlayedTest<'_>> = rows.iter().collect();
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"chartc\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
         all.len(),
@@ -105,7 +110,7 @@ fn seconds(took: Duration) -> String {
     format!("{:.6}", took.as_secs_f64())
 }
 
-fn case(row: &Row<'_>, file: &str, sources: &Sources, text: &mut String) {
+fn case(row: &PlayedTest<'_>, file: &str, sources: &Sources, text: &mut String) {
     let line = sources.get(row.test.span.file).position(row.test.span.start).line;
     text.push_str(&format!(
         "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\" time=\"{}\"",

@@ -1,6 +1,6 @@
 //! Tests as text: values, lines of a trace, failures.
 
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use crate::scenario::{Played, short};
 use chartc_runtime::trace::Line;
 
@@ -8,11 +8,11 @@ use chartc_runtime::trace::Line;
 const TAIL: usize = 12;
 
 /// One line with the result of a test.
-pub(super) fn went(page: &mut Page, played: &Played, test: &str) {
+pub(super) fn went(out: &mut StyledText, played: &Played, test: &str) {
     if played.failure.is_some() {
-        page.led("31", "FAILED", format!(" {test}"));
+        out.led("31", "FAILED", format!(" {test}"));
     } else {
-        page.led("32", "ok", format!("     {test}"));
+        out.led("32", "ok", format!("     {test}"));
     }
 }
 
@@ -23,17 +23,17 @@ pub(super) fn last(played: &Played) -> Vec<String> {
 }
 
 /// Where the run was, and what happened last.
-pub(super) fn tail(played: &Played) -> Page {
+pub(super) fn tail(played: &Played) -> StyledText {
     let states = match played.states.join(", ") {
         states if states.is_empty() => "nowhere".to_owned(),
         states => states,
     };
-    let mut page = Page::default();
-    page.line(format!("  at {states}; the last that happened:"));
+    let mut out = StyledText::default();
+    out.line(format!("  at {states}; the last that happened:"));
     for line in last(played) {
-        page.line(format!("    {line}"));
+        out.line(format!("    {line}"));
     }
-    page
+    out
 }
 
 /// A line of a trace on one line: its kind, then what it says.

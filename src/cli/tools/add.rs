@@ -3,7 +3,7 @@
 use super::{Which, with_pool};
 use crate::cli::Exit;
 use crate::cli::files::read;
-use crate::cli::output::{Colour, complain, complain_report, paper, say};
+use crate::cli::output::{Colour, complain, complain_report, say, terminal};
 use crate::cli::save::{write, write_new};
 use crate::report::REPORTS;
 use chartc_mcp::Pool;
@@ -139,7 +139,7 @@ fn parsed(name: &str, text: &str) -> Option<File> {
     if findings.is_empty() {
         return Some(file);
     }
-    complain_report(&REPORTS[0].render(&findings, &sources, paper(Colour::Auto)));
+    complain_report(&REPORTS[0].render(&findings, &sources, terminal(Colour::Auto)));
     None
 }
 

@@ -3,9 +3,9 @@
 use super::{Which, with_pool};
 use crate::cli::Exit;
 use crate::cli::files::Root;
-use crate::cli::output::{Page, complain, print, print_json};
+use crate::cli::output::{StyledText, complain, print, print_json};
 use crate::cli::pick;
-use crate::cli::servers::{Found, found, json, page};
+use crate::cli::servers::{Found, found, json, write_findings};
 use chartc_check::lower::Lowered;
 use chartc_core::model::Chart;
 use chartc_text::diagnostic::Severity;
@@ -41,9 +41,9 @@ pub(super) fn run(file: &str, tools: &Path, root: &Root, is_json: bool) -> miett
     })
 }
 
-fn told(all: &[Found], tools: usize) -> Page {
-    let mut text = Page::default();
-    page(all, &mut text);
+fn told(all: &[Found], tools: usize) -> StyledText {
+    let mut text = StyledText::default();
+    write_findings(all, &mut text);
     let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
     text.line(match all.len() {
         0 => format!("no findings in {tools}"),

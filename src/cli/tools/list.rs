@@ -2,7 +2,7 @@
 
 use super::{Which, with_pool};
 use crate::cli::Exit;
-use crate::cli::output::{Page, print, print_json};
+use crate::cli::output::{StyledText, print, print_json};
 use chartc_mcp::{Pool, ServerView, ToolView};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -19,41 +19,41 @@ pub(super) fn run(tools: &Path, server: Option<&str>, is_json: bool) -> miette::
             let told = json!({"version": 1, "ok": is_well, "servers": servers, "tools": others});
             print_json(&format!("{told:#}\n"))?;
         } else {
-            print(&page(pool, &servers, &others))?;
+            print(&server_table(pool, &servers, &others))?;
         }
         Ok(if is_well { Exit::Clean } else { Exit::Findings })
     })
 }
 
-fn page(pool: &Pool, servers: &[ServerView], others: &[&str]) -> Page {
-    let mut page = Page::default();
+fn server_table(pool: &Pool, servers: &[ServerView], others: &[&str]) -> StyledText {
+    let mut out = StyledText::default();
     if servers.is_empty() && others.is_empty() {
-        page.line(format!("{} has no servers and no tools", pool.configuration().file()));
+        out.line(format!("{} has no servers and no tools", pool.configuration().file()));
     }
     for server in servers {
         match &server.tools {
-            Err(fault) => page.line(format!("{} ({}): {fault}", server.name, server.place)),
+            Err(fault) => out.line(format!("{} ({}): {fault}", server.name, server.place)),
             Ok(tools) => {
                 let count = tools.len();
                 let tools_word =
                     if count == 1 { "1 tool".into() } else { format!("{count} tools") };
-                page.line(format!("{} ({}): {tools_word}", server.name, server.place));
+                out.line(format!("{} ({}): {tools_word}", server.name, server.place));
                 for tool in tools {
-                    page.line(format!("  {}", signature(&server.name, tool)));
+                    out.line(format!("  {}", signature(&server.name, tool)));
                     if let Some(line) = tool.doc.lines().find(|line| !line.trim().is_empty()) {
-                        page.line(format!("      {}", crate::cli::columns::cut(line.trim(), 90)));
+                        out.line(format!("      {}", crate::cli::columns::cut(line.trim(), 90)));
                     }
                 }
             }
         }
         for fault in &server.faults {
-            page.line(format!("  warning: {fault}"));
+            out.line(format!("  warning: {fault}"));
         }
     }
     for tool in others {
-        page.line(format!("{tool}: a command or an HTTP endpoint"));
+        out.line(format!("{tool}: a command or an HTTP endpoint"));
     }
-    page
+    out
 }
 
 /// As a chart would declare it, but for the names of records and enums.

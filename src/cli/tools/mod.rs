@@ -29,7 +29,7 @@ pub(super) struct Args {
 
 /// The file of `--tools`.
 #[derive(Debug, clap::Args)]
-struct Given {
+struct ToolsFile {
     /// TOML or JSON file with the servers
     #[arg(long, value_name = "FILE")]
     tools: PathBuf,
@@ -42,7 +42,7 @@ enum What {
         /// The server
         server: Option<String>,
         #[command(flatten)]
-        given: Given,
+        given: ToolsFile,
         /// How to print it
         #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
         format: String,
@@ -52,7 +52,7 @@ enum What {
         /// A *.chart, *.scxml or agent.yaml file, or - for standard input
         file: String,
         #[command(flatten)]
-        given: Given,
+        given: ToolsFile,
         /// How to print it
         #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
         format: String,
@@ -64,7 +64,7 @@ enum What {
         /// A server, or one of its tools, such as files.read_file
         name: String,
         #[command(flatten)]
-        given: Given,
+        given: ToolsFile,
         /// The file, which is created if it does not exist
         #[arg(long, value_name = "FILE")]
         to: PathBuf,

@@ -29,7 +29,7 @@ impl Tool {
 
 /// What a state cost. Its time includes its descendants; its calls are only those with this state as the leaf.
 #[derive(Debug, Default, Clone, Serialize)]
-pub(super) struct State {
+pub(super) struct StateCost {
     pub(super) visits: u64,
     pub(super) time_ms: u64,
     pub(super) questions: u64,

@@ -3,15 +3,15 @@
 use super::super::wording::trigger;
 use super::tell::{number, time, way};
 use crate::cli::columns::columns;
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
 
 /// The last transitions of a saved run, the oldest first.
-pub(super) fn kept(saved: &Saved) -> Page {
+pub(super) fn kept(saved: &Saved) -> StyledText {
     let chart = saved.machine().chart();
     let at = time(saved.now());
-    let mut page = Page::default();
+    let mut out = StyledText::default();
     let has_others = saved.history().any(|line| !line.child.is_empty());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in saved.history() {
@@ -22,8 +22,8 @@ pub(super) fn kept(saved: &Saved) -> Page {
         rows.push(row);
     }
     if rows.is_empty() {
-        page.line(format!("{chart}: kept at {at}, with no transitions"));
-        return page;
+        out.line(format!("{chart}: kept at {at}, with no transitions"));
+        return out;
     }
     let count = number(rows.len() as u64, "transition");
     let head: &[&str] = if has_others {
@@ -31,8 +31,8 @@ pub(super) fn kept(saved: &Saved) -> Page {
     } else {
         &["time", "from -> to", "taken by"]
     };
-    page.line(format!("{chart}: kept at {at}, with its last {count}"));
-    page.line("");
-    page.add(&columns(head, &rows, &[]));
-    page
+    out.line(format!("{chart}: kept at {at}, with its last {count}"));
+    out.line("");
+    out.add(&columns(head, &rows, &[]));
+    out
 }

@@ -32,7 +32,7 @@ struct Letter<'t> {
 impl<'t> Letters<'t> {
     /// Matches posted and passed on events with the `event` lines that they became: events for one chart are handled in the order in
     /// which they were posted.
-    pub(super) fn of(lines: &'t [Line]) -> Self {
+    pub(super) fn new(lines: &'t [Line]) -> Self {
         let mut from = BTreeMap::new();
         let mut under_way: Vec<Letter<'t>> = Vec::new();
         // An event that was passed on goes to its takers before anything that was posted.

@@ -15,7 +15,7 @@ pub(super) mod world;
 
 use super::Exit;
 use super::files::Root;
-use super::output::{Colour, Page, complain, paper, print, print_json, print_made};
+use super::output::{Colour, StyledText, complain, print, print_json, print_made, terminal};
 use super::{pick, replay};
 use chartc_core::model::StepKind;
 use chartc_runtime::trace::What;
@@ -130,7 +130,7 @@ fn many(args: &Args, log: Log) -> miette::Result<Exit> {
         ));
     }
     let is_json = args.format == "json";
-    world::run(log, &args.views, args.summary, is_json, paper(args.color))
+    world::run(log, &args.views, args.summary, is_json, terminal(args.color))
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -165,9 +165,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             "--summary covers whole runs, and cannot be combined with --turn or --step"
         ));
     }
-    let paper = paper(args.color);
+    let terminal = terminal(args.color);
     match (args.format.as_str(), args.summary) {
-        ("json", true) => print_json(&Summary::of(&traces).json())?,
+        ("json", true) => print_json(&Summary::from_traces(&traces).json())?,
         ("json", false) => {
             return Err(miette::miette!(
                 help = "each line of a trace is a JSON object already; for totals: --summary --format json",
@@ -188,17 +188,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 ));
             }
         },
-        (_, true) => print(&Summary::of(&traces).text())?,
+        (_, true) => print(&Summary::from_traces(&traces).text())?,
         (_, false) => {
             let tell = if args.why { why::why } else { table::table };
-            let mut page = Page::on(paper);
+            let mut out = StyledText::on(terminal);
             for trace in &traces {
-                if !page.is_empty() {
-                    page.line("");
+                if !out.is_empty() {
+                    out.line("");
                 }
-                page.add(&tell(trace, filter, paper));
+                out.add(&tell(trace, filter, terminal));
             }
-            print(&page)?;
+            print(&out)?;
         }
     }
     let is_whole = traces.iter().all(|trace| trace.faults.is_empty());

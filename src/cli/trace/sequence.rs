@@ -24,7 +24,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
     let charts = trace.charts();
     let mut picture = Picture {
         actors: actors(&charts),
-        letters: Letters::of(&trace.lines),
+        letters: Letters::new(&trace.lines),
         people,
         charts: BTreeMap::new(),
         open: BTreeMap::new(),
@@ -95,7 +95,7 @@ fn actors<'t>(charts: &BTreeMap<&'t str, &'t str>) -> BTreeMap<&'t str, String> 
 }
 
 /// One row of the picture.
-enum Row {
+enum SequenceRow {
     Message {
         from: String,
         arrow: &'static str,
@@ -186,14 +186,14 @@ impl<'t> Picture<'t> {
     }
 
     /// A row as Mermaid.
-    fn drawn(&mut self, row: &Row, line: &Line) -> String {
+    fn drawn(&mut self, row: &SequenceRow, line: &Line) -> String {
         match row {
-            Row::Message { from, arrow, to, text } => {
+            SequenceRow::Message { from, arrow, to, text } => {
                 self.seen.extend([from.clone(), to.clone()]);
                 let text = escaped(&cut(text, LONG));
                 format!("{from}{arrow}{to}: {}", if text.is_empty() { " " } else { &text })
             }
-            Row::Note(text) => {
+            SequenceRow::Note(text) => {
                 let own = self.actor(&line.child).to_owned();
                 self.seen.insert(own.clone());
                 format!("Note right of {own}: {}", escaped(&cut(text, LONG)))
@@ -201,15 +201,15 @@ impl<'t> Picture<'t> {
         }
     }
 
-    fn message(&self, line: &Line) -> Option<Row> {
+    fn message(&self, line: &Line) -> Option<SequenceRow> {
         let own = self.actor(&line.child);
         let say = |from: &str, arrow: &'static str, to: &str, text: &str| {
             let (from, to, text) = (from.to_owned(), to.to_owned(), text.to_owned());
-            Some(Row::Message { from, arrow, to, text })
+            Some(SequenceRow::Message { from, arrow, to, text })
         };
         let from_host = |text: &str| say("host", "->>", own, text);
         let above = if line.child.is_empty() { "host" } else { self.actor(above(&line.child)) };
-        let note = |text: &str| Some(Row::Note(text.to_owned()));
+        let note = |text: &str| Some(SequenceRow::Note(text.to_owned()));
         match &line.what {
             What::Event { event, data } => {
                 let from = match self.letters.from(line) {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The kind of a row, which decides its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(super) enum RowStyle {
     Plain,
     /// From outside: an event, a turn.
     Input,
@@ -22,7 +22,7 @@ pub(super) enum Tone {
 
 /// One decision.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(super) struct StoryRow {
     pub(super) turn: Option<u32>,
     /// The last of several turns without anything to show.
     pub(super) until: Option<u32>,
@@ -36,20 +36,20 @@ pub(super) struct Row {
     /// The states it led from and to; empty if nothing moved.
     pub(super) way: String,
     pub(super) why: String,
-    pub(super) tone: Tone,
+    pub(super) style: RowStyle,
     child: String,
     /// A transition that is taken at the same moment may be its result.
     is_open: bool,
 }
 
 /// The rows of a trace.
-pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<Row> {
+pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<StoryRow> {
     let mut rows = Vec::new();
     for (line, turn) in trace.told() {
         add(&mut rows, line, turn);
     }
     silent(&mut rows, trace);
-    let is_wanted = |row: &Row| {
+    let is_wanted = |row: &StoryRow| {
         filter.turn.is_none_or(|turn| row.turn == Some(turn))
             && filter.step.is_none_or(|step| row.step.split(" #").next() == Some(step))
     };
@@ -66,30 +66,33 @@ pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<Row> {
 }
 
 /// Adds a row with the numbers of turns without anything to show.
-fn silent(rows: &mut Vec<Row>, trace: &Read) {
+fn silent(rows: &mut Vec<StoryRow>, trace: &Read) {
     let told: BTreeSet<u32> = rows.iter().filter_map(|row| row.turn).collect();
-    let mut silent: Vec<Row> = Vec::new();
+    let mut silent: Vec<StoryRow> = Vec::new();
     for (line, turn) in trace.told() {
         if let What::Turn { turn: nth } = line.what
             && line.child.is_empty()
             && !told.contains(&nth)
         {
-            let row =
-                Row { decision: "nothing".into(), is_silent: true, ..plain(line, turn, "", "") };
-            silent.push(row.tone(Tone::Faint));
+            let row = StoryRow {
+                decision: "nothing".into(),
+                is_silent: true,
+                ..plain(line, turn, "", "")
+            };
+            silent.push(row.styled(RowStyle::Faint));
         }
     }
     rows.extend(silent);
     rows.sort_by_key(|row| row.seq);
 }
 
-fn plain(line: &Line, turn: Option<u32>, step: &str, decision: &str) -> Row {
+fn plain(line: &Line, turn: Option<u32>, step: &str, decision: &str) -> StoryRow {
     let way = |name: &str| match (line.child.as_str(), name) {
         ("", name) => name.to_owned(),
         (child, "") => child.to_owned(),
         (child, name) => format!("{child}/{name}"),
     };
-    Row {
+    StoryRow {
         turn,
         until: None,
         is_silent: false,
@@ -99,15 +102,15 @@ fn plain(line: &Line, turn: Option<u32>, step: &str, decision: &str) -> Row {
         decision: decision.to_owned(),
         way: String::new(),
         why: String::new(),
-        tone: Tone::Plain,
+        style: RowStyle::Plain,
         child: line.child.clone(),
         is_open: false,
     }
 }
 
-impl Row {
-    fn tone(mut self, tone: Tone) -> Self {
-        self.tone = tone;
+impl StoryRow {
+    fn styled(mut self, style: RowStyle) -> Self {
+        self.style = style;
         self
     }
 
@@ -137,29 +140,32 @@ impl Row {
 }
 
 /// Adds what a line says.
-fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
+fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
     let row = |step: &str, decision: &str| plain(line, turn, step, decision);
     let made = match &line.what {
         What::Run { chart, .. } if !line.child.is_empty() => {
-            row("", &format!("runs {chart}")).tone(Tone::Faint)
+            row("", &format!("runs {chart}")).styled(RowStyle::Faint)
         }
         What::Resumed { oracle, .. } => {
-            row("", "goes on").why(format!("answered by {oracle}")).tone(Tone::Input)
+            row("", "goes on").why(format!("answered by {oracle}")).styled(RowStyle::Input)
         }
         What::Input { name, value: given } => {
-            row("", &format!("{name} = {}", value(given))).tone(Tone::Faint)
+            row("", &format!("{name} = {}", value(given))).styled(RowStyle::Faint)
         }
-        What::Event { event, data } => {
-            row("", format!("event {event} {}", value(data)).trim_end()).tone(Tone::Input).open()
-        }
-        What::Delivered { event } => {
-            row("", &format!("event {event}")).why("sent by the chart").tone(Tone::Input).open()
-        }
+        What::Event { event, data } => row("", format!("event {event} {}", value(data)).trim_end())
+            .styled(RowStyle::Input)
+            .open(),
+        What::Delivered { event } => row("", &format!("event {event}"))
+            .why("sent by the chart")
+            .styled(RowStyle::Input)
+            .open(),
         What::Posted { event, to } => row("", &format!("sends {event} to {to}")),
-        What::Undelivered { event, to } => {
-            row("", &format!("sends {event} to {to}")).why("it cannot take it").tone(Tone::Bad)
+        What::Undelivered { event, to } => row("", &format!("sends {event} to {to}"))
+            .why("it cannot take it")
+            .styled(RowStyle::Bad),
+        What::SendCanceled { event } => {
+            row("", &format!("takes {event} back")).styled(RowStyle::Faint)
         }
-        What::SendCanceled { event } => row("", &format!("takes {event} back")).tone(Tone::Faint),
         What::Answer { step, attempt, rung: found, repairs, option, value, .. } => {
             let mut row = row(step, &decision(option.as_ref(), value)).attempt(*attempt).open();
             row.add_why(&rung(found, repairs));
@@ -170,30 +176,32 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             // The machine may still reject an answer after it has been traced as one.
             if let Some(last) = rows.last_mut().filter(|last| last.is_answer(line, step, *attempt))
             {
-                last.tone = Tone::Bad;
+                last.style = RowStyle::Bad;
                 last.is_open = false;
                 last.why.clone_from(why);
                 return;
             }
-            row(step, "no usable answer").attempt(*attempt).why(why).tone(Tone::Bad)
+            row(step, "no usable answer").attempt(*attempt).why(why).styled(RowStyle::Bad)
         }
         What::CallFailed { step, attempt, error, why, .. } => {
-            row(step, &format!("failed: {error}")).attempt(*attempt).why(why).tone(Tone::Bad)
+            row(step, &format!("failed: {error}")).attempt(*attempt).why(why).styled(RowStyle::Bad)
         }
         What::Waiting { step, attempt, until_ms, .. } => {
             let wait = time(until_ms.saturating_sub(line.at_ms));
-            row(step, &format!("waits {wait}")).attempt(*attempt).tone(Tone::Faint)
+            row(step, &format!("waits {wait}")).attempt(*attempt).styled(RowStyle::Faint)
         }
         What::NotRetried { step, attempt, wanted_ms, most_ms, .. } => {
             let why = format!("wait {} wanted, {} at most", time(*wanted_ms), time(*most_ms));
-            row(step, "not tried again").attempt(*attempt).why(&why).tone(Tone::Bad)
+            row(step, "not tried again").attempt(*attempt).why(&why).styled(RowStyle::Bad)
         }
-        What::Cancelled { step, attempt, .. } => {
-            row(step, "given up").attempt(*attempt).why("its state was left").tone(Tone::Faint)
-        }
-        What::Dropped { step, attempt, .. } => {
-            row(step, "too late").attempt(*attempt).why("the answer is dropped").tone(Tone::Bad)
-        }
+        What::Cancelled { step, attempt, .. } => row(step, "given up")
+            .attempt(*attempt)
+            .why("its state was left")
+            .styled(RowStyle::Faint),
+        What::Dropped { step, attempt, .. } => row(step, "too late")
+            .attempt(*attempt)
+            .why("the answer is dropped")
+            .styled(RowStyle::Bad),
         // The tool that the model calls is its answer.
         What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
         What::ToolCall { step, tool, arguments, .. } => {
@@ -203,59 +211,65 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
             row(step, format!("{tool} returns {}", value(result)).trim_end()).open()
         }
         What::ToolFailed { step, tool, error, why, .. } => {
-            row(step, &format!("{tool} failed: {error}")).why(why).tone(Tone::Bad)
+            row(step, &format!("{tool} failed: {error}")).why(why).styled(RowStyle::Bad)
         }
         What::Forbidden { step, state: at, tool } => {
             let why = format!("it may not be called in {}", state(at));
-            row(step, tool).why(why).tone(Tone::Bad)
+            row(step, tool).why(why).styled(RowStyle::Bad)
         }
         What::Unasked { option } => row("", option).why("the only option").open(),
         What::Fallback { step, why } => {
             let decision = if why == "no_line" { "stays" } else { "else" };
-            row(step, decision).why(fallback(why)).tone(Tone::Bad).open()
+            row(step, decision).why(fallback(why)).styled(RowStyle::Bad).open()
         }
         What::WalkEnded { why, step, .. } if why == "failed" => {
             let at = step.as_deref().unwrap_or_default();
-            row(at, "the turn fails").tone(Tone::Bad)
+            row(at, "the turn fails").styled(RowStyle::Bad)
         }
         What::Usage { step, output_tokens, allowed: Some(most), .. } => {
-            row(step, "too many tokens").why(more_tokens(*output_tokens, *most)).tone(Tone::Bad)
+            row(step, "too many tokens")
+                .why(more_tokens(*output_tokens, *most))
+                .styled(RowStyle::Bad)
         }
         What::Taken { line: taken, held } => return take(rows, line, turn, (taken, held)),
         What::Denied { line: denied } => {
-            let mut row = row("", "denied").why("no `allow` line permits it").tone(Tone::Bad);
+            let mut row = row("", "denied").why("no `allow` line permits it").styled(RowStyle::Bad);
             row.way = super::tell::way(denied);
             row
         }
         What::Refused { event } => {
-            let is_of = |last: &&mut Row| last.decision.starts_with(&format!("event {event}"));
+            let is_of = |last: &&mut StoryRow| last.decision.starts_with(&format!("event {event}"));
             if let Some(last) = rows.last_mut().filter(is_of) {
                 last.add_why("nothing handles it now");
-                last.tone = Tone::Bad;
+                last.style = RowStyle::Bad;
                 return;
             }
-            row("", &format!("event {event}")).why("nothing handles it now").tone(Tone::Bad)
+            row("", &format!("event {event}")).why("nothing handles it now").styled(RowStyle::Bad)
         }
         What::NotTaken { input, why, .. } => {
             let what = if input == "turn" { "a turn".to_owned() } else { format!("event {input}") };
-            row("", &what).why(not_taken(why)).tone(Tone::Bad)
+            row("", &what).why(not_taken(why)).styled(RowStyle::Bad)
         }
-        What::Error { error } => row("", &notation::machine_event(error)).tone(Tone::Bad).open(),
-        What::Warned { limit } => row("", &format!("limit.warn.{limit}")).tone(Tone::Bad).open(),
+        What::Error { error } => {
+            row("", &notation::machine_event(error)).styled(RowStyle::Bad).open()
+        }
+        What::Warned { limit } => {
+            row("", &format!("limit.warn.{limit}")).styled(RowStyle::Bad).open()
+        }
         What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
             let row = row(step, &action_call(action, arguments))
                 .why(outcome((brought, changes), (failed, why)));
-            if failed.is_empty() { row } else { row.tone(Tone::Bad) }
+            if failed.is_empty() { row } else { row.styled(RowStyle::Bad) }
         }
         What::NotActed { step, failed, why } => {
-            row(step, "no action").why(format!("{failed}: {why}")).tone(Tone::Bad)
+            row(step, "no action").why(format!("{failed}: {why}")).styled(RowStyle::Bad)
         }
-        What::HostNote { about, text } => row(about, "note").why(text).tone(Tone::Faint),
-        What::World { event, data } => row("world", event).why(value(data)).tone(Tone::Faint),
-        What::Note { text, call: None } => row("", "note").why(text).tone(Tone::Faint),
+        What::HostNote { about, text } => row(about, "note").why(text).styled(RowStyle::Faint),
+        What::World { event, data } => row("world", event).why(value(data)).styled(RowStyle::Faint),
+        What::Note { text, call: None } => row("", "note").why(text).styled(RowStyle::Faint),
         What::Ended { status, result, summary } => {
             let why = summary.clone().unwrap_or_else(|| value(result));
-            row("", &format!("ended {status}")).why(why).tone(Tone::Input)
+            row("", &format!("ended {status}")).why(why).styled(RowStyle::Input)
         }
         What::Run { .. }
         | What::Turn { .. }
@@ -283,7 +297,7 @@ fn add(rows: &mut Vec<Row>, line: &Line, turn: Option<u32>) {
     rows.push(made);
 }
 
-impl Row {
+impl StoryRow {
     fn is_call(&self, tool: &str) -> bool {
         self.is_open
             && self
@@ -300,7 +314,7 @@ impl Row {
 
 /// A transition was taken: it is the result of the row before it, if both happened at the same moment.
 fn take(
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<StoryRow>,
     line: &Line,
     turn: Option<u32>,
     (taken, held): (&LineName, &[String]),

@@ -3,11 +3,11 @@
 use super::super::columns::{cut, padded, width};
 use super::Filter;
 use super::read::Read;
-use super::story::{Row, Tone, nothing, rows};
+use super::story::{RowStyle, StoryRow, nothing, rows};
 use super::summary::Summary;
 use super::tell::{number, time};
-use crate::cli::output::Page;
-use crate::report::Paper;
+use crate::cli::output::StyledText;
+use crate::report::Terminal;
 use chartc_runtime::trace::What;
 
 /// The column headings.
@@ -18,15 +18,15 @@ const MOST: [usize; 3] = [16, 30, 44];
 const WHY: usize = 26;
 
 /// A trace as a table.
-pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
-    let mut out = head(trace, paper);
+pub(super) fn table(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> StyledText {
+    let mut out = head(trace, terminal);
     let found = rows(trace, filter);
     if found.is_empty() {
         out.line(nothing(filter));
         return out;
     }
     let cells: Vec<[String; 6]> = cells(&found);
-    let widths = widths(&cells, paper.width);
+    let widths = widths(&cells, terminal.width);
     let line = |cells: &[String; 6]| {
         let mut text = String::new();
         for (cell, most) in cells.iter().zip(widths) {
@@ -35,26 +35,26 @@ pub(super) fn table(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
         }
         text.trim_end().to_owned()
     };
-    out.ink("1", line(&HEAD.map(str::to_owned)));
+    out.styled("1", line(&HEAD.map(str::to_owned)));
     for (row, cells) in found.iter().zip(&cells) {
-        let code = match row.tone {
-            Tone::Plain if row.way.contains("->") => "32",
-            Tone::Plain => "",
-            Tone::Input => "1",
-            Tone::Bad => "31",
-            Tone::Faint => "2",
+        let code = match row.style {
+            RowStyle::Plain if row.way.contains("->") => "32",
+            RowStyle::Plain => "",
+            RowStyle::Input => "1",
+            RowStyle::Bad => "31",
+            RowStyle::Faint => "2",
         };
-        out.ink(code, line(cells));
+        out.styled(code, line(cells));
     }
     if filter.turn.is_none() && filter.step.is_none() {
         out.line("");
-        out.add(&Summary::of(std::slice::from_ref(trace)).states());
+        out.add(&Summary::from_traces(std::slice::from_ref(trace)).states());
     }
     out
 }
 
 /// The chart of the trace, and how the run ended.
-fn head(trace: &Read, paper: Paper) -> Page {
+fn head(trace: &Read, terminal: Terminal) -> StyledText {
     let run = trace.lines.iter().find_map(|line| {
         let What::Run { chart, oracle, .. } = &line.what else { return None };
         line.child.is_empty().then_some((chart, oracle))
@@ -80,14 +80,14 @@ fn head(trace: &Read, paper: Paper) -> Page {
             ms => format!(" and {}", time(ms)),
         },
     );
-    let mut head = Page::on(paper);
-    head.ink("1", cut(&text, paper.width));
+    let mut head = StyledText::on(terminal);
+    head.styled("1", cut(&text, terminal.width));
     head.line("");
     head
 }
 
 /// The cells; turn and time are shown where they change.
-fn cells(rows: &[Row]) -> Vec<[String; 6]> {
+fn cells(rows: &[StoryRow]) -> Vec<[String; 6]> {
     let mut last: Option<(Option<u32>, u64)> = None;
     let mut out: Vec<[String; 6]> = Vec::new();
     for row in rows {

@@ -72,7 +72,7 @@ fn together(
     checked: &Checked,
     counts: &BTreeMap<TransitionId, u64>,
 ) -> BTreeMap<TransitionId, u64> {
-    let whole = |id: TransitionId| checked.map().line(id).whole;
+    let whole = |id: TransitionId| checked.map().transition(id).whole;
     let mut written = BTreeMap::new();
     for (id, times) in counts {
         *written.entry(whole(*id)).or_insert(0) += times;

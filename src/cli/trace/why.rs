@@ -4,8 +4,8 @@ use super::super::columns::cut;
 use super::Filter;
 use super::read::Read;
 use super::tell::{fallback, line, loss, not_taken, number, place, time, value};
-use crate::cli::output::Page;
-use crate::report::Paper;
+use crate::cli::output::StyledText;
+use crate::report::Terminal;
 use chartc_check::notation;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
@@ -24,14 +24,14 @@ struct Input {
 }
 
 /// The inputs without effect, each with its reasons.
-pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
+pub(super) fn why(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> StyledText {
     let inputs = inputs(trace);
     let wanted = inputs.iter().filter(|input| {
         filter.turn.is_none_or(|turn| input.turn == Some(turn))
             && filter.step.is_none_or(|step| input.steps.iter().any(|s| s == step))
     });
     let (moved, stayed): (Vec<&Input>, Vec<&Input>) = wanted.partition(|input| input.has_moved);
-    let mut out = Page::on(paper);
+    let mut out = StyledText::on(terminal);
     out.line(format!(
         "{} of {} moved nothing",
         stayed.len(),
@@ -42,9 +42,9 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, paper: Paper) -> Page {
         let child =
             if input.child.is_empty() { String::new() } else { format!("{}: ", input.child) };
         let at = if input.at.is_empty() { String::new() } else { format!("  in {}", input.at) };
-        let head = cut(&format!("{time}{child}{}{at}", input.title), paper.width);
+        let head = cut(&format!("{time}{child}{}{at}", input.title), terminal.width);
         out.line("");
-        out.ink("1", head);
+        out.styled("1", head);
         if input.reasons.is_empty() {
             out.line("  no active state has a transition for it");
         }

@@ -1,26 +1,26 @@
 //! The names that lines, steps and loops around a place bind.
 
 use super::cursor::{Cursor, bare};
-use super::scope::Scope;
+use super::scope::VisibleNames;
 use crate::editor::outline::SymbolKind;
+use chartc_text::front::chart::completion_context::{BodyKind, Open};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
-use chartc_text::front::chart::spot::{Open, Place};
 use chartc_text::syntax::TypeExpr;
 
 /// A bound name, with its type if that is known.
-pub(super) type Bound<'c> = (String, Option<&'c TypeExpr>);
+pub(super) type BoundName<'c> = (String, Option<&'c TypeExpr>);
 
 /// The names bound at the cursor, the nearest first; `item` is where its item begins.
 pub(super) fn bound<'c>(
     cursor: &Cursor<'_>,
-    scope: &Scope<'c>,
+    scope: &VisibleNames<'c>,
     open: &[Open],
     item: usize,
-) -> Vec<Bound<'c>> {
+) -> Vec<BoundName<'c>> {
     let text = cursor.text;
     let mut found = Vec::new();
     let heads = open.iter().filter(|body| {
-        !matches!(body.place, Place::Chart | Place::State | Place::Test | Place::Top)
+        !matches!(body.place, BodyKind::Chart | BodyKind::State | BodyKind::Test | BodyKind::Top)
     });
     let mut parts: Vec<(usize, usize)> = heads.map(|body| (body.start, body.brace)).collect();
     // A loop binds its name behind its beginning, and a comprehension for what stands before it.
@@ -37,7 +37,7 @@ pub(super) fn bound<'c>(
     found
 }
 
-fn of_part<'c>(part: &str, scope: &Scope<'c>, found: &mut Vec<Bound<'c>>) {
+fn of_part<'c>(part: &str, scope: &VisibleNames<'c>, found: &mut Vec<BoundName<'c>>) {
     let all = tokens(part);
     found.extend(pairs(&all, part, "for", "in").map(|name| (name, None)));
     for name in pairs(&all, part, "each", "in") {
@@ -61,7 +61,12 @@ fn of_part<'c>(part: &str, scope: &Scope<'c>, found: &mut Vec<Bound<'c>>) {
 }
 
 /// The names that `e(a, b)` binds, with the types of the event's data.
-fn of_event<'c>(after: &[Token], part: &str, scope: &Scope<'c>, found: &mut Vec<Bound<'c>>) {
+fn of_event<'c>(
+    after: &[Token],
+    part: &str,
+    scope: &VisibleNames<'c>,
+    found: &mut Vec<BoundName<'c>>,
+) {
     let Some(open) = after.iter().position(|token| token.text(part) == "(") else { return };
     let is_path = |token: &Token| {
         matches!(token.kind, TokenKind::Word | TokenKind::Quoted) || token.text(part) == "."

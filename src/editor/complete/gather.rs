@@ -6,7 +6,7 @@ use super::binding::bound;
 use super::cursor::{Cursor, Region};
 use super::offer::{Offer, call};
 use super::role::{Role, role};
-use super::scope::Scope;
+use super::scope::VisibleNames;
 use super::word::{self, meaning};
 use super::{CompletionKind, snippet, value};
 use crate::Compilation;
@@ -15,8 +15,10 @@ use crate::editor::outline::SymbolKind;
 use chartc_check::lower::test::REASONS;
 use chartc_check::lower::{CLIENT_OPTIONS, language_types, limit_names};
 use chartc_core::model::Status;
+use chartc_text::front::chart::completion_context::{
+    BodyKind, CompletionContext, Next, in_placeholder, spot,
+};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
-use chartc_text::front::chart::spot::{Next, Place, Spot, in_placeholder, spot};
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
@@ -43,7 +45,7 @@ pub(super) fn gather(
             (found, next, role)
         }
     };
-    let scope = Scope::of(compilation, file, cursor, &found.open);
+    let scope = VisibleNames::new(compilation, file, cursor, &found.open);
     let at = Site { compilation, file, cursor, scope: &scope, found: &found };
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
@@ -64,7 +66,7 @@ pub(super) fn gather(
 }
 
 /// Whether an item begins at the word.
-fn begins(cursor: &Cursor<'_>, found: &Spot) -> bool {
+fn begins(cursor: &Cursor<'_>, found: &CompletionContext) -> bool {
     let line = cursor.text[..cursor.start].rfind('\n').map_or(0, |at| at + 1);
     let alone = cursor.text[line..cursor.start].trim().is_empty();
     found.next.known && (alone || matches!(cursor.back(1), "{" | "}"))
@@ -72,7 +74,7 @@ fn begins(cursor: &Cursor<'_>, found: &Spot) -> bool {
 
 /// A role in a placeholder, where all is one expression.
 fn in_hole(cursor: &Cursor<'_>, next: &Next) -> Role {
-    super::role::role(cursor, &cursor.before, Place::Top, next)
+    super::role::role(cursor, &cursor.before, BodyKind::Top, next)
 }
 
 /// Whether the cursor stands behind the colon of a placeholder.
@@ -89,8 +91,8 @@ fn is_format(cursor: &Cursor<'_>) -> bool {
 }
 
 /// `{options}` in the prompt of an `ask`.
-fn options(cursor: &Cursor<'_>, found: &Spot) -> Option<Offer> {
-    let step = found.open.last().filter(|open| open.place == Place::Step)?;
+fn options(cursor: &Cursor<'_>, found: &CompletionContext) -> Option<Offer> {
+    let step = found.open.last().filter(|open| open.place == BodyKind::Step)?;
     let asks = cursor.text[step.start..].starts_with("ask");
     let alone = cursor.before.is_empty();
     (asks && alone).then(|| {
@@ -103,8 +105,8 @@ struct Site<'s, 'c> {
     compilation: &'c Compilation,
     file: FileId,
     cursor: &'s Cursor<'s>,
-    scope: &'s Scope<'c>,
-    found: &'s Spot,
+    scope: &'s VisibleNames<'c>,
+    found: &'s CompletionContext,
 }
 
 impl Site<'_, '_> {

@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, bare};
 use chartc_check::lower::CLIENT_OPTIONS;
+use chartc_text::front::chart::completion_context::{BodyKind, Next};
 use chartc_text::front::chart::lex::{Token, TokenKind};
-use chartc_text::front::chart::spot::{Next, Place};
 
 /// What a name at a place is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(super) enum Role {
 }
 
 /// The role of the name at the cursor. The tokens of its item begin with `item`.
-pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Next) -> Role {
+pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: BodyKind, next: &Next) -> Role {
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();
     let first = words.first().copied().unwrap_or_default();
@@ -102,7 +102,7 @@ pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: Place, next: &Nex
     match last {
         "," => return listed(&words, first),
         ":" if first == "final" => return Role::Status,
-        ":" if matches!(place, Place::Record | Place::Chart) => return Role::Type,
+        ":" if matches!(place, BodyKind::Record | BodyKind::Chart) => return Role::Type,
         "->" if matches!(first, "fn" | "tool") => return Role::Type,
         "->" => return Role::State,
         "|" if first == "from" => return Role::State,
@@ -192,7 +192,7 @@ fn open_brackets(item: &[Token]) -> Option<usize> {
 }
 
 /// What the word before the place asks for.
-fn by_word(last: &str, previous: &str, first: &str, place: Place, next: &Next) -> Option<Role> {
+fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next) -> Option<Role> {
     let only_name = next.name && !next.expression;
     Some(match last {
         "on" => Role::Event { listens: true },
@@ -205,26 +205,26 @@ fn by_word(last: &str, previous: &str, first: &str, place: Place, next: &Next) -
         "from" | "except" | "allow" if only_name => Role::State,
         "with" if only_name => Role::Client,
         "call" if previous == "may" => Role::Tool { sets: true },
-        "tools" if place == Place::Step => Role::Tool { sets: true },
-        "tool" if place == Place::Test => Role::Tool { sets: false },
-        "returns" if place == Place::Step => Role::Type,
+        "tools" if place == BodyKind::Step => Role::Tool { sets: true },
+        "tool" if place == BodyKind::Test => Role::Tool { sets: false },
+        "returns" if place == BodyKind::Step => Role::Type,
         "check" if only_name => Role::Property,
         "for" if first == "test" => Role::Chart,
         "else" if only_name => Role::State,
-        "fn" if place == Place::Test => Role::Function,
-        "answers" | "asked" | "of" if place == Place::Test => Role::Step,
-        "fails" if place == Place::Test && first == "fails" && previous != "fails" => {
+        "fn" if place == BodyKind::Test => Role::Function,
+        "answers" | "asked" | "of" if place == BodyKind::Test => Role::Step,
+        "fails" if place == BodyKind::Test && first == "fails" && previous != "fails" => {
             if previous.is_empty() || first == "fails" && next.name && !next.text {
                 Role::Step
             } else {
                 Role::Why
             }
         }
-        "/" if place == Place::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
-        "called" if place == Place::Test => Role::Called,
-        "offered" | "only" if place == Place::Test => Role::Answer,
-        "given" | "set" if place == Place::Test && only_name => Role::Given,
-        "at" if place == Place::Test => Role::State,
+        "/" if place == BodyKind::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
+        "called" if place == BodyKind::Test => Role::Called,
+        "offered" | "only" if place == BodyKind::Test => Role::Answer,
+        "given" | "set" if place == BodyKind::Test && only_name => Role::Given,
+        "at" if place == BodyKind::Test => Role::State,
         "may" | "run" | "call" | "llm" | "ask" | "code" | "human" | "state" | "parallel"
         | "final" | "history" | "event" | "var" | "param" | "input" | "pred" | "fn" | "do"
         | "tool" | "tools" | "client" | "component" | "type" | "enum" | "chart"
@@ -258,15 +258,15 @@ fn listed(words: &[&str], first: &str) -> Role {
 }
 
 /// What begins or goes on at a place.
-fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
+fn by_place(words: &[&str], first: &str, place: BodyKind, next: &Next) -> Role {
     let last = words.last().copied().unwrap_or_default();
-    if place == Place::Test && first == "answers" && next.name {
+    if place == BodyKind::Test && first == "answers" && next.name {
         return Role::Answer;
     }
-    if place == Place::Test && next.name && next.text && !next.expression {
+    if place == BodyKind::Test && next.name && next.text && !next.expression {
         return Role::Why;
     }
-    if place == Place::Client && next.name {
+    if place == BodyKind::Client && next.name {
         let valued = CLIENT_OPTIONS.contains(&last) && (next.text || next.words.contains(&"true"));
         return if valued { Role::ClientValue(last.to_owned()) } else { Role::ClientOption };
     }
@@ -277,12 +277,14 @@ fn by_place(words: &[&str], first: &str, place: Place, next: &Next) -> Role {
         return if next.known { Role::New } else { Role::Any };
     }
     match place {
-        Place::Actions => Role::Action,
-        Place::Code => Role::Assigned,
-        Place::Limits => Role::Limit,
-        Place::Enum | Place::Record | Place::Meta | Place::Top | Place::Client => Role::New,
-        Place::Test => Role::Value,
-        Place::Chart | Place::State | Place::From | Place::Step => match first {
+        BodyKind::Actions => Role::Action,
+        BodyKind::Code => Role::Assigned,
+        BodyKind::Limits => Role::Limit,
+        BodyKind::Enum | BodyKind::Record | BodyKind::Meta | BodyKind::Top | BodyKind::Client => {
+            Role::New
+        }
+        BodyKind::Test => Role::Value,
+        BodyKind::Chart | BodyKind::State | BodyKind::From | BodyKind::Step => match first {
             "call" => Role::Tool { sets: false },
             "run" => Role::Chart,
             "ask" => Role::Event { listens: true },

@@ -2,25 +2,25 @@
 
 use super::cursor::{Cursor, bare};
 use crate::Compilation;
-use crate::editor::known::{self, Decl, Node};
+use crate::editor::known::{self, Decl, StateNode};
 use crate::editor::outline::SymbolKind;
+use chartc_text::front::chart::completion_context::{BodyKind, Open};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
-use chartc_text::front::chart::spot::{Open, Place};
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
 /// The names that a place sees.
-pub(super) struct Scope<'c> {
+pub(super) struct VisibleNames<'c> {
     /// What charts and files declare, the nearest first.
     pub(super) decls: Vec<Decl<'c>>,
     /// The states of the chart around the place, or of the one that a test tests.
-    pub(super) states: Option<Node<'c>>,
+    pub(super) states: Option<StateNode<'c>>,
     /// The names of the states around the place, outermost first.
     pub(super) path: Vec<String>,
     /// States that stand in parts of the file that cannot be read.
     pub(super) lost: Vec<String>,
     /// The kind of body that the place lies in.
-    pub(super) place: Place,
+    pub(super) place: BodyKind,
 }
 
 /// The name after the first word of a body's owner.
@@ -35,37 +35,37 @@ fn is_name(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Word | TokenKind::Quoted)
 }
 
-impl<'c> Scope<'c> {
-    pub(super) fn of(
+impl<'c> VisibleNames<'c> {
+    pub(super) fn new(
         compilation: &'c Compilation,
         file: FileId,
         cursor: &Cursor<'_>,
         open: &[Open],
     ) -> Self {
         let text = cursor.text;
-        let place = open.last().map_or(Place::Top, |open| open.place);
+        let place = open.last().map_or(BodyKind::Top, |open| open.place);
         let mut chart = None;
         let mut path = Vec::new();
         for body in open {
             match body.place {
-                Place::Chart => chart = Some(name_of(text, body)),
-                Place::State => path.push(name_of(text, body)),
-                Place::Test => {
+                BodyKind::Chart => chart = Some(name_of(text, body)),
+                BodyKind::State => path.push(name_of(text, body)),
+                BodyKind::Test => {
                     let head = text.get(body.start..body.brace).unwrap_or_default();
                     let words = tokens(head);
                     let last = words.iter().rfind(|token| is_name(token));
                     chart = last.map(|token| bare(token.text(head)).to_owned());
                 }
-                Place::Top
-                | Place::From
-                | Place::Step
-                | Place::Code
-                | Place::Actions
-                | Place::Limits
-                | Place::Client
-                | Place::Record
-                | Place::Enum
-                | Place::Meta => {}
+                BodyKind::Top
+                | BodyKind::From
+                | BodyKind::Step
+                | BodyKind::Code
+                | BodyKind::Actions
+                | BodyKind::Limits
+                | BodyKind::Client
+                | BodyKind::Record
+                | BodyKind::Enum
+                | BodyKind::Meta => {}
             }
         }
         let known = match &chart {
@@ -81,7 +81,7 @@ impl<'c> Scope<'c> {
         decls.extend(known::outside(compilation, file));
         let states = known.map(|(chart, _)| known::states(chart));
         let mut scope = Self { decls: known::unique(decls), states, path, lost: Vec::new(), place };
-        if place != Place::Test {
+        if place != BodyKind::Test {
             let own = known::charts(compilation).filter(|(_, id)| *id == file);
             let mut sound = BTreeSet::new();
             for (chart, _) in own {
@@ -143,8 +143,8 @@ impl<'c> Scope<'c> {
     }
 
     /// The states around the place from the chart on, as far as they are known.
-    pub(super) fn around(&self) -> Vec<&Node<'c>> {
-        let mut found: Vec<&Node<'c>> = self.states.iter().collect();
+    pub(super) fn around(&self) -> Vec<&StateNode<'c>> {
+        let mut found: Vec<&StateNode<'c>> = self.states.iter().collect();
         for name in &self.path {
             let inner = found.last().and_then(|node| node.children.iter().find(|c| c.name == name));
             match inner {
@@ -157,7 +157,7 @@ impl<'c> Scope<'c> {
 }
 
 /// Where the states of a tree are named.
-fn collect(node: &Node<'_>, places: &mut BTreeSet<usize>) {
+fn collect(node: &StateNode<'_>, places: &mut BTreeSet<usize>) {
     for child in &node.children {
         places.insert(child.start);
         collect(child, places);

@@ -2,12 +2,12 @@
 
 use super::CompletionKind;
 use super::offer::Offer;
-use chartc_text::front::chart::spot::{Next, Place};
+use chartc_text::front::chart::completion_context::{BodyKind, Next};
 
 /// First word, label, text, meaning.
-type Row = (&'static str, &'static str, &'static str, &'static str);
+type SnippetRow = (&'static str, &'static str, &'static str, &'static str);
 
-const OUTSIDE: &[Row] = &[
+const OUTSIDE: &[SnippetRow] = &[
     (
         "chart",
         "chart",
@@ -26,7 +26,7 @@ const OUTSIDE: &[Row] = &[
     ("type", "type", "type ${1:Name} { ${2:field}: ${3:Text} }", "a record"),
 ];
 
-const INSIDE: &[Row] = &[
+const INSIDE: &[SnippetRow] = &[
     ("state", "state", "state ${1:name} {\n  $0\n}", "a state"),
     (
         "parallel",
@@ -72,19 +72,19 @@ const INSIDE: &[Row] = &[
 ];
 
 /// The constructs whose first word the grammar takes, where an item may begin.
-pub(super) fn offers(place: Place, next: &Next) -> Vec<Offer> {
-    let rows: &[Row] = match place {
-        Place::Top => OUTSIDE,
-        Place::Chart | Place::State | Place::From => INSIDE,
-        Place::Step
-        | Place::Code
-        | Place::Actions
-        | Place::Limits
-        | Place::Client
-        | Place::Record
-        | Place::Enum
-        | Place::Meta
-        | Place::Test => &[],
+pub(super) fn offers(place: BodyKind, next: &Next) -> Vec<Offer> {
+    let rows: &[SnippetRow] = match place {
+        BodyKind::Top => OUTSIDE,
+        BodyKind::Chart | BodyKind::State | BodyKind::From => INSIDE,
+        BodyKind::Step
+        | BodyKind::Code
+        | BodyKind::Actions
+        | BodyKind::Limits
+        | BodyKind::Client
+        | BodyKind::Record
+        | BodyKind::Enum
+        | BodyKind::Meta
+        | BodyKind::Test => &[],
     };
     rows.iter()
         .filter(|(word, ..)| next.words.contains(word))

@@ -1,17 +1,17 @@
 //! Offers in expressions: names, fields, values of enums.
 
 use super::CompletionKind;
-use super::binding::Bound;
+use super::binding::BoundName;
 use super::cursor::{Cursor, bare};
 use super::offer::{Offer, call};
-use super::scope::Scope;
+use super::scope::VisibleNames;
 use super::word::FUNCTIONS;
-use crate::editor::known::{Decl, Part, parts};
+use crate::editor::known::{Decl, MemberName, parts};
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
 use chartc_check::lower::observables;
 use chartc_core::expr::type_text;
-use chartc_text::front::chart::spot::Place;
+use chartc_text::front::chart::completion_context::BodyKind;
 use chartc_text::syntax::{TypeExpr, TypeKind};
 
 /// The kinds of declarations that are values, with their weights.
@@ -27,7 +27,11 @@ const VALUES: &[(SymbolKind, u32)] = &[
 ];
 
 /// Everything that an expression may begin with.
-pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+pub(super) fn offers(
+    cursor: &Cursor<'_>,
+    scope: &VisibleNames<'_>,
+    bound: &[BoundName<'_>],
+) -> Vec<Offer> {
     let mut found = expected(cursor, scope, bound);
     for (name, ty) in bound {
         let ty = ty.map(show::type_expr).unwrap_or_default();
@@ -42,7 +46,7 @@ pub(super) fn offers(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
         let ty = type_text(ty, &[]);
         found.push(Offer::new(name, CompletionKind::Variable, 7).detail(ty));
     }
-    if scope.place == Place::Test {
+    if scope.place == BodyKind::Test {
         found.push(
             Offer::new("result", CompletionKind::Variable, 7).detail("what the run ends with"),
         );
@@ -97,7 +101,7 @@ pub(super) fn kind_of(kind: SymbolKind) -> CompletionKind {
 }
 
 /// The values of the enum that stands on the other side of a comparison or an assignment.
-fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+fn expected(cursor: &Cursor<'_>, scope: &VisibleNames<'_>, bound: &[BoundName<'_>]) -> Vec<Offer> {
     if !matches!(cursor.back(1), "==" | "!=" | "=" | "in" | "[" | ",") {
         return Vec::new();
     }
@@ -108,14 +112,18 @@ fn expected(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<
     if decl.kind != SymbolKind::Enum {
         return Vec::new();
     }
-    let offer = |(value, _): &Part<'_>| {
+    let offer = |(value, _): &MemberName<'_>| {
         Offer::new(format!("{name}.{value}"), CompletionKind::EnumMember, 0)
     };
     values.iter().map(offer).collect()
 }
 
 /// The type of the first name of a chain.
-fn first<'c>(scope: &Scope<'c>, bound: &[Bound<'c>], name: &str) -> Option<&'c TypeExpr> {
+fn first<'c>(
+    scope: &VisibleNames<'c>,
+    bound: &[BoundName<'c>],
+    name: &str,
+) -> Option<&'c TypeExpr> {
     if let Some((_, ty)) = bound.iter().find(|(known, _)| known == name) {
         return *ty;
     }
@@ -132,7 +140,11 @@ fn present(ty: &TypeExpr) -> &TypeExpr {
 }
 
 /// What may follow the dot of a chain of names.
-pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]) -> Vec<Offer> {
+pub(super) fn fields(
+    cursor: &Cursor<'_>,
+    scope: &VisibleNames<'_>,
+    bound: &[BoundName<'_>],
+) -> Vec<Offer> {
     let Some(Some(name)) = cursor.chain.first() else { return any_field(scope) };
     let is_bound = bound.iter().any(|(known, _)| known == name);
     if !is_bound
@@ -140,8 +152,9 @@ pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
         && let Some((decl, values)) = parts(&scope.decls, name)
         && decl.kind == SymbolKind::Enum
     {
-        let offer =
-            |(value, _): &Part<'_>| Offer::new(*value, CompletionKind::EnumMember, 0).detail(name);
+        let offer = |(value, _): &MemberName<'_>| {
+            Offer::new(*value, CompletionKind::EnumMember, 0).detail(name)
+        };
         return values.iter().map(offer).collect();
     }
     let mut ty = first(scope, bound, name);
@@ -157,18 +170,18 @@ pub(super) fn fields(cursor: &Cursor<'_>, scope: &Scope<'_>, bound: &[Bound<'_>]
     }
 }
 
-fn record<'s, 'c>(scope: &'s Scope<'c>, ty: &TypeExpr) -> Option<&'s [Part<'c>]> {
+fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [MemberName<'c>]> {
     let TypeKind::Name(name) = &present(ty).kind else { return None };
     let (decl, fields) = parts(&scope.decls, name)?;
     (decl.kind == SymbolKind::Type).then_some(fields)
 }
 
-fn field((name, ty): &Part<'_>) -> Offer {
+fn field((name, ty): &MemberName<'_>) -> Offer {
     Offer::new(*name, CompletionKind::Field, 0).detail(ty.map(show::type_expr).unwrap_or_default())
 }
 
 /// The type is not known: the fields of all records, and what runs end with.
-fn any_field(scope: &Scope<'_>) -> Vec<Offer> {
+fn any_field(scope: &VisibleNames<'_>) -> Vec<Offer> {
     let records = scope.of_kind(&[SymbolKind::Type]).flat_map(|decl| &decl.parts).map(field);
     let mut found: Vec<Offer> = records.collect();
     let mut open: Vec<_> = scope.states.iter().collect();

@@ -5,11 +5,11 @@ mod script;
 
 use super::offer::{Offer, escaped, ranked};
 use super::{Completion, CompletionKind, Insert};
-use crate::editor::xml::{Element, Place, Tree, read};
+use crate::editor::xml::{Element, Tree, XmlPosition, read};
 use chartc_text::front::scxml::elements::{Attribute, Holds, Need, Tag, named};
 use chartc_text::span::{FileId, Span};
 use names::Names;
-use script::Part;
+use script::ScriptPart;
 use std::ops::Range;
 
 /// How many elements around a place count.
@@ -18,7 +18,7 @@ const NEAR: usize = 100;
 /// What can be written at an offset of a document, the likeliest first.
 pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completion> {
     let tree = read(text);
-    let at = At { text, offset, prefix: prefix(text, &tree), tree: &tree };
+    let at = XmlCursor { text, offset, prefix: prefix(text, &tree), tree: &tree };
     let (offers, replaces) = at.offers(tree.place(text, offset));
     let written = text.get(replaces.start..offset).unwrap_or_default();
     ranked(offers, written, Span::new(file, replaces.start, replaces.end))
@@ -32,21 +32,21 @@ fn prefix<'t>(text: &'t str, tree: &Tree) -> &'t str {
 }
 
 /// A place in a document.
-struct At<'t> {
+struct XmlCursor<'t> {
     text: &'t str,
     offset: usize,
     prefix: &'t str,
     tree: &'t Tree,
 }
 
-type Found = (Vec<Offer>, Range<usize>);
+type XmlOffers = (Vec<Offer>, Range<usize>);
 
-impl At<'_> {
-    fn offers(&self, place: Place) -> Found {
+impl XmlCursor<'_> {
+    fn offers(&self, place: XmlPosition) -> XmlOffers {
         let here = self.offset..self.offset;
         match place {
-            Place::Nothing => (Vec::new(), here),
-            Place::Name(nth) => {
+            XmlPosition::Nothing => (Vec::new(), here),
+            XmlPosition::Name(nth) => {
                 let element = &self.tree.elements[nth];
                 let is_begun = element.is_whole || !element.attributes.is_empty();
                 let form = if is_begun { Form::Name } else { Form::Tag };
@@ -56,14 +56,14 @@ impl At<'_> {
                 }
                 (found, element.name.clone())
             }
-            Place::Closing(name) => {
+            XmlPosition::Closing(name) => {
                 let around = self.tree.around(name.start - 2);
                 (self.closing(around, ""), name)
             }
-            Place::Attribute(nth, name) => (self.attributes(nth, &name), name),
-            Place::Value(nth, number, value) => self.value(nth, number, value, ""),
-            Place::NoValue(nth, number) => self.value(nth, number, here, "\""),
-            Place::Inside(around) => self.inside(around),
+            XmlPosition::Attribute(nth, name) => (self.attributes(nth, &name), name),
+            XmlPosition::Value(nth, number, value) => self.value(nth, number, value, ""),
+            XmlPosition::NoValue(nth, number) => self.value(nth, number, here, "\""),
+            XmlPosition::Inside(around) => self.inside(around),
         }
     }
 
@@ -146,12 +146,12 @@ impl At<'_> {
     }
 
     /// The value of an attribute. `quote` surrounds what is written.
-    fn value(&self, nth: usize, number: usize, value: Range<usize>, quote: &str) -> Found {
+    fn value(&self, nth: usize, number: usize, value: Range<usize>, quote: &str) -> XmlOffers {
         let element = &self.tree.elements[nth];
         let name = &self.text[element.attributes[number].name.clone()];
         let known = self.tag(element).and_then(|tag| tag.attribute(name));
         let Some(known) = known else { return (Vec::new(), value) };
-        let names = Names::of(self.text, self.tree, self.prefix, nth);
+        let names = Names::new(self.text, self.tree, self.prefix, nth);
         let before = &self.text[value.start..self.offset];
         let is_list = !matches!(known.holds, Holds::Words(_));
         // One word of several, or the whole value.
@@ -181,7 +181,11 @@ impl At<'_> {
             Holds::Variables => names.variables(),
             Holds::Param => names.params(),
             Holds::Expression | Holds::Location => {
-                let what = if known.holds == Holds::Location { Part::Place } else { Part::Value };
+                let what = if known.holds == Holds::Location {
+                    ScriptPart::Place
+                } else {
+                    ScriptPart::Value
+                };
                 let (offers, replaces) =
                     script::offers(&names, what, self.text, &value, self.offset);
                 return (quoted(offers, quote), replaces);
@@ -196,7 +200,7 @@ impl At<'_> {
     }
 
     /// Between tags: elements, or a script.
-    fn inside(&self, around: Option<usize>) -> Found {
+    fn inside(&self, around: Option<usize>) -> XmlOffers {
         let before = &self.text[..self.offset];
         let word = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
         let element = around.map(|nth| &self.tree.elements[nth]);
@@ -204,12 +208,12 @@ impl At<'_> {
         if let Some((nth, element)) = around.zip(element)
             && matches!(name, "script" | "data" | "assign" | "content")
         {
-            let names = Names::of(self.text, self.tree, self.prefix, nth);
+            let names = Names::new(self.text, self.tree, self.prefix, nth);
             let whole = element.tag.end..element.inner_end;
             return if name == "content" {
                 (self.elements(around, Form::Bracket), word..self.offset)
             } else {
-                script::offers(&names, Part::Value, self.text, &whole, self.offset)
+                script::offers(&names, ScriptPart::Value, self.text, &whole, self.offset)
             };
         }
         // Behind a text nothing fits.

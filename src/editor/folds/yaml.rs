@@ -3,13 +3,13 @@
 use super::{FoldKind, lines};
 use std::ops::Range;
 
-struct Line<'t> {
+struct YamlLine<'t> {
     start: usize,
     text: &'t str,
     indent: usize,
 }
 
-impl Line<'_> {
+impl YamlLine<'_> {
     fn end(&self) -> usize {
         self.start + self.text.trim_end().len()
     }
@@ -25,13 +25,13 @@ impl Line<'_> {
 
 pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
-    let all: Vec<Line<'_>> = lines(text)
+    let all: Vec<YamlLine<'_>> = lines(text)
         .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(start, line)| Line { start, text: line, indent: indent(line) })
+        .map(|(start, line)| YamlLine { start, text: line, indent: indent(line) })
         .collect();
     let mut found = Vec::new();
     // Lines whose parts are not over, outermost first, with the last line of each so far.
-    let mut open: Vec<(&Line<'_>, usize)> = Vec::new();
+    let mut open: Vec<(&YamlLine<'_>, usize)> = Vec::new();
     for line in &all {
         while let Some((head, last)) = open.last().copied() {
             let inside = line.indent > head.indent
@@ -54,7 +54,7 @@ pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
     found
 }
 
-fn comments(text: &str, all: &[Line<'_>], found: &mut Vec<(Range<usize>, FoldKind)>) {
+fn comments(text: &str, all: &[YamlLine<'_>], found: &mut Vec<(Range<usize>, FoldKind)>) {
     let mut run: Option<Range<usize>> = None;
     for line in all.iter().filter(|line| line.is_comment()) {
         let own = line.start + line.indent..line.end();

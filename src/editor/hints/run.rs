@@ -1,7 +1,7 @@
 //! The most that a run may use.
 
 use crate::costs::amount_text;
-use chartc_check::turn::cost::{Bound, RunCost};
+use chartc_check::turn::cost::{CallBound, RunCost};
 use chartc_check::turn::money::money;
 use chartc_core::model::{Chart, StepKind};
 
@@ -9,9 +9,9 @@ use chartc_core::model::{Chart, StepKind};
 /// is called.
 pub(super) fn worst(chart: &Chart, run: &RunCost) -> Option<String> {
     let mut text = match run.worst {
-        Bound::NoCalls => return None,
-        Bound::Formula | Bound::None { .. } => "model calls without a bound".to_owned(),
-        Bound::Calls(_) | Bound::States(_) | Bound::Turns { .. } => {
+        CallBound::NoCalls => return None,
+        CallBound::Formula | CallBound::None { .. } => "model calls without a bound".to_owned(),
+        CallBound::Calls(_) | CallBound::States(_) | CallBound::Turns { .. } => {
             let most = run.worst.calls().unwrap_or_default();
             let s = if most == 1 { "" } else { "s" };
             format!("at most {most} model call{s} a run")

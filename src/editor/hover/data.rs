@@ -1,6 +1,6 @@
 //! Variables, events, types, functions and conditions.
 
-use super::page::{Page, code};
+use super::markdown::{Markdown, code};
 use super::state::line;
 use super::{View, used};
 use chartc_check::notation;
@@ -41,7 +41,7 @@ fn literal(chart: &Chart, value: &Value) -> String {
 }
 
 /// A param, an input or a var.
-pub(super) fn variable(page: &mut Page, view: &View<'_>, id: VarId) {
+pub(super) fn variable(markdown: &mut Markdown, view: &View<'_>, id: VarId) {
     let chart = &view.one.chart;
     let row = &chart.variables[id.index()];
     let (word, range, end) = match &row.kind {
@@ -56,25 +56,25 @@ pub(super) fn variable(page: &mut Page, view: &View<'_>, id: VarId) {
     let default = row.default.as_ref().map(|value| notation::expression(chart, value));
     let default = default.map_or_else(String::new, |value| format!(" = {value}"));
     let (name, ty) = (notation::name(&row.name), written(chart, &row.ty));
-    page.code("chart", &format!("{word} {name}: {ty}{range}{default}{end}"));
-    page.docs(&row.doc);
+    markdown.code("chart", &format!("{word} {name}: {ty}{range}{default}{end}"));
+    markdown.docs(&row.doc);
     let sets: BTreeSet<Span> = view.done.files.iter().flat_map(used::sets).collect();
     let uses = used::places(view, view.declared);
     let (set, read): (Vec<Span>, Vec<Span>) = uses.into_iter().partition(|at| sets.contains(at));
-    page.list("Set at", used::rows(view, set));
-    page.list("Read at", used::rows(view, read));
+    markdown.list("Set at", used::rows(view, set));
+    markdown.list("Read at", used::rows(view, read));
 }
 
 /// An event, or those that a dotted prefix means.
-pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
+pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) {
     let chart = &view.one.chart;
     let rows = all.iter().map(|id| &chart.events[id.index()]);
     let written = rows
         .clone()
         .map(|row| format!("event {}{}", notation::path(&row.name), fields(chart, &row.fields)));
-    page.code("chart", &written.collect::<Vec<_>>().join("\n"));
+    markdown.code("chart", &written.collect::<Vec<_>>().join("\n"));
     if let [_] = all {
-        rows.for_each(|row| page.docs(&row.doc));
+        rows.for_each(|row| markdown.docs(&row.doc));
     }
     let handles = |any: bool| {
         let lines = chart.transitions.iter().enumerate();
@@ -114,17 +114,17 @@ pub(super) fn events(page: &mut Page, view: &View<'_>, all: &[EventId]) {
         let place = view.place(view.one.map.step(StepId::at(i)).name);
         format!("{} {place}", code(&format!("ask {}", step.name)))
     });
-    page.list("Handled by", lines.chain(asks).collect::<Vec<_>>());
+    markdown.list("Handled by", lines.chain(asks).collect::<Vec<_>>());
     let posts = view.one.map.posts.iter().filter(|post| all.contains(&post.event));
-    page.list("Raised or sent at", used::rows(view, posts.map(|post| post.span)));
+    markdown.list("Raised or sent at", used::rows(view, posts.map(|post| post.span)));
 }
 
 /// A record or an enum.
-pub(super) fn of_type(page: &mut Page, view: &View<'_>, id: TypeId) {
+pub(super) fn of_type(markdown: &mut Markdown, view: &View<'_>, id: TypeId) {
     let chart = &view.one.chart;
     let row = &chart.types[id.index()];
     let name = notation::name(&row.name);
-    page.code(
+    markdown.code(
         "chart",
         &match &row.kind {
             TypeKind::Record(all) => {
@@ -138,18 +138,18 @@ pub(super) fn of_type(page: &mut Page, view: &View<'_>, id: TypeId) {
             }
         },
     );
-    page.docs(&row.doc);
+    markdown.docs(&row.doc);
 }
 
 /// A value of an enum.
-pub(super) fn value(page: &mut Page, view: &View<'_>, id: TypeId, name: &str) {
+pub(super) fn value(markdown: &mut Markdown, view: &View<'_>, id: TypeId, name: &str) {
     let ty = &view.one.chart.types[id.index()].name;
-    page.line(format!("{}, a value of", code(&format!("{ty}.{name}"))));
-    of_type(page, view, id);
+    markdown.line(format!("{}, a value of", code(&format!("{ty}.{name}"))));
+    of_type(markdown, view, id);
 }
 
 /// `fn` or `do`.
-pub(super) fn function(page: &mut Page, view: &View<'_>, id: FunctionId) {
+pub(super) fn function(markdown: &mut Markdown, view: &View<'_>, id: FunctionId) {
     let chart = &view.one.chart;
     let row = &chart.functions[id.index()];
     let name = notation::name(&row.name);
@@ -157,7 +157,7 @@ pub(super) fn function(page: &mut Page, view: &View<'_>, id: FunctionId) {
         none if none.is_empty() => "()".to_owned(),
         params => params,
     };
-    page.code(
+    markdown.code(
         "chart",
         &match &row.kind {
             FunctionKind::Pure { result, fallback, method } => {
@@ -172,28 +172,28 @@ pub(super) fn function(page: &mut Page, view: &View<'_>, id: FunctionId) {
             FunctionKind::Effect => format!("do {name}{params}"),
         },
     );
-    page.docs(&row.doc);
-    page.list("Called at", used::rows(view, used::places(view, view.declared)));
+    markdown.docs(&row.doc);
+    markdown.list("Called at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A named condition.
-pub(super) fn predicate(page: &mut Page, view: &View<'_>, id: PredicateId) {
+pub(super) fn predicate(markdown: &mut Markdown, view: &View<'_>, id: PredicateId) {
     let chart = &view.one.chart;
     let row = &chart.predicates[id.index()];
     let expr = notation::expression(chart, &row.expr);
-    page.code("chart", &format!("pred {} = {expr}", notation::name(&row.name)));
-    page.list("Read at", used::rows(view, used::places(view, view.declared)));
+    markdown.code("chart", &format!("pred {} = {expr}", notation::name(&row.name)));
+    markdown.list("Read at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A name of which only the type is known.
-pub(super) fn typed(page: &mut Page, view: &View<'_>, name: &str, ty: &Type) {
+pub(super) fn typed(markdown: &mut Markdown, view: &View<'_>, name: &str, ty: &Type) {
     let written = written(&view.one.chart, ty);
-    page.code("chart", &format!("{}: {written}", notation::name(name)));
+    markdown.code("chart", &format!("{}: {written}", notation::name(name)));
     let mut ty = ty;
     while let Type::Optional(inner) | Type::List(inner) | Type::Map(inner) = ty {
         ty = inner;
     }
     if let Type::Named(id) = ty {
-        of_type(page, view, *id);
+        of_type(markdown, view, *id);
     }
 }

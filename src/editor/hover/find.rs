@@ -1,6 +1,6 @@
 //! What stands at a place of a file.
 
-use crate::editor::visit::{self, Node};
+use crate::editor::visit::{self, SyntaxNode};
 use chartc_check::compile::{Checked, Compilation};
 use chartc_check::lower::{Lowered, NameKind, Use, language_functions, observables};
 use chartc_core::arena::{
@@ -71,7 +71,7 @@ pub(in crate::editor) fn whole(one: &Lowered) -> Span {
 }
 
 /// Whether a span lies within another.
-pub(in crate::editor) fn holds(outer: Span, inner: Span) -> bool {
+pub(in crate::editor) fn contains(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
@@ -83,7 +83,7 @@ fn touches(span: Span, file: FileId, offset: u32) -> bool {
 /// The innermost state around a place.
 pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
     let mut states = one.map.states.iter().enumerate();
-    let inside = states.rfind(|(_, state)| holds(state.whole, span));
+    let inside = states.rfind(|(_, state)| contains(state.whole, span));
     inside.map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
@@ -96,7 +96,7 @@ pub(in crate::editor) struct Index<'c> {
 
 impl<'c> Index<'c> {
     /// The index of a compilation.
-    pub(in crate::editor) fn of(done: &'c Compilation) -> Self {
+    pub(in crate::editor) fn new(done: &'c Compilation) -> Self {
         Self { done, charts: charts(done) }
     }
 
@@ -130,7 +130,7 @@ impl<'c> Index<'c> {
     fn meaning(&self, name: &Use) -> Option<Found<'c>> {
         let last = last(self.done, name);
         let (mut around, others): (Vec<&Lowered>, Vec<&Lowered>) =
-            self.charts.iter().copied().partition(|one| holds(whole(one), name.at));
+            self.charts.iter().copied().partition(|one| contains(whole(one), name.at));
         around.sort_by_key(|one| whole(one).end - whole(one).start);
         around.into_iter().chain(others).find_map(|of| {
             let subject = subject(self.done, of, last)?;
@@ -206,7 +206,7 @@ fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
             place(&map.variables, declared).map(|i| Subject::Variable(VarId::at(i)))
         }
         NameKind::Event => {
-            let first = map.events.iter().position(|span| holds(*span, declared))?;
+            let first = map.events.iter().position(|span| contains(*span, declared))?;
             let name = &chart.events.get(first)?.name;
             let parts = done
                 .sources
@@ -225,7 +225,7 @@ fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
             place(&map.functions, declared).map(|i| Subject::Function(FunctionId::at(i)))
         }
         NameKind::Tool => {
-            let nth = map.tools.iter().position(|span| holds(*span, declared))?;
+            let nth = map.tools.iter().position(|span| contains(*span, declared))?;
             Some(Subject::Tool(ToolId::at(nth)))
         }
         NameKind::ToolSet => {
@@ -265,7 +265,7 @@ fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
 fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<String> {
     let mut found = None;
     visit::file(file, &mut |node| {
-        if let Node::Param(param) = node
+        if let SyntaxNode::Param(param) = node
             && param.name.span == declared
         {
             found = Some(param.ty.span);
@@ -278,7 +278,7 @@ fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<Strin
 pub(super) fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static str)> {
     let mut found = None;
     visit::file(file, &mut |node| {
-        let Node::Expr(expr) = node else { return };
+        let SyntaxNode::Expr(expr) = node else { return };
         let inside = |span: Span| span.file == file.id && span.start <= offset && offset < span.end;
         match &expr.kind {
             ExprKind::Name(name) if inside(expr.span) => {

@@ -1,11 +1,11 @@
 //! What is known about the name at a place.
 //!
-//! [`find`] tells what a place is about, from what names mean; the other modules say what there is to know of it, as Markdown ([`page`]).
+//! [`find`] tells what a place is about, from what names mean; the other modules say what there is to know of it, as Markdown ([`markdown`]).
 
 mod data;
 mod find;
+mod markdown;
 mod outside;
-mod page;
 mod sent;
 mod state;
 mod step;
@@ -29,7 +29,7 @@ use chartc_text::front;
 use chartc_text::rules;
 use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{File, Template, TemplatePart};
-use page::{Page, code, plain};
+use markdown::{Markdown, code, plain};
 
 /// What is shown about a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,57 +48,57 @@ pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
     if let Some(comment) = syntax.comments.iter().find(|comment| inside(comment)) {
         return rule(done, *comment, offset);
     }
-    let mut page = Page::default();
-    let index = Index::of(done);
+    let mut markdown = Markdown::default();
+    let index = Index::new(done);
     let (span, markdown) = if let Some(found) = index.at(file, offset) {
-        show(&mut page, done, &found);
-        (found.span, page.finish())
+        show(&mut markdown, done, &found);
+        (found.span, markdown.finish())
     } else if let Some(name) = index.uses(file, offset).first()
-        && outside::show(&mut page, done, name)
+        && outside::show(&mut markdown, done, name)
     {
-        (name.at, page.finish())
+        (name.at, markdown.finish())
     } else if index.uses(file, offset).iter().any(|name| offset < name.at.end) {
         // A name that is spelled like a word of the language.
         return None;
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
-        page.line(known.text);
-        (span, page.finish())
+        markdown.line(known.text);
+        (span, markdown.finish())
     } else if notation_of(done.sources.get(file)) == Notation::Xml {
         let (at, text) = xml::word(&done.sources.get(file).text, offset as usize)?;
-        page.line(text);
-        (Span::new(file, at.start, at.end), page.finish())
+        markdown.line(text);
+        (Span::new(file, at.start, at.end), markdown.finish())
     } else {
         let span = word_at(done, syntax, offset)?;
         let word = word(done.sources.get(file).slice(span))?;
-        page.line(word.text);
-        page.code("chart", word.example);
-        (span, page.finish())
+        markdown.line(word.text);
+        markdown.code("chart", word.example);
+        (span, markdown.finish())
     };
     Some(Hover { span, markdown })
 }
 
-fn show(page: &mut Page, done: &Compilation, found: &Found<'_>) {
+fn show(markdown: &mut Markdown, done: &Compilation, found: &Found<'_>) {
     let one = found.of;
     let view = View { done, one, declared: found.declared };
     let name = || done.sources.get(found.span.file).slice(found.span).trim_matches('`');
     match &found.subject {
-        Subject::Chart => state::chart(page, &view),
-        Subject::State(id) => state::state(page, &view, *id),
-        Subject::Events(all) => data::events(page, &view, all),
-        Subject::Variable(id) => data::variable(page, &view, *id),
-        Subject::Step(id) => step::step(page, &view, *id),
-        Subject::Choice(id) => step::choice(page, &view, *id),
-        Subject::Tool(id) => tools::tool(page, &view, *id),
-        Subject::ToolSet(id) => tools::set(page, &view, *id),
-        Subject::Client(id) => tools::client(page, &view, *id),
-        Subject::Component(nth) => tools::component(page, &view, *nth),
-        Subject::Type(id) => data::of_type(page, &view, *id),
-        Subject::Value(id, name) => data::value(page, &view, *id, name),
-        Subject::Function(id) => data::function(page, &view, *id),
-        Subject::Predicate(id) => data::predicate(page, &view, *id),
-        Subject::Bound(ty) => data::typed(page, &view, name(), ty),
-        Subject::Param(ty) => page.code("chart", &format!("{}: {ty}", notation::name(name()))),
+        Subject::Chart => state::chart(markdown, &view),
+        Subject::State(id) => state::state(markdown, &view, *id),
+        Subject::Events(all) => data::events(markdown, &view, all),
+        Subject::Variable(id) => data::variable(markdown, &view, *id),
+        Subject::Step(id) => step::step(markdown, &view, *id),
+        Subject::Choice(id) => step::choice(markdown, &view, *id),
+        Subject::Tool(id) => tools::tool(markdown, &view, *id),
+        Subject::ToolSet(id) => tools::set(markdown, &view, *id),
+        Subject::Client(id) => tools::client(markdown, &view, *id),
+        Subject::Component(nth) => tools::component(markdown, &view, *nth),
+        Subject::Type(id) => data::of_type(markdown, &view, *id),
+        Subject::Value(id, name) => data::value(markdown, &view, *id, name),
+        Subject::Function(id) => data::function(markdown, &view, *id),
+        Subject::Predicate(id) => data::predicate(markdown, &view, *id),
+        Subject::Bound(ty) => data::typed(markdown, &view, name(), ty),
+        Subject::Param(ty) => markdown.code("chart", &format!("{}: {ty}", notation::name(name()))),
     }
 }
 
@@ -128,15 +128,15 @@ fn rule(done: &Compilation, comment: Span, offset: u32) -> Option<Hover> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let span = around(&source.text, comment, offset, is_word)?;
     let rule = rules::named(source.slice(span)).ok()?;
-    let mut page = Page::default();
-    page.line(format!("**{}** {}: {}", rule.code, plain(rule.name), title(rule.page)));
-    page.line(format!("`chartc explain {}` tells more.", rule.code));
-    Some(Hover { span, markdown: page.finish() })
+    let mut markdown = Markdown::default();
+    markdown.line(format!("**{}** {}: {}", rule.code, plain(rule.name), title(rule.page)));
+    markdown.line(format!("`chartc explain {}` tells more.", rule.code));
+    Some(Hover { span, markdown: markdown.finish() })
 }
 
 /// The title of a rule's page.
-pub(super) fn title(page: &str) -> &str {
-    page.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+pub(super) fn title(markdown: &str) -> &str {
+    markdown.lines().next().unwrap_or_default().trim_start_matches('#').trim()
 }
 
 /// The characters around a place that belong together, within a span.
@@ -161,7 +161,7 @@ fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
     let quoted = source.text[..span.start as usize].ends_with(['`', '"']);
     let mut texts: Vec<&Template> = Vec::new();
     super::visit::file(file, &mut |node| {
-        if let super::visit::Node::Template(text) = node {
+        if let super::visit::SyntaxNode::Template(text) = node {
             texts.push(text);
         }
     });

@@ -1,26 +1,26 @@
 //! What no chart tells: ids of sent events, imported files, and declarations of files without charts.
 
-use super::find::holds;
-use super::page::{Page, code};
+use super::find::contains;
+use super::markdown::{Markdown, code};
 use chartc_check::compile::Compilation;
 use chartc_check::lower::{NameKind, Use};
 use chartc_text::span::{FileId, Ident};
 use chartc_text::syntax::{Item, Path};
 
 /// Shows what a name means, if it is a file or is declared outside charts. Gives whether anything is shown.
-pub(super) fn show(page: &mut Page, done: &Compilation, name: &Use) -> bool {
+pub(super) fn show(markdown: &mut Markdown, done: &Compilation, name: &Use) -> bool {
     if name.kind == NameKind::File {
-        file(page, done, name.declared.file);
+        file(markdown, done, name.declared.file);
         return true;
     }
     if name.kind == NameKind::SendId {
-        page.line("The id of what is sent here; `cancel` takes back what did not come yet.");
+        markdown.line("The id of what is sent here; `cancel` takes back what did not come yet.");
         return true;
     }
     let Some(file) = done.files.iter().find(|file| file.id == name.declared.file) else {
         return false;
     };
-    let around = file.items.iter().find(|noted| holds(noted.span, name.declared));
+    let around = file.items.iter().find(|noted| contains(noted.span, name.declared));
     match around.map(|noted| (noted, &noted.node)) {
         None | Some((_, Item::Chart(_) | Item::Scenario(_) | Item::Import(_) | Item::Bad(_))) => {
             false
@@ -35,16 +35,16 @@ pub(super) fn show(page: &mut Page, done: &Compilation, name: &Use) -> bool {
             | Item::Client(_)
             | Item::Component(_),
         )) => {
-            page.code("chart", done.sources.get(file.id).slice(noted.span));
-            page.docs(&noted.doc);
+            markdown.code("chart", done.sources.get(file.id).slice(noted.span));
+            markdown.docs(&noted.doc);
             true
         }
     }
 }
 
 /// A file that is imported, with what it declares.
-fn file(page: &mut Page, done: &Compilation, id: FileId) {
-    page.line(code(&done.sources.get(id).name));
+fn file(markdown: &mut Markdown, done: &Compilation, id: FileId) {
+    markdown.line(code(&done.sources.get(id).name));
     let ident = |name: &Ident| name.node.clone();
     let items = done.files.iter().filter(|file| file.id == id).flat_map(|file| &file.items);
     let names = items.filter_map(|noted| {
@@ -61,5 +61,5 @@ fn file(page: &mut Page, done: &Compilation, id: FileId) {
         };
         Some(code(&format!("{word} {name}")))
     });
-    page.list("Declares", names.collect::<Vec<_>>());
+    markdown.list("Declares", names.collect::<Vec<_>>());
 }

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::data::written;
-use super::page::{Page, code};
+use super::markdown::{Markdown, code};
 use chartc_check::notation;
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::host::{Offer, listed, summary};
@@ -13,31 +13,31 @@ use chartc_text::span::Span;
 use std::borrow::Cow;
 
 /// The prompt of a step, its options, and what it wants to be answered.
-pub(super) fn sent(page: &mut Page, view: &View<'_>, id: StepId) {
+pub(super) fn sent(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let step = &chart.steps[id.index()];
     match &step.kind {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => {}
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => return,
     }
-    prompt(page, view, id);
+    prompt(markdown, view, id);
     if let StepKind::Ask { .. } = &step.kind {
         let choices = choices(chart, id);
-        options(page, view, &choices);
+        options(markdown, view, &choices);
     }
     if let Some(tools) = &step.tools {
         let offers: Vec<Offer> =
             chart.tools_of(tools.set).into_iter().map(|tool| of_tool(chart, tool)).collect();
-        page.line(format!("**Tools** that it may call, {} times at most:", tools.calls));
-        page.code("text", &listed(&offers));
+        markdown.line(format!("**Tools** that it may call, {} times at most:", tools.calls));
+        markdown.code("text", &listed(&offers));
     }
     let answer = schema::of_answer(chart, id);
     if !answer.is_empty() {
-        page.line("**Answer**, by this schema:");
-        page.code("json", &pretty(&answer));
+        markdown.line("**Answer**, by this schema:");
+        markdown.code("json", &pretty(&answer));
     } else if step.kind == StepKind::Llm {
         let form = step.client.map_or(ActionForm::Any, |id| chart.clients[id.index()].actions);
-        page.line(match form {
+        markdown.line(match form {
             ActionForm::Any => {
                 "**Answer**: an action, `{reasoning, action, …}`; in a world `{thought_process, action: {action_type, …}}`."
             }
@@ -57,13 +57,13 @@ fn pretty(json: &str) -> String {
 }
 
 /// The parts of the prompt in the order in which they are sent.
-fn prompt(page: &mut Page, view: &View<'_>, id: StepId) {
+fn prompt(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let at = |place: Position| {
         chart.inserts(id).filter(move |(_, insert)| insert.place == place).collect::<Vec<_>>()
     };
     let is_replaced = at(Position::Replace).iter().any(|(_, insert)| insert.guard.is_none());
-    let component = |page: &mut Page, place: Position| {
+    let component = |markdown: &mut Markdown, place: Position| {
         for (component, insert) in at(place) {
             let guard = insert.guard.as_ref().map(|guard| notation::expression(chart, guard));
             let guard = guard.map_or_else(String::new, |guard| format!(", if {}", code(&guard)));
@@ -72,19 +72,19 @@ fn prompt(page: &mut Page, view: &View<'_>, id: StepId) {
                 Position::Replace => "**Prompt**, in place of the step's own, from",
                 Position::End => "**Prompt**, last, from",
             };
-            page.line(format!("{how} component {}{guard}:", code(&component.name)));
+            markdown.line(format!("{how} component {}{guard}:", code(&component.name)));
             let nth = chart.components.iter().position(|one| std::ptr::eq(one, component));
             let spans = nth.and_then(|nth| view.one.map.component_parts.get(nth));
-            page.code("text", &text(view, &component.text, spans.map_or(&[], Vec::as_slice)));
+            markdown.code("text", &text(view, &component.text, spans.map_or(&[], Vec::as_slice)));
         }
     };
-    component(page, Position::Start);
-    component(page, Position::Replace);
+    component(markdown, Position::Start);
+    component(markdown, Position::Replace);
     if let Some(own) = chart.own_prompt(id).filter(|_| !is_replaced) {
-        page.line("**Prompt**:");
-        page.code("text", &text(view, own, &view.one.map.step(id).prompt_parts));
+        markdown.line("**Prompt**:");
+        markdown.code("text", &text(view, own, &view.one.map.step(id).prompt_parts));
     }
-    component(page, Position::End);
+    component(markdown, Position::End);
 }
 
 /// A text as it is sent, with its placeholders as they are written.
@@ -166,7 +166,7 @@ fn arguments(chart: &Chart, fields: &[Field]) -> Vec<(Cow<'static, str>, Cow<'st
 }
 
 /// The options of a question as its prompt shows them, and which are offered only under a condition.
-fn options(page: &mut Page, view: &View<'_>, choices: &[ChoiceId]) {
+fn options(markdown: &mut Markdown, view: &View<'_>, choices: &[ChoiceId]) {
     let chart = &view.one.chart;
     let mut all: Vec<Offer> = Vec::new();
     for offer in choices.iter().flat_map(|id| offers(view, *id)) {
@@ -178,8 +178,8 @@ fn options(page: &mut Page, view: &View<'_>, choices: &[ChoiceId]) {
     if all.is_empty() {
         return;
     }
-    page.line("**Options**:");
-    page.code("text", &listed(&all));
+    markdown.line("**Options**:");
+    markdown.code("text", &listed(&all));
     let guarded = choices.iter().filter_map(|id| {
         let choice = &chart.choices[id.index()];
         let line = chart.transition(choice.transition);
@@ -187,5 +187,5 @@ fn options(page: &mut Page, view: &View<'_>, choices: &[ChoiceId]) {
         let guard = notation::expression_in(chart, guard, &notation::payload(line));
         Some(format!("{} if {}", code(&choice.name), code(&guard)))
     });
-    page.list("Offered under a condition", guarded.collect::<Vec<_>>());
+    markdown.list("Offered under a condition", guarded.collect::<Vec<_>>());
 }

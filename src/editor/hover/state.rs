@@ -2,10 +2,10 @@
 
 use super::View;
 use super::data::fields;
-use super::page::{Page, code};
+use super::markdown::{Markdown, code};
 use crate::costs;
 use chartc_check::compile::Compilation;
-use chartc_check::lint::words::{self, Head};
+use chartc_check::lint::words::{self, TransitionHead};
 use chartc_check::lower::Lowered;
 use chartc_check::notation;
 use chartc_check::turn::cost::{Cost, Driver};
@@ -23,8 +23,8 @@ pub(in crate::editor) fn figures<'c>(done: &'c Compilation, one: &Lowered) -> Op
 /// The trigger of a transition, as code.
 fn head(chart: &Chart, id: TransitionId) -> String {
     match words::head(chart, id) {
-        Head::Line(words) => code(&words),
-        Head::Outcome(what, step) => format!("{} of {}", code(what), code(step)),
+        TransitionHead::Line(words) => code(&words),
+        TransitionHead::Outcome(what, step) => format!("{} of {}", code(what), code(step)),
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn line(view: &View<'_>, id: TransitionId, comes: bool) -> String {
             row.targets.iter().map(|target| code(&chart.state(target.state).path)).collect();
         text.push_str(&format!(" → {}", all.join(", ")));
     }
-    text.push_str(&format!(" {}", view.place(view.one.map.line(id).whole)));
+    text.push_str(&format!(" {}", view.place(view.one.map.transition(id).whole)));
     text
 }
 
@@ -76,11 +76,11 @@ pub(in crate::editor) fn drivers(chart: &Chart, drivers: &[Driver]) -> String {
 }
 
 /// A state.
-pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
+pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
     let row = chart.state(id);
     let path = notation::path(&row.path);
-    page.code(
+    markdown.code(
         "chart",
         &match &row.kind {
             StateKind::Atomic | StateKind::Compound { .. } => format!("state {path}"),
@@ -96,16 +96,16 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
             }
         },
     );
-    page.docs(&row.doc);
+    markdown.docs(&row.doc);
     if let StateKind::Compound { initial } = &row.kind {
         let all: Vec<String> = initial.iter().map(|s| code(&chart.state(*s).path)).collect();
         let children = chart.children(id).count();
         let s = if children == 1 { "" } else { "ren" };
-        page.line(format!("{children} child{s}; begins in {}.", all.join(", ")));
+        markdown.line(format!("{children} child{s}; begins in {}.", all.join(", ")));
     }
     if row.kind == StateKind::Parallel {
         let all: Vec<String> = chart.children(id).map(|s| code(&chart.state(s).path)).collect();
-        page.line(format!("Active together: {}.", all.join(", ")));
+        markdown.line(format!("Active together: {}.", all.join(", ")));
     }
     let lines = || (0..chart.transitions.len()).map(TransitionId::at);
     let mut into: Vec<TransitionId> = lines()
@@ -114,7 +114,7 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
             row.targets.iter().any(|target| target.state == id)
         })
         .collect();
-    into.dedup_by_key(|line| view.one.map.line(*line).whole);
+    into.dedup_by_key(|line| view.one.map.transition(*line).whole);
     let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
         StateKind::Compound { initial } => initial.contains(&id),
         StateKind::Atomic
@@ -124,17 +124,17 @@ pub(super) fn state(page: &mut Page, view: &View<'_>, id: StateId) {
     });
     let begins = begins.map(|parent| format!("{} begins here", code(costs::path(chart, parent))));
     let lines = into.into_iter().map(|id| line(view, id, true));
-    page.list("Entered", begins.chain(lines).collect::<Vec<_>>());
+    markdown.list("Entered", begins.chain(lines).collect::<Vec<_>>());
     let mut from: Vec<TransitionId> = row.transitions.clone();
     let outcomes = row.steps.iter().flat_map(|step| &chart.steps[step.index()].outcomes);
     from.extend(outcomes.copied().filter(|line| !row.transitions.contains(line)));
     from.retain(|line| !chart.transition(*line).targets.is_empty());
     from.sort_unstable();
     from.dedup();
-    page.list("Leads to", from.into_iter().map(|id| line(view, id, false)));
-    page.list("Also left by enclosing states", above(view, id));
-    page.list("Limits", limits(chart, &row.limits).iter().map(|limit| code(limit)));
-    calls(page, view, id);
+    markdown.list("Leads to", from.into_iter().map(|id| line(view, id, false)));
+    markdown.list("Also left by enclosing states", above(view, id));
+    markdown.list("Limits", limits(chart, &row.limits).iter().map(|limit| code(limit)));
+    calls(markdown, view, id);
 }
 
 /// The lines of the states around a state that lead away from it, the nearest first.
@@ -159,7 +159,7 @@ fn above(view: &View<'_>, id: StateId) -> Vec<String> {
 }
 
 /// The model calls of turns that begin in a state.
-fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
+fn calls(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
     let Some(found) = figures(view.done, view.one) else { return };
     let inside = found.turns.iter().filter(|turn| chart.contains(id, turn.leaf));
@@ -167,7 +167,7 @@ fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
         return;
     };
     if worst.worst == 0 {
-        page.line("A turn that begins here calls no model.");
+        markdown.line("A turn that begins here calls no model.");
         return;
     }
     let leaf = if worst.leaf == id {
@@ -176,7 +176,7 @@ fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
         format!("in {}", code(&chart.state(worst.leaf).path))
     };
     let plural = if worst.worst == 1 { "" } else { "s" };
-    page.line(format!(
+    markdown.line(format!(
         "A turn that begins {leaf} makes at most {} model call{plural}: {}.",
         worst.worst,
         code(&drivers(chart, &worst.drivers))
@@ -184,16 +184,16 @@ fn calls(page: &mut Page, view: &View<'_>, id: StateId) {
 }
 
 /// A chart.
-pub(super) fn chart(page: &mut Page, view: &View<'_>) {
+pub(super) fn chart(markdown: &mut Markdown, view: &View<'_>) {
     let chart = &view.one.chart;
-    page.code("chart", &format!("chart {}", notation::name(&chart.name)));
-    page.docs(&chart.doc);
+    markdown.code("chart", &format!("chart {}", notation::name(&chart.name)));
+    markdown.docs(&chart.doc);
     let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
     let asks = chart.steps.iter().filter(|step| match &step.kind {
         StepKind::Llm | StepKind::Ask { .. } => true,
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => false,
     });
-    page.line(format!(
+    markdown.line(format!(
         "{}, {}, {}, {} of a model.",
         count(chart.states.len().saturating_sub(1), "state"),
         count(chart.transitions.len(), "transition"),
@@ -202,7 +202,7 @@ pub(super) fn chart(page: &mut Page, view: &View<'_>) {
     ));
     let root = chart.states.first();
     let limits = root.map_or_else(Vec::new, |root| limits(chart, &root.limits));
-    page.list("Limits", limits.iter().map(|limit| code(limit)));
+    markdown.list("Limits", limits.iter().map(|limit| code(limit)));
     let Some(found) = figures(view.done, view.one) else { return };
     let worst = found.turns.iter().max_by_key(|turn| (turn.worst, std::cmp::Reverse(turn.leaf)));
     let mut rows = Vec::new();
@@ -213,11 +213,11 @@ pub(super) fn chart(page: &mut Page, view: &View<'_>) {
     let most = found.run.worst.calls().map_or("without a bound".into(), |n| format!("at most {n}"));
     let by = costs::bound(chart, &found.run);
     rows.push(format!("a run: {most} ({})", code(&by)));
-    page.list("Model calls", rows);
+    markdown.list("Model calls", rows);
     if let Some(found) = money(chart, &found.run)
         && !chart.clients.is_empty()
         && let Some(most) = found.most.known()
     {
-        page.line(format!("A run costs at most {}.", costs::amount_text(most)));
+        markdown.line(format!("A run costs at most {}.", costs::amount_text(most)));
     }
 }

@@ -1,7 +1,7 @@
 //! Steps and options.
 
 use super::data::{fields, written};
-use super::page::{Page, code};
+use super::markdown::{Markdown, code};
 use super::state::line;
 use super::{View, sent};
 use crate::costs;
@@ -81,11 +81,11 @@ fn head(chart: &Chart, step: &Step) -> String {
 }
 
 /// A step.
-pub(super) fn step(page: &mut Page, view: &View<'_>, id: StepId) {
+pub(super) fn step(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let row = &chart.steps[id.index()];
-    page.code("chart", &head(chart, row));
-    page.docs(&row.doc);
+    markdown.code("chart", &head(chart, row));
+    markdown.docs(&row.doc);
     let mut rows = vec![format!("of {}", code(costs::path(chart, row.state)))];
     let is_code = matches!(row.kind, StepKind::Code(_));
     if let Some(guard) = &row.guard {
@@ -121,9 +121,9 @@ pub(super) fn step(page: &mut Page, view: &View<'_>, id: StepId) {
         rows.push(format!("ends the turn if {}", code(&notation::expression(chart, guard))));
     }
     rows.extend(calls(chart, id));
-    page.list("Step", rows);
-    page.list("Outcomes", row.outcomes.iter().map(|id| line(view, *id, false)));
-    sent::sent(page, view, id);
+    markdown.list("Step", rows);
+    markdown.list("Outcomes", row.outcomes.iter().map(|id| line(view, *id, false)));
+    sent::sent(markdown, view, id);
 }
 
 /// The most calls that one run of a step makes.
@@ -149,16 +149,19 @@ fn calls(chart: &Chart, id: StepId) -> Option<String> {
 }
 
 /// An option of a question.
-pub(super) fn choice(page: &mut Page, view: &View<'_>, id: ChoiceId) {
+pub(super) fn choice(markdown: &mut Markdown, view: &View<'_>, id: ChoiceId) {
     let chart = &view.one.chart;
     let row = &chart.choices[id.index()];
     let arguments = match &row.kind {
         ChoiceKind::Option(all) => fields(chart, all),
         ChoiceKind::Call(..) => String::new(),
     };
-    page.code("chart", &format!("may {}{arguments}", notation::name(&row.name)));
+    markdown.code("chart", &format!("may {}{arguments}", notation::name(&row.name)));
     let offers = sent::offers(view, id);
-    offers.iter().filter(|offer| !offer.text.is_empty()).for_each(|offer| page.docs(&offer.text));
+    offers
+        .iter()
+        .filter(|offer| !offer.text.is_empty())
+        .for_each(|offer| markdown.docs(&offer.text));
     let transition = chart.transition(row.transition);
     let mut rows = vec![line(view, row.transition, false)];
     if let Some(guard) = &transition.guard {
@@ -170,7 +173,7 @@ pub(super) fn choice(page: &mut Page, view: &View<'_>, id: ChoiceId) {
         let actions = notation::actions(chart, &transition.actions, &payload);
         rows.push(format!("then {}", code(&actions)));
     }
-    page.list("Option", rows);
+    markdown.list("Option", rows);
     let asked = (0..chart.steps.len()).map(StepId::at).filter(|step| {
         let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
         asks && sent::choices(chart, *step).contains(&id)
@@ -179,5 +182,5 @@ pub(super) fn choice(page: &mut Page, view: &View<'_>, id: ChoiceId) {
         let place = view.place(view.one.map.step(id).name);
         format!("{} {place}", code(&chart.steps[id.index()].name))
     };
-    page.list("Offered by", asked.map(name).collect::<Vec<_>>());
+    markdown.list("Offered by", asked.map(name).collect::<Vec<_>>());
 }

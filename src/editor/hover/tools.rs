@@ -1,14 +1,14 @@
 //! Tools, sets of tools, clients and components.
 
 use super::data::{fields, written};
-use super::page::{Page, code};
+use super::markdown::{Markdown, code};
 use super::{View, sent, used};
 use chartc_check::notation;
 use chartc_core::arena::{ClientId, ToolId, ToolSetId};
 use chartc_core::model::{ActionForm, Position};
 
 /// A tool.
-pub(super) fn tool(page: &mut Page, view: &View<'_>, id: ToolId) {
+pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     let chart = &view.one.chart;
     let row = &chart.tools[id.index()];
     let params = match fields(chart, &row.params) {
@@ -17,39 +17,39 @@ pub(super) fn tool(page: &mut Page, view: &View<'_>, id: ToolId) {
     };
     let idempotent = if row.idempotent { " idempotent" } else { "" };
     let (name, result) = (notation::path(&row.name), written(chart, &row.result));
-    page.code("chart", &format!("tool {name}{params} -> {result}{idempotent}"));
-    page.docs(&row.doc);
+    markdown.code("chart", &format!("tool {name}{params} -> {result}{idempotent}"));
+    markdown.docs(&row.doc);
     let sets = (0..chart.tool_sets.len()).map(ToolSetId::at).filter(|set| {
         let is_named = view.one.map.tool_sets.get(set.index()).is_some_and(Option::is_some);
         is_named && chart.tools_of(*set).contains(&id)
     });
     let sets = sets.map(|set| code(&chart.tool_sets[set.index()].name)).collect::<Vec<_>>();
-    page.list("In the sets", sets);
-    page.list("Used at", used::rows(view, used::places(view, view.declared)));
+    markdown.list("In the sets", sets);
+    markdown.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A set of tools.
-pub(super) fn set(page: &mut Page, view: &View<'_>, id: ToolSetId) {
+pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     let chart = &view.one.chart;
     let row = &chart.tool_sets[id.index()];
-    page.code("chart", &format!("tools {}", notation::name(&row.name)));
+    markdown.code("chart", &format!("tools {}", notation::name(&row.name)));
     let tools = chart.tools_of(id).into_iter().map(|tool| {
         let tool = &chart.tools[tool.index()];
         code(&format!("{}{}", tool.name, fields(chart, &tool.params)))
     });
     let tools: Vec<String> = tools.collect();
     if tools.is_empty() {
-        page.line("No tool is in this set.");
+        markdown.line("No tool is in this set.");
     }
-    page.list("Tools", tools);
-    page.list("Used at", used::rows(view, used::places(view, view.declared)));
+    markdown.list("Tools", tools);
+    markdown.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
 /// A client.
-pub(super) fn client(page: &mut Page, view: &View<'_>, id: ClientId) {
+pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     let chart = &view.one.chart;
     let row = &chart.clients[id.index()];
-    page.code(
+    markdown.code(
         "chart",
         &format!("client {} {{ model {:?} }}", notation::name(&row.name), row.model),
     );
@@ -67,16 +67,16 @@ pub(super) fn client(page: &mut Page, view: &View<'_>, id: ClientId) {
     add("output_price", row.output_price.map(|n| format!("{n:?}")));
     let form = Some(row.actions).filter(|form| *form != ActionForm::Any);
     add("actions", form.map(|form| form.word().to_owned()));
-    page.list("Options", rows);
+    markdown.list("Options", rows);
     let steps = chart.steps.iter().filter(|step| step.client == Some(id));
-    page.list("Steps", steps.map(|step| code(&step.name)).collect::<Vec<_>>());
+    markdown.list("Steps", steps.map(|step| code(&step.name)).collect::<Vec<_>>());
 }
 
 /// A component.
-pub(super) fn component(page: &mut Page, view: &View<'_>, nth: usize) {
+pub(super) fn component(markdown: &mut Markdown, view: &View<'_>, nth: usize) {
     let chart = &view.one.chart;
     let row = &chart.components[nth];
-    page.code("chart", &format!("component {}", notation::name(&row.name)));
+    markdown.code("chart", &format!("component {}", notation::name(&row.name)));
     let inserts = row.inserts.iter().map(|insert| {
         let step = code(&chart.steps[insert.step.index()].name);
         let place = match insert.place {
@@ -88,8 +88,8 @@ pub(super) fn component(page: &mut Page, view: &View<'_>, nth: usize) {
         let guard = guard.map_or_else(String::new, |guard| format!(" if {}", code(&guard)));
         format!("{place} {step}{guard}")
     });
-    page.list("Goes", inserts.collect::<Vec<_>>());
-    page.line("**Text**:");
+    markdown.list("Goes", inserts.collect::<Vec<_>>());
+    markdown.line("**Text**:");
     let parts = view.one.map.component_parts.get(nth).map_or(&[][..], Vec::as_slice);
-    page.code("text", &sent::text(view, &row.text, parts));
+    markdown.code("text", &sent::text(view, &row.text, parts));
 }

@@ -2,7 +2,7 @@
 
 use super::find;
 use super::{View, code};
-use crate::editor::visit::{self, Node};
+use crate::editor::visit::{self, SyntaxNode};
 use chartc_core::arena::StateId;
 use chartc_text::span::Span;
 use chartc_text::syntax::{Action, File, LineKind, MayKind, StepItem, TestItem};
@@ -30,7 +30,7 @@ pub(super) fn rows(view: &View<'_>, places: impl IntoIterator<Item = Span>) -> V
 fn row(view: &View<'_>, span: Span) -> String {
     let mut text = view.place(span);
     let state = find::around(view.one, span);
-    if find::holds(find::whole(view.one), span) && state != StateId::at(0) {
+    if find::contains(find::whole(view.one), span) && state != StateId::at(0) {
         text.push_str(&format!(" in {}", code(&view.one.chart.state(state).path)));
     }
     text
@@ -40,29 +40,33 @@ fn row(view: &View<'_>, span: Span) -> String {
 pub(super) fn sets(file: &File) -> BTreeSet<Span> {
     let mut found = BTreeSet::new();
     visit::file(file, &mut |node| match node {
-        Node::Action(noted) => {
+        SyntaxNode::Action(noted) => {
             if let Action::Assign(name, _) = &noted.node {
                 found.insert(name.span);
             }
         }
-        Node::Step(noted) => {
+        SyntaxNode::Step(noted) => {
             if let StepItem::Returns(_, Some(into)) = &noted.node {
                 found.insert(into.span);
             }
         }
-        Node::Line(line) => {
+        SyntaxNode::Line(line) => {
             if let LineKind::May(may) = &line.kind
                 && let MayKind::Call(_, Some(into)) = &may.kind
             {
                 found.insert(into.span);
             }
         }
-        Node::Test(noted) => {
+        SyntaxNode::Test(noted) => {
             if let TestItem::Given(name, _) | TestItem::Set(name, _) = &noted.node {
                 found.insert(name.span);
             }
         }
-        Node::Target(_) | Node::Does(_) | Node::Param(_) | Node::Expr(_) | Node::Template(_) => {}
+        SyntaxNode::Target(_)
+        | SyntaxNode::Does(_)
+        | SyntaxNode::Param(_)
+        | SyntaxNode::Expr(_)
+        | SyntaxNode::Template(_) => {}
     });
     found
 }

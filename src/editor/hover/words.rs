@@ -24,8 +24,8 @@ pub fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }
 
-fn read(page: &'static str) -> Vec<Word> {
-    page.split("\n## ").skip(1).map(entry).collect()
+fn read(markdown: &'static str) -> Vec<Word> {
+    markdown.split("\n## ").skip(1).map(entry).collect()
 }
 
 fn entry(text: &'static str) -> Word {

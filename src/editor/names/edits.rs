@@ -36,14 +36,14 @@ pub(super) struct Edits {
 
 impl Edits {
     /// The edits that write a name wherever it stands.
-    pub(super) fn of<'u>(
+    pub(super) fn new<'u>(
         before: &Compilation,
         uses: impl Iterator<Item = &'u Use>,
         new: &str,
     ) -> Self {
         let mut all: BTreeMap<FileId, Vec<TextEdit>> = BTreeMap::new();
         for one in uses.filter(|one| one.is_written) {
-            let language = Language::of(&before.sources.get(one.at.file).name);
+            let language = Language::from_file_name(&before.sources.get(one.at.file).name);
             let range = one.at.start as usize..one.at.end as usize;
             let edits = all.entry(one.at.file).or_default();
             if edits.last().is_none_or(|last| last.range.end <= range.start) {
@@ -109,7 +109,7 @@ pub(super) struct Edited<'l> {
 }
 
 impl<'l> Edited<'l> {
-    pub(super) fn of(before: &Compilation, edits: &Edits, loader: &'l dyn Loader) -> Self {
+    pub(super) fn new(before: &Compilation, edits: &Edits, loader: &'l dyn Loader) -> Self {
         let sources = before.sources.iter();
         let texts = sources
             .filter_map(|(id, source)| {

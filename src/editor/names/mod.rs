@@ -14,7 +14,7 @@ use chartc_check::compile::Compilation;
 pub use chartc_check::lower::{NameKind, Use};
 use chartc_text::span::{FileId, Span};
 pub use edits::{FileEdits, TextEdit};
-pub use refusal::{Note, Place, Refusal};
+pub use refusal::{FilePosition, Note, Refusal};
 pub use rename::{Renaming, prepare_rename, rename};
 use std::collections::BTreeSet;
 

@@ -38,7 +38,7 @@ pub enum Refusal {
     /// The path of an import.
     Import,
     /// The name is made by the front end of its file, or written with escapes, there.
-    Unwritten(Place),
+    Unwritten(FilePosition),
     /// The new name is the old one.
     Same,
     /// The new name is not spelled like a name of its kind, which is spelled like this.
@@ -46,18 +46,18 @@ pub enum Refusal {
     /// The text of a file is another one than that compiled before.
     Stale(String),
     /// An error of syntax, around which names are not known.
-    Syntax(Place),
+    Syntax(FilePosition),
     /// With the new name there is an error: its message, and its place in the text as it would be.
-    Breaks(String, Place),
+    Breaks(String, FilePosition),
     /// With the new name, the name there would mean something else.
-    Captures(Place),
+    Captures(FilePosition),
     /// With the new name, a chart would be another one.
     Changes(String),
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FilePosition {
     /// The name of its source.
     pub file: String,
     /// From 1.
@@ -66,15 +66,15 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
-    pub(super) fn of(compilation: &Compilation, span: Span) -> Self {
+impl FilePosition {
+    pub(super) fn new(compilation: &Compilation, span: Span) -> Self {
         let source = compilation.sources.get(span.file);
         let position = source.position(span.start);
         Self { file: source.name.clone(), line: position.line, column: position.column }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:{}", self.file, self.line, self.column)
     }

@@ -5,7 +5,7 @@
 
 use super::alike::is_alike;
 use super::edits::{Edited, Edits, FileEdits};
-use super::refusal::{Note, Place, Refusal, told};
+use super::refusal::{FilePosition, Note, Refusal, told};
 use super::spell::{self, Language};
 use super::{Declaration, NameKind, Use, declarations, family, uses_at};
 use chartc_check::compile::{Compilation, check_indexed};
@@ -32,7 +32,7 @@ pub fn prepare_rename(
     file: FileId,
     offset: usize,
 ) -> Result<(Span, String), Refusal> {
-    let found = Found::at(compilation, file, offset)?;
+    let found = RenameTarget::at(compilation, file, offset)?;
     Ok((found.at, found.name))
 }
 
@@ -50,7 +50,7 @@ pub fn rename(
     others: &[String],
     loader: &dyn Loader,
 ) -> Result<Renaming, Refusal> {
-    Found::at(compilation, file, offset)?;
+    RenameTarget::at(compilation, file, offset)?;
     // All files are requested, so that the charts of imported ones are lowered, too.
     let parsed = compilation.files.iter().filter(|file| !file.items.is_empty());
     let mut paths: Vec<String> =
@@ -64,18 +64,18 @@ pub fn rename(
     let Some((file, _)) = same.filter(|(_, found)| found.text == source.text) else {
         return Err(Refusal::Stale(source.name.clone()));
     };
-    let found = Found::at(&before, file, offset)?;
+    let found = RenameTarget::at(&before, file, offset)?;
     found.change(&before, new, &paths, loader)
 }
 
 /// What is to be renamed.
-struct Found {
+struct RenameTarget {
     at: Span,
     name: String,
     declared: BTreeSet<Declaration>,
 }
 
-impl Found {
+impl RenameTarget {
     fn at(compilation: &Compilation, file: FileId, offset: usize) -> Result<Self, Refusal> {
         let uses = uses_at(compilation, file, offset);
         let first = uses.iter().find(|one| one.is_written).ok_or(Refusal::NoName)?;
@@ -98,7 +98,7 @@ impl Found {
             return Err(Refusal::Same);
         }
         for (declared, kind) in &self.declared {
-            let language = Language::of(&before.sources.get(declared.file).name);
+            let language = Language::from_file_name(&before.sources.get(declared.file).name);
             if let Some(wanted) = spell::refused(new, *kind, language) {
                 return Err(Refusal::Spelling(wanted));
             }
@@ -108,10 +108,10 @@ impl Found {
         let near_errors: Vec<&Diagnostic> =
             errors().filter(|found| near.contains(&found.span.file)).collect();
         if let Some(found) = near_errors.iter().find(|found| found.stage == Stage::Syntax) {
-            return Err(Refusal::Syntax(Place::of(before, found.span)));
+            return Err(Refusal::Syntax(FilePosition::new(before, found.span)));
         }
-        let edits = Edits::of(before, family(before, &self.declared), new);
-        let after = check_indexed(paths, &Edited::of(before, &edits, loader), 0);
+        let edits = Edits::new(before, family(before, &self.declared), new);
+        let after = check_indexed(paths, &Edited::new(before, &edits, loader), 0);
         self.compare(before, &after, &edits, new)?;
         let mut notes: BTreeSet<Note> =
             self.declared.iter().flat_map(|(_, kind)| told(*kind)).copied().collect();
@@ -147,7 +147,7 @@ impl Found {
     ) -> Result<(), Refusal> {
         let unwritten = family(before, &self.declared).find(|one| !one.is_written);
         let or_unwritten = |refusal: Refusal| match unwritten {
-            Some(one) => Refusal::Unwritten(Place::of(before, one.at)),
+            Some(one) => Refusal::Unwritten(FilePosition::new(before, one.at)),
             None => refusal,
         };
         let known: BTreeSet<(&str, Span)> = before
@@ -158,7 +158,7 @@ impl Found {
             .collect();
         let is_new = |found: &&Diagnostic| !known.contains(&(found.rule.code, found.span));
         if let Some(found) = after.diagnostics.iter().filter(|found| is_error(found)).find(is_new) {
-            let place = Place::of(after, found.span);
+            let place = FilePosition::new(after, found.span);
             return Err(or_unwritten(Refusal::Breaks(found.message.clone(), place)));
         }
         let moved: Vec<Use> = before
@@ -171,7 +171,7 @@ impl Found {
             let first =
                 before.uses.iter().zip(moved.iter().zip(&after.uses)).find(|(_, p)| other(p));
             let place = first.map_or(self.at, |(one, _)| one.at);
-            return Err(or_unwritten(Refusal::Captures(Place::of(before, place))));
+            return Err(or_unwritten(Refusal::Captures(FilePosition::new(before, place))));
         }
         let mut charts = before.lowered.iter().zip(&after.lowered);
         let differs = charts

@@ -14,7 +14,7 @@ pub(super) enum Language {
 
 impl Language {
     /// That of a file, by its name.
-    pub(super) fn of(file: &str) -> Self {
+    pub(super) fn from_file_name(file: &str) -> Self {
         let name = file.to_ascii_lowercase();
         let others = [".yaml", ".yml", ".scxml", ".xml"];
         if others.iter().any(|ending| name.ends_with(ending)) { Self::Other } else { Self::Chart }

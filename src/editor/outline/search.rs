@@ -6,7 +6,7 @@ use chartc_text::span::FileId;
 
 /// A symbol that a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSymbol {
     /// Its file.
     pub file: FileId,
     /// The symbol, without those inside it.
@@ -17,7 +17,7 @@ pub struct Found {
 
 /// The symbols of all files whose names have the letters of `wanted` in this order, in either case. Equal names first, then those that begin with
 /// it, then those that contain it, then the others; each in the order of the files.
-pub fn search(compilation: &Compilation, wanted: &str) -> Vec<Found> {
+pub fn search(compilation: &Compilation, wanted: &str) -> Vec<FoundSymbol> {
     let wanted = wanted.trim().to_lowercase();
     let mut found = Vec::new();
     for file in &compilation.files {
@@ -32,7 +32,7 @@ fn collect(
     container: &str,
     symbols: Vec<Symbol>,
     wanted: &str,
-    found: &mut Vec<(u8, Found)>,
+    found: &mut Vec<(u8, FoundSymbol)>,
 ) {
     for mut symbol in symbols {
         let children = std::mem::take(&mut symbol.children);
@@ -42,7 +42,7 @@ fn collect(
             format!("{container}.{}", symbol.name)
         };
         if let Some(rank) = rank(&symbol.name, wanted) {
-            found.push((rank, Found { file, symbol, container: container.to_owned() }));
+            found.push((rank, FoundSymbol { file, symbol, container: container.to_owned() }));
         }
         collect(file, &inner, children, wanted, found);
     }

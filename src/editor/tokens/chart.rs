@@ -5,10 +5,10 @@ use super::marks::{Mark, Marks};
 use chartc_text::front::chart::lex::{self, is_keyword, tokens as lexical};
 use std::ops::Range;
 
-type Found = Vec<(Range<usize>, Mark)>;
+type MarkedTokens = Vec<(Range<usize>, Mark)>;
 
-pub(super) fn tokens(text: &str, marks: &Marks) -> Found {
-    let mut found = Found::new();
+pub(super) fn tokens(text: &str, marks: &Marks) -> MarkedTokens {
+    let mut found = MarkedTokens::new();
     for token in lexical(text) {
         plain(text, 0, token, marks, &mut found);
     }
@@ -16,7 +16,7 @@ pub(super) fn tokens(text: &str, marks: &Marks) -> Found {
 }
 
 /// One token of the scanner, whose offsets count from `base`.
-fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut Found) {
+fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut MarkedTokens) {
     let range = base + token.start..base + token.end;
     let kind = match token.kind {
         lex::TokenKind::Comment => TokenKind::Comment,
@@ -32,7 +32,7 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
                     let word = &text[range.clone()];
                     let signs = ["and", "or", "div"];
                     if is_keyword(word) || signs.contains(&word) {
-                        found.push((range, Mark::of(TokenKind::Keyword)));
+                        found.push((range, Mark::from_kind(TokenKind::Keyword)));
                     }
                 }
             }
@@ -40,11 +40,11 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
         }
         lex::TokenKind::Open | lex::TokenKind::Close | lex::TokenKind::Other => return,
     };
-    found.push((range, Mark::of(kind)));
+    found.push((range, Mark::from_kind(kind)));
 }
 
 /// A text: between its placeholders, line by line.
-fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
+fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut MarkedTokens) {
     let mut at = range.start;
     let holes = marks.holes.range((range.start, 0)..(range.end, 0));
     for (start, end) in holes.copied() {
@@ -53,7 +53,7 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
             continue;
         }
         lines(text, at..start, found);
-        found.push((start..start + 1, Mark::of(TokenKind::Brace)));
+        found.push((start..start + 1, Mark::from_kind(TokenKind::Brace)));
         let format = marks.formats.range((start, 0)..(end, 0)).next().copied();
         let inner = start + 1..format.map_or(end - 1, |(from, _)| from);
         let inside: Vec<lex::Token> = lexical(&text[inner.clone()]);
@@ -63,20 +63,20 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut Found) {
         if let Some((from, to)) = format {
             lines(text, from..to.min(end - 1), found);
         }
-        found.push((end - 1..end, Mark::of(TokenKind::Brace)));
+        found.push((end - 1..end, Mark::from_kind(TokenKind::Brace)));
         at = end;
     }
     lines(text, at..range.end, found);
 }
 
 /// A part of a text, one token a line, without the blanks around it.
-fn lines(text: &str, range: Range<usize>, found: &mut Found) {
+fn lines(text: &str, range: Range<usize>, found: &mut MarkedTokens) {
     let mut at = range.start;
     for line in text[range].split('\n') {
         let body = line.trim();
         let start = at + line.len() - line.trim_start().len();
         if !body.is_empty() {
-            found.push((start..start + body.len(), Mark::of(TokenKind::String)));
+            found.push((start..start + body.len(), Mark::from_kind(TokenKind::String)));
         }
         at += line.len() + 1;
     }

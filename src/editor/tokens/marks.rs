@@ -1,7 +1,7 @@
 //! What the syntax tree knows about places of a file: names and placeholders.
 
 use super::names::Names;
-use super::walk::Walk;
+use super::walk::TokenWalk;
 use super::{Modifiers, TokenKind};
 use crate::Compilation;
 use chartc_text::span::{Ident, Span};
@@ -17,7 +17,7 @@ pub(super) struct Mark {
 
 impl Mark {
     /// Of a kind, without more.
-    pub(super) fn of(kind: TokenKind) -> Self {
+    pub(super) fn from_kind(kind: TokenKind) -> Self {
         Self { kind, modifiers: Modifiers::default() }
     }
 
@@ -25,7 +25,7 @@ impl Mark {
     pub(super) fn declared(kind: TokenKind) -> Self {
         Self {
             modifiers: Modifiers { declaration: true, ..Modifiers::default() },
-            ..Self::of(kind)
+            ..Self::from_kind(kind)
         }
     }
 
@@ -90,7 +90,7 @@ impl Sink<'_> {
 pub(super) fn marks(compilation: &Compilation, file: &File) -> Marks {
     let text = &compilation.sources.get(file.id).text;
     let sink = Sink { file, text, marks: Marks::default() };
-    let mut walk = Walk::new(sink, Names::outside(compilation, file.id));
+    let mut walk = TokenWalk::new(sink, Names::outside(compilation, file.id));
     for noted in &file.items {
         match &noted.node {
             Item::Chart(chart) => walk.chart(chart),

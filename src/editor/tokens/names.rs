@@ -38,7 +38,7 @@ impl Names {
         match self.kind(name) {
             Some(kind) => used(kind),
             // What the run itself knows.
-            None => Mark::of(TokenKind::Variable).readonly(),
+            None => Mark::from_kind(TokenKind::Variable).readonly(),
         }
     }
 }
@@ -58,27 +58,27 @@ fn map(decls: Vec<Decl<'_>>) -> BTreeMap<String, SymbolKind> {
 /// The mark of a name where it is used.
 pub(super) fn used(kind: SymbolKind) -> Mark {
     match kind {
-        SymbolKind::Import => Mark::of(TokenKind::String),
-        SymbolKind::Chart => Mark::of(TokenKind::Chart),
+        SymbolKind::Import => Mark::from_kind(TokenKind::String),
+        SymbolKind::Chart => Mark::from_kind(TokenKind::Chart),
         SymbolKind::State | SymbolKind::Parallel | SymbolKind::Final | SymbolKind::History => {
-            Mark::of(TokenKind::State)
+            Mark::from_kind(TokenKind::State)
         }
-        SymbolKind::Event => Mark::of(TokenKind::Event),
-        SymbolKind::Param => Mark::of(TokenKind::Parameter).readonly(),
-        SymbolKind::Input => Mark::of(TokenKind::Variable).readonly(),
-        SymbolKind::Variable => Mark::of(TokenKind::Variable),
-        SymbolKind::Step => Mark::of(TokenKind::Step),
-        SymbolKind::Option => Mark::of(TokenKind::Option),
-        SymbolKind::Tool | SymbolKind::ToolSet => Mark::of(TokenKind::Tool),
-        SymbolKind::Type => Mark::of(TokenKind::Type),
-        SymbolKind::Field => Mark::of(TokenKind::Property),
-        SymbolKind::Enum => Mark::of(TokenKind::Enum),
-        SymbolKind::EnumValue => Mark::of(TokenKind::EnumMember),
+        SymbolKind::Event => Mark::from_kind(TokenKind::Event),
+        SymbolKind::Param => Mark::from_kind(TokenKind::Parameter).readonly(),
+        SymbolKind::Input => Mark::from_kind(TokenKind::Variable).readonly(),
+        SymbolKind::Variable => Mark::from_kind(TokenKind::Variable),
+        SymbolKind::Step => Mark::from_kind(TokenKind::Step),
+        SymbolKind::Option => Mark::from_kind(TokenKind::Option),
+        SymbolKind::Tool | SymbolKind::ToolSet => Mark::from_kind(TokenKind::Tool),
+        SymbolKind::Type => Mark::from_kind(TokenKind::Type),
+        SymbolKind::Field => Mark::from_kind(TokenKind::Property),
+        SymbolKind::Enum => Mark::from_kind(TokenKind::Enum),
+        SymbolKind::EnumValue => Mark::from_kind(TokenKind::EnumMember),
         SymbolKind::Function | SymbolKind::Effect | SymbolKind::Predicate => {
-            Mark::of(TokenKind::Function)
+            Mark::from_kind(TokenKind::Function)
         }
-        SymbolKind::Client => Mark::of(TokenKind::Client),
-        SymbolKind::Component => Mark::of(TokenKind::Component),
-        SymbolKind::Test => Mark::of(TokenKind::String),
+        SymbolKind::Client => Mark::from_kind(TokenKind::Client),
+        SymbolKind::Component => Mark::from_kind(TokenKind::Component),
+        SymbolKind::Test => Mark::from_kind(TokenKind::String),
     }
 }

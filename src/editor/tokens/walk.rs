@@ -16,14 +16,14 @@ use chartc_text::syntax::{
 };
 
 /// What is known on the way.
-pub(super) struct Walk<'c> {
+pub(super) struct TokenWalk<'c> {
     pub(super) sink: Sink<'c>,
     names: Names,
     /// Names that lines, steps and comprehensions bind.
     locals: Vec<String>,
 }
 
-impl<'c> Walk<'c> {
+impl<'c> TokenWalk<'c> {
     pub(super) fn new(sink: Sink<'c>, names: Names) -> Self {
         Self { sink, names, locals: Vec::new() }
     }
@@ -35,7 +35,7 @@ impl<'c> Walk<'c> {
     /// Each name of a path.
     fn path(&mut self, path: &Path, kind: TokenKind) {
         for name in &path.names {
-            self.sink.ident(name, Mark::of(kind));
+            self.sink.ident(name, Mark::from_kind(kind));
         }
     }
 
@@ -47,7 +47,7 @@ impl<'c> Walk<'c> {
 
     fn renamed(&mut self, names: &[Ident], kind: TokenKind) {
         for name in names {
-            let mut mark = Mark::of(kind);
+            let mut mark = Mark::from_kind(kind);
             mark.modifiers.deprecated = true;
             self.sink.ident(name, mark);
         }
@@ -61,7 +61,7 @@ impl<'c> Walk<'c> {
                     Some(SymbolKind::Enum) => TokenKind::Enum,
                     _ => TokenKind::Type,
                 };
-                self.sink.name(name, span, Mark::of(kind));
+                self.sink.name(name, span, Mark::from_kind(kind));
             }
             TypeKind::List(inner) => {
                 self.head(ty, "List");
@@ -80,7 +80,7 @@ impl<'c> Walk<'c> {
     fn head(&mut self, ty: &TypeExpr, word: &str) {
         let mut span = ty.span;
         span.end = span.start + word.len() as u32;
-        self.sink.name(word, span, Mark::of(TokenKind::Type));
+        self.sink.name(word, span, Mark::from_kind(TokenKind::Type));
     }
 
     fn params(&mut self, params: &[Param], kind: TokenKind) {
@@ -154,7 +154,7 @@ impl<'c> Walk<'c> {
     fn client(&mut self, one: &Client) {
         self.declare(&one.name, TokenKind::Client);
         for noted in &one.options {
-            self.sink.ident(&noted.node.name, Mark::of(TokenKind::Property));
+            self.sink.ident(&noted.node.name, Mark::from_kind(TokenKind::Property));
             // A name is that of the next client, or one of a few words.
             if let ExprKind::Name(name) = &noted.node.value.kind {
                 let kind = if noted.node.name.node == "fallback" {
@@ -162,7 +162,7 @@ impl<'c> Walk<'c> {
                 } else {
                     TokenKind::EnumMember
                 };
-                self.sink.name(name, noted.node.value.span, Mark::of(kind));
+                self.sink.name(name, noted.node.value.span, Mark::from_kind(kind));
             }
             self.server_options(&noted.node.value);
         }
@@ -175,10 +175,10 @@ impl<'c> Walk<'c> {
             if let ExprKind::Text(name) = &key.kind
                 && let [TemplatePart::Text(text, span)] = name.parts.as_slice()
             {
-                self.sink.name(text, *span, Mark::of(TokenKind::Property));
+                self.sink.name(text, *span, Mark::from_kind(TokenKind::Property));
             }
             if let ExprKind::Name(name) = &value.kind {
-                self.sink.name(name, value.span, Mark::of(TokenKind::EnumMember));
+                self.sink.name(name, value.span, Mark::from_kind(TokenKind::EnumMember));
             }
             self.server_options(value);
         }
@@ -187,7 +187,7 @@ impl<'c> Walk<'c> {
     fn component(&mut self, one: &Component) {
         self.declare(&one.name, TokenKind::Component);
         for insert in &one.inserts {
-            self.sink.ident(&insert.step, Mark::of(TokenKind::Step));
+            self.sink.ident(&insert.step, Mark::from_kind(TokenKind::Step));
             if let Some(guard) = &insert.guard {
                 self.expr(guard);
             }
@@ -203,7 +203,7 @@ impl<'c> Walk<'c> {
             match node {
                 ChartItem::Meta(entries) => {
                     for entry in entries {
-                        self.sink.ident(&entry.key, Mark::of(TokenKind::Property));
+                        self.sink.ident(&entry.key, Mark::from_kind(TokenKind::Property));
                     }
                 }
                 ChartItem::Variable(one) => {
@@ -237,7 +237,7 @@ impl<'c> Walk<'c> {
                 ChartItem::Defaults(policy) => self.policy(policy),
                 ChartItem::Trace(_) => {}
                 ChartItem::Check(check) => {
-                    self.sink.ident(&check.name, Mark::of(TokenKind::Function));
+                    self.sink.ident(&check.name, Mark::from_kind(TokenKind::Function));
                     for argument in &check.arguments {
                         match argument {
                             Argument::State(path) => self.path(path, TokenKind::State),
@@ -247,7 +247,7 @@ impl<'c> Walk<'c> {
                             }
                             Argument::Bound(bound) => {
                                 self.expr(&bound.expr);
-                                self.sink.ident(&bound.unit, Mark::of(TokenKind::Keyword));
+                                self.sink.ident(&bound.unit, Mark::from_kind(TokenKind::Keyword));
                             }
                         }
                     }
@@ -305,7 +305,7 @@ impl<'c> Walk<'c> {
     }
 
     fn limit(&mut self, limit: &Limit) {
-        self.sink.ident(&limit.what, Mark::of(TokenKind::Property));
+        self.sink.ident(&limit.what, Mark::from_kind(TokenKind::Property));
         self.expr(&limit.bound);
         if let Some(warn) = &limit.warn {
             self.expr(warn);
@@ -323,7 +323,7 @@ impl<'c> Walk<'c> {
                     self.expr(value);
                 }
                 if let Some(status) = status {
-                    self.sink.ident(status, Mark::of(TokenKind::EnumMember));
+                    self.sink.ident(status, Mark::from_kind(TokenKind::EnumMember));
                 }
             }
         }

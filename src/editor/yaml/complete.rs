@@ -2,8 +2,8 @@
 
 use super::Format;
 use super::hover::of_key;
-use super::place::{Spot, spot};
-use super::tree::{Entry, Node, read};
+use super::place::{YamlPosition, spot};
+use super::tree::{Entry, YamlNode, read};
 use crate::keys::{Case, Key, Mapping, Names, Shape};
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ pub struct Completion {
     /// The word at the cursor, which an item replaces.
     pub replace: Range<usize>,
     /// The best first.
-    pub items: Vec<Item>,
+    pub items: Vec<CompletionItem>,
 }
 
 /// Something that can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct CompletionItem {
     /// As it is shown.
     pub label: String,
     /// What it is.
@@ -34,7 +34,7 @@ pub struct Item {
     pub is_old: bool,
 }
 
-/// What an [`Item`] is.
+/// What an [`CompletionItem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
     /// A key.
@@ -80,7 +80,7 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     let marked = [before, MARK, behind].concat();
     let tree = read(&marked);
     let items = match spot(&tree, format.table(), &marked, replace.start) {
-        Some(Spot::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
+        Some(YamlPosition::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
             let has_colon = entries.iter().any(|entry| entry.at == at && entry.has_colon);
             let others: Vec<&Entry> = entries.iter().filter(|entry| entry.at != at).collect();
             let form = match (has_colon, is_flow) {
@@ -94,9 +94,9 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
             }
             items
         }
-        Some(Spot::Name { key, around, there, .. }) => names(key, around, there),
-        Some(Spot::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
-        Some(Spot::Key { .. } | Spot::Value { .. }) => Vec::new(),
+        Some(YamlPosition::Name { key, around, there, .. }) => names(key, around, there),
+        Some(YamlPosition::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
+        Some(YamlPosition::Key { .. } | YamlPosition::Value { .. }) => Vec::new(),
         // Nothing stands in the file yet.
         None if before.trim().is_empty() && behind.trim().is_empty() => {
             keys(format.table(), &[], Form::Block)
@@ -129,7 +129,7 @@ fn word(text: &str, offset: usize) -> Range<usize> {
 }
 
 /// The keys that a mapping may have beside others, those that it lacks first.
-fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Item> {
+fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<CompletionItem> {
     let case = case(table, others);
     let there = |key: &str| others.iter().any(|entry| entry.key == key);
     let needs = case.map(|case| case.needs).unwrap_or_default();
@@ -139,7 +139,7 @@ fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Item> {
         .keys
         .iter()
         .filter(|key| !key.is_prefix() && !there(key.name) && !ignores.contains(&key.name));
-    let mut items: Vec<(u8, Item)> = left
+    let mut items: Vec<(u8, CompletionItem)> = left
         .map(|key| {
             let nth = needs.iter().position(|need| need.key == key.name);
             let rank = match (key.is_required, nth) {
@@ -149,7 +149,7 @@ fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Item> {
                 (false, _) if key.instead.is_some() => 4,
                 (false, _) => 3,
             };
-            let item = Item {
+            let item = CompletionItem {
                 label: key.name.to_owned(),
                 kind: ItemKind::Key,
                 doc: of_key(key),
@@ -161,9 +161,9 @@ fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Item> {
         })
         .collect();
     items.sort_by_key(|(rank, _)| *rank);
-    let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+    let mut items: Vec<CompletionItem> = items.into_iter().map(|(_, item)| item).collect();
     if table.name == "step" && others.is_empty() && form == Form::Block {
-        items.extend(STEPS.map(|(label, insert)| Item {
+        items.extend(STEPS.map(|(label, insert)| CompletionItem {
             label: label.to_owned(),
             kind: ItemKind::Snippet,
             doc: String::new(),
@@ -204,7 +204,7 @@ fn case(table: &'static Mapping, entries: &[&Entry]) -> Option<&'static Case> {
 }
 
 /// What a value may be.
-fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
+fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     for shape in shapes {
         match shape {
@@ -218,7 +218,7 @@ fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
             Shape::Name(Names::State) => items.extend(states(tree)),
             Shape::Name(Names::StateOrAll) => {
                 items.extend(states(tree));
-                items.push(Item {
+                items.push(CompletionItem {
                     insert: "\"*\"".into(),
                     ..plain("*", ItemKind::Word, "Every state.")
                 });
@@ -245,13 +245,13 @@ fn values(shapes: &'static [Shape], tree: &Node) -> Vec<Item> {
         && let Some(of) = of
     {
         for item in values(of.alternatives(), tree) {
-            items.push(Item { insert: format!("[{}$0]", item.insert), ..item });
+            items.push(CompletionItem { insert: format!("[{}$0]", item.insert), ..item });
         }
     }
     items
 }
 
-pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
+pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> CompletionItem {
     let (label, doc) = (word.to_owned(), doc.to_owned());
     let mut insert = String::new();
     for c in word.chars() {
@@ -261,27 +261,27 @@ pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> Item {
         }
         insert.push(c);
     }
-    Item { label, kind, doc, insert, is_required: false, is_old: false }
+    CompletionItem { label, kind, doc, insert, is_required: false, is_old: false }
 }
 
 /// The states of an agent.
-fn states(tree: &Node) -> Vec<Item> {
+fn states(tree: &YamlNode) -> Vec<CompletionItem> {
     let machine = tree.get("workflow").and_then(|workflow| workflow.get("state_machine"));
     let list = machine.and_then(|machine| machine.get("states"));
-    let names = list.into_iter().flat_map(Node::items).filter_map(Node::text);
+    let names = list.into_iter().flat_map(YamlNode::items).filter_map(YamlNode::text);
     names.filter(|name| !name.contains(MARK)).map(|name| plain(name, ItemKind::Name, "")).collect()
 }
 
 /// Answers that a `transition_map` lacks: the fallback of its source, and those of the record.
-fn names(key: &'static Key, around: &[Entry], there: &[Entry]) -> Vec<Item> {
+fn names(key: &'static Key, around: &[Entry], there: &[Entry]) -> Vec<CompletionItem> {
     if key.name != "transition_map" {
         return Vec::new();
     }
     let source = around.iter().find(|entry| entry.key == "transition_source");
-    let fallback = source.and_then(|entry| entry.value.get("fallback")).and_then(Node::text);
+    let fallback = source.and_then(|entry| entry.value.get("fallback")).and_then(YamlNode::text);
     let decided = "The decision where the source fails.";
     let all = fallback.map(|name| (name, decided)).into_iter().chain(RECORD);
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<CompletionItem> = Vec::new();
     for (name, doc) in all {
         let is_there = there.iter().any(|entry| entry.key == name);
         if !is_there && items.iter().all(|item| item.label != name) {

@@ -1,9 +1,9 @@
 //! `{a: b}` and `[a, b]`, whole or not.
 
-use super::tree::{DEPTH, Entry, Kind, Node, unquoted};
+use super::tree::{DEPTH, Entry, YamlKind, YamlNode, unquoted};
 
 /// The collection that begins at an offset. Nothing at or after `limit` belongs to it.
-pub(super) fn flow(text: &str, start: usize, limit: usize) -> Node {
+pub(super) fn flow(text: &str, start: usize, limit: usize) -> YamlNode {
     let limit = limit.min(text.len());
     let mut reader = Reader { text: text.get(..limit).unwrap_or(text), at: start, depth: 0 };
     reader.value()
@@ -34,12 +34,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn value(&mut self) -> Node {
+    fn value(&mut self) -> YamlNode {
         self.blanks();
         let start = self.at;
         if self.depth == DEPTH {
             self.at = self.text.len();
-            return Node::nothing(start);
+            return YamlNode::nothing(start);
         }
         self.depth += 1;
         let kind = match self.rest().chars().next() {
@@ -48,10 +48,10 @@ impl<'t> Reader<'t> {
             Some(_) | None => self.scalar(),
         };
         self.depth -= 1;
-        Node { kind, span: start..self.at }
+        YamlNode { kind, span: start..self.at }
     }
 
-    fn list(&mut self) -> Kind {
+    fn list(&mut self) -> YamlKind {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -68,10 +68,10 @@ impl<'t> Reader<'t> {
                 Some(_) => items.push(self.value()),
             }
         }
-        Kind::List(items)
+        YamlKind::List(items)
     }
 
-    fn map(&mut self) -> Kind {
+    fn map(&mut self) -> YamlKind {
         self.at += 1;
         let mut entries = Vec::new();
         loop {
@@ -90,30 +90,30 @@ impl<'t> Reader<'t> {
                 Some(_) => entries.push(self.entry()),
             }
         }
-        Kind::Map(entries)
+        YamlKind::Map(entries)
     }
 
     fn entry(&mut self) -> Entry {
         let start = self.at;
         let key = self.scalar();
         let at = start..self.at;
-        let key = if let Kind::Scalar(key) = key { key } else { String::new() };
+        let key = if let YamlKind::Scalar(key) = key { key } else { String::new() };
         self.blanks();
         if !self.rest().starts_with(':') {
-            return Entry { key, value: Node::nothing(at.end), at, has_colon: false };
+            return Entry { key, value: YamlNode::nothing(at.end), at, has_colon: false };
         }
         self.at += 1;
         let behind = self.at;
         self.blanks();
         let value = match self.rest().chars().next() {
-            None | Some(',' | '}' | ']') => Node::nothing(behind),
+            None | Some(',' | '}' | ']') => YamlNode::nothing(behind),
             Some(_) => self.value(),
         };
         Entry { key, at, value, has_colon: true }
     }
 
     /// A text in quotes, or a plain one up to what separates. It takes one character at least.
-    fn scalar(&mut self) -> Kind {
+    fn scalar(&mut self) -> YamlKind {
         let rest = self.rest();
         let mut len = rest.chars().next().map_or(0, char::len_utf8);
         if let Some(quote @ ('"' | '\'')) = rest.chars().next() {
@@ -130,6 +130,6 @@ impl<'t> Reader<'t> {
         }
         let text = unquoted(&rest[..len]);
         self.at += len;
-        Kind::Scalar(text)
+        YamlKind::Scalar(text)
     }
 }

@@ -1,7 +1,7 @@
 //! Names in the placeholders of prompts, in conditions and in code.
 
-use super::complete::{Completion, Item, ItemKind, plain};
-use super::tree::{Kind, Node, read};
+use super::complete::{Completion, CompletionItem, ItemKind, plain};
+use super::tree::{YamlKind, YamlNode, read};
 use crate::Compilation;
 use crate::editor::known;
 use crate::editor::outline::SymbolKind;
@@ -52,28 +52,28 @@ fn opens(before: &str) -> bool {
 }
 
 /// What the value at an offset holds.
-fn holds(node: &Node, offset: usize) -> Option<Holds> {
-    let touches = |node: &Node| node.span.start <= offset && offset <= node.span.end;
+fn holds(node: &YamlNode, offset: usize) -> Option<Holds> {
+    let touches = |node: &YamlNode| node.span.start <= offset && offset <= node.span.end;
     match &node.kind {
-        Kind::Map(entries) => {
+        YamlKind::Map(entries) => {
             entries.iter().filter(|entry| touches(&entry.value)).find_map(|entry| {
                 let known = KEYS.iter().find(|(key, _)| *key == entry.key);
                 match (&entry.value.kind, known) {
-                    (Kind::Scalar(_) | Kind::Block, Some((_, holds))) => Some(*holds),
-                    (Kind::Map(_) | Kind::List(_), _) => self::holds(&entry.value, offset),
-                    (Kind::Scalar(_) | Kind::Block | Kind::Nothing, _) => None,
+                    (YamlKind::Scalar(_) | YamlKind::Block, Some((_, holds))) => Some(*holds),
+                    (YamlKind::Map(_) | YamlKind::List(_), _) => self::holds(&entry.value, offset),
+                    (YamlKind::Scalar(_) | YamlKind::Block | YamlKind::Nothing, _) => None,
                 }
             })
         }
-        Kind::List(items) => {
+        YamlKind::List(items) => {
             items.iter().filter(|item| touches(item)).find_map(|item| holds(item, offset))
         }
-        Kind::Nothing | Kind::Scalar(_) | Kind::Block => None,
+        YamlKind::Nothing | YamlKind::Scalar(_) | YamlKind::Block => None,
     }
 }
 
 /// The data of the agent, what else the host gives, then the answers of its steps. `word` is being written, and declares nothing.
-fn all(done: &Compilation, file: FileId, word: &str) -> Vec<Item> {
+fn all(done: &Compilation, file: FileId, word: &str) -> Vec<CompletionItem> {
     let of = |own: bool| {
         let charts = known::charts(done).filter(move |(_, id)| !own || *id == file);
         charts.flat_map(|(chart, _)| known::inside(chart)).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! What a key or a word means.
 
 use super::Format;
-use super::place::{Spot, spot};
+use super::place::{YamlPosition, spot};
 use super::tree::read;
 use crate::keys::{Key, Shape};
 use std::ops::Range;
@@ -19,15 +19,17 @@ pub struct Hover {
 pub fn hover(format: Format, text: &str, offset: usize) -> Option<Hover> {
     let tree = read(text);
     match spot(&tree, format.table(), text, offset)? {
-        Spot::Key { table, word, at, .. } => Some(Hover { at, text: of_key(table.key(word)?) }),
-        Spot::Value { shapes, word, at } => {
+        YamlPosition::Key { table, word, at, .. } => {
+            Some(Hover { at, text: of_key(table.key(word)?) })
+        }
+        YamlPosition::Value { shapes, word, at } => {
             let word = shapes.iter().find_map(|shape| {
                 let Shape::Words(words) = shape else { return None };
                 words.iter().find(|known| known.word == word)
             })?;
             Some(Hover { at, text: format!("`{}`: {}", word.word, word.doc) })
         }
-        Spot::Name { .. } => None,
+        YamlPosition::Name { .. } => None,
     }
 }
 

@@ -7,7 +7,7 @@ mod hover;
 mod place;
 mod tree;
 
-pub use complete::{Completion, Item, ItemKind, complete};
+pub use complete::{Completion, CompletionItem, ItemKind, complete};
 pub use hole::names;
 pub use hover::{Hover, hover};
 
@@ -26,7 +26,7 @@ pub enum Format {
 
 impl Format {
     /// By the path of a file and its text; `None` where both tell nothing.
-    pub fn of(path: &str, text: &str) -> Option<Self> {
+    pub fn from_path(path: &str, text: &str) -> Option<Self> {
         let path = path.replace('\\', "/");
         let name = path.rsplit('/').next().unwrap_or_default();
         let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"))?;

@@ -1,12 +1,12 @@
 //! What stands at an offset of a file: a key of a mapping, or a value, by the table of the format.
 
-use super::tree::{Entry, Kind, Node};
+use super::tree::{Entry, YamlKind, YamlNode};
 use crate::keys::{Key, Mapping, Shape};
 use std::ops::Range;
 
 /// What stands at an offset.
 #[derive(Debug)]
-pub(super) enum Spot<'n> {
+pub(super) enum YamlPosition<'n> {
     /// A key, or what may become one.
     Key {
         table: &'static Mapping,
@@ -27,12 +27,12 @@ pub(super) enum Spot<'n> {
 
 /// What stands at the offset of a file with this table.
 pub(super) fn spot<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     table: &'static Mapping,
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
-    if node.kind == Kind::Nothing {
+) -> Option<YamlPosition<'n>> {
+    if node.kind == YamlKind::Nothing {
         return None;
     }
     mapping(node, table, text, offset)
@@ -40,39 +40,46 @@ pub(super) fn spot<'n>(
 
 /// Within a mapping of this table, or a text that may become one.
 fn mapping<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     table: &'static Mapping,
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     match &node.kind {
-        Kind::Map(entries) => {
+        YamlKind::Map(entries) => {
             let entry = entries.iter().find(|entry| holds(entry, offset))?;
             if touches(&entry.at, offset) {
                 let (word, at) = (entry.key.as_str(), entry.at.clone());
                 let is_flow = text.get(node.span.start..).is_some_and(|rest| rest.starts_with('{'));
-                return Some(Spot::Key { table, entries, word, at, is_flow, instead: None });
+                return Some(YamlPosition::Key {
+                    table,
+                    entries,
+                    word,
+                    at,
+                    is_flow,
+                    instead: None,
+                });
             }
             value(&entry.value, table.key(&entry.key)?, entries, text, offset)
         }
-        Kind::Scalar(word) if touches(&node.span, offset) => {
+        YamlKind::Scalar(word) if touches(&node.span, offset) => {
             let at = node.span.clone();
-            Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead: None })
+            Some(YamlPosition::Key { table, entries: &[], word, at, is_flow: false, instead: None })
         }
-        Kind::Scalar(_) | Kind::Nothing | Kind::Block | Kind::List(_) => None,
+        YamlKind::Scalar(_) | YamlKind::Nothing | YamlKind::Block | YamlKind::List(_) => None,
     }
 }
 
 /// Within the value of a key; `around` is the mapping that has it.
 fn value<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     key: &'static Key,
     around: &'n [Entry],
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     let shapes = key.shape.alternatives();
-    if let Kind::Map(entries) = &node.kind {
+    if let YamlKind::Map(entries) = &node.kind {
         for shape in shapes {
             if let Shape::Mapping(table) = shape {
                 return mapping(node, table, text, offset);
@@ -80,7 +87,7 @@ fn value<'n>(
             if let Shape::ByName { of, .. } = shape {
                 let entry = entries.iter().find(|entry| holds(entry, offset))?;
                 if touches(&entry.at, offset) {
-                    return Some(Spot::Name { key, around, there: entries });
+                    return Some(YamlPosition::Name { key, around, there: entries });
                 }
                 return item(&entry.value, of.alternatives(), text, offset);
             }
@@ -92,34 +99,41 @@ fn value<'n>(
 
 /// Within a value of one of these shapes.
 fn item<'n>(
-    node: &'n Node,
+    node: &'n YamlNode,
     shapes: &'static [Shape],
     text: &str,
     offset: usize,
-) -> Option<Spot<'n>> {
+) -> Option<YamlPosition<'n>> {
     match &node.kind {
-        Kind::Map(_) => {
+        YamlKind::Map(_) => {
             let table = shapes.iter().find_map(Shape::mapping)?;
             mapping(node, table, text, offset)
         }
-        Kind::List(items) => {
+        YamlKind::List(items) => {
             let of = shapes.iter().find_map(|shape| {
                 if let Shape::List { of, .. } = shape { Some(*of) } else { None }
             })?;
             let found = items.iter().find(|item| touches(&item.span, offset))?;
             item(found, of.alternatives(), text, offset)
         }
-        Kind::Scalar(word) if touches(&node.span, offset) => {
+        YamlKind::Scalar(word) if touches(&node.span, offset) => {
             let at = node.span.clone();
             if let Some(table) = shapes.iter().find_map(Shape::mapping)
                 && begins_line(text, at.start)
             {
                 let instead = Some(shapes);
-                return Some(Spot::Key { table, entries: &[], word, at, is_flow: false, instead });
+                return Some(YamlPosition::Key {
+                    table,
+                    entries: &[],
+                    word,
+                    at,
+                    is_flow: false,
+                    instead,
+                });
             }
-            Some(Spot::Value { shapes, word, at })
+            Some(YamlPosition::Value { shapes, word, at })
         }
-        Kind::Scalar(_) | Kind::Nothing | Kind::Block => None,
+        YamlKind::Scalar(_) | YamlKind::Nothing | YamlKind::Block => None,
     }
 }
 

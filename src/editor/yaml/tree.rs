@@ -5,20 +5,20 @@ use std::ops::Range;
 
 /// A value and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
+pub(super) struct YamlNode {
+    pub(super) kind: YamlKind,
     pub(super) span: Range<usize>,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum YamlKind {
     Nothing,
     /// With its quotes removed.
     Scalar(String),
     /// A text over several lines, after `|` or `>`.
     Block,
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     Map(Vec<Entry>),
 }
 
@@ -28,25 +28,25 @@ pub(super) struct Entry {
     pub(super) key: String,
     pub(super) at: Range<usize>,
     /// Nothing where there is no colon yet.
-    pub(super) value: Node,
+    pub(super) value: YamlNode,
     pub(super) has_colon: bool,
 }
 
-impl Node {
+impl YamlNode {
     pub(super) const fn nothing(at: usize) -> Self {
-        Self { kind: Kind::Nothing, span: at..at }
+        Self { kind: YamlKind::Nothing, span: at..at }
     }
 
     pub(super) fn entries(&self) -> &[Entry] {
-        if let Kind::Map(entries) = &self.kind { entries } else { &[] }
+        if let YamlKind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
     pub(super) fn items(&self) -> &[Self] {
-        if let Kind::List(items) = &self.kind { items } else { &[] }
+        if let YamlKind::List(items) = &self.kind { items } else { &[] }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
-        if let Kind::Scalar(text) = &self.kind { Some(text) } else { None }
+        if let YamlKind::Scalar(text) = &self.kind { Some(text) } else { None }
     }
 
     /// The value of a key.
@@ -59,7 +59,7 @@ impl Node {
 pub(super) const DEPTH: usize = 40;
 
 /// Reads a text.
-pub(super) fn read(text: &str) -> Node {
+pub(super) fn read(text: &str) -> YamlNode {
     let mut lines = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> Node {
         start += line.len();
     }
     let mut reader = Reader { text, lines, line: 0, column: 0, depth: 0 };
-    let mut top = Node::nothing(0);
+    let mut top = YamlNode::nothing(0);
     while let Some((column, rest)) = reader.next() {
         if rest.starts_with("---") || rest.starts_with("...") || rest.starts_with('%') {
             reader.skip();
@@ -77,12 +77,12 @@ pub(super) fn read(text: &str) -> Node {
         let node = reader.node(column, None);
         top = match (top.kind, node.kind) {
             // What follows after something that ends the mapping of the file belongs to it nevertheless.
-            (Kind::Map(mut entries), Kind::Map(more)) => {
+            (YamlKind::Map(mut entries), YamlKind::Map(more)) => {
                 entries.extend(more);
-                Node { kind: Kind::Map(entries), span: top.span.start..node.span.end }
+                YamlNode { kind: YamlKind::Map(entries), span: top.span.start..node.span.end }
             }
-            (Kind::Nothing, kind) => Node { kind, span: node.span },
-            (kind, _) => Node { kind, span: top.span },
+            (YamlKind::Nothing, kind) => YamlNode { kind, span: node.span },
+            (kind, _) => YamlNode { kind, span: top.span },
         };
     }
     top
@@ -125,12 +125,12 @@ impl<'t> Reader<'t> {
     }
 
     /// The value that begins at the column, below what is at column `above`.
-    fn node(&mut self, column: usize, above: Option<usize>) -> Node {
+    fn node(&mut self, column: usize, above: Option<usize>) -> YamlNode {
         let at = self.offset(column);
-        let Some((_, rest)) = self.next() else { return Node::nothing(at) };
+        let Some((_, rest)) = self.next() else { return YamlNode::nothing(at) };
         if self.depth == DEPTH {
             self.skip();
-            return Node::nothing(at);
+            return YamlNode::nothing(at);
         }
         self.depth += 1;
         let node = if is_item(rest) {
@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
         node
     }
 
-    fn list(&mut self, column: usize) -> Node {
+    fn list(&mut self, column: usize) -> YamlNode {
         let start = self.offset(column);
         let (mut items, mut end) = (Vec::new(), start);
         while let Some((at, rest)) = self.next() {
@@ -160,15 +160,15 @@ impl<'t> Reader<'t> {
             self.column = column + 1;
             let item = match self.next() {
                 Some((at, _)) if self.line == line || at > column => self.node(at, Some(column)),
-                Some(_) | None => Node::nothing(dash),
+                Some(_) | None => YamlNode::nothing(dash),
             };
             end = end.max(item.span.end).max(dash);
             items.push(item);
         }
-        Node { kind: Kind::List(items), span: start..end }
+        YamlNode { kind: YamlKind::List(items), span: start..end }
     }
 
-    fn map(&mut self, column: usize) -> Node {
+    fn map(&mut self, column: usize) -> YamlNode {
         let start = self.offset(column);
         let (mut entries, mut end) = (Vec::<Entry>::new(), start);
         while let Some((at, rest)) = self.next() {
@@ -181,9 +181,9 @@ impl<'t> Reader<'t> {
                 // Indented like nothing above it: of the mapping that ended before, if there is one.
                 Some(last) if at > column => {
                     last.value.span.end = last.value.span.end.max(end);
-                    if let Kind::Map(inner) = &mut last.value.kind {
+                    if let YamlKind::Map(inner) = &mut last.value.kind {
                         inner.push(entry);
-                    } else if last.value.kind == Kind::Nothing || entry.has_colon {
+                    } else if last.value.kind == YamlKind::Nothing || entry.has_colon {
                         entries.push(entry);
                     }
                 }
@@ -191,9 +191,9 @@ impl<'t> Reader<'t> {
             }
         }
         if let [Entry { has_colon: false, key, at, .. }] = &entries[..] {
-            return Node { kind: Kind::Scalar(unquoted(key)), span: at.clone() };
+            return YamlNode { kind: YamlKind::Scalar(unquoted(key)), span: at.clone() };
         }
-        Node { kind: Kind::Map(entries), span: start..end }
+        YamlNode { kind: YamlKind::Map(entries), span: start..end }
     }
 
     fn entry(&mut self, column: usize, rest: &'t str) -> Entry {
@@ -204,7 +204,7 @@ impl<'t> Reader<'t> {
             self.skip();
             return Entry {
                 key: word.to_owned(),
-                value: Node::nothing(at.end),
+                value: YamlNode::nothing(at.end),
                 at,
                 has_colon: false,
             };
@@ -216,13 +216,13 @@ impl<'t> Reader<'t> {
             Some((at, rest)) if at > column || at == column && is_item(rest) => {
                 self.node(at, Some(column))
             }
-            Some(_) | None => Node::nothing(colon),
+            Some(_) | None => YamlNode::nothing(colon),
         };
         Entry { key: unquoted(name), at: start..start + name.len(), value, has_colon: true }
     }
 
     /// A value in the line of its key or behind a `-`, which may go on below.
-    fn inline(&mut self, column: usize, above: Option<usize>) -> Node {
+    fn inline(&mut self, column: usize, above: Option<usize>) -> YamlNode {
         let start = self.offset(column);
         let end = self.lines.get(self.line).map_or(start, |line| line.end);
         let rest = self.text.get(start..end).unwrap_or_default();
@@ -234,14 +234,14 @@ impl<'t> Reader<'t> {
             return match self.next() {
                 Some((at, _)) if self.line == line => self.inline(at, above),
                 Some((at, _)) if above.is_none_or(|above| at > above) => self.node(at, above),
-                Some(_) | None => Node::nothing(start + behind),
+                Some(_) | None => YamlNode::nothing(start + behind),
             };
         }
         self.skip();
         let last = self.below(above);
         if rest.starts_with(['|', '>']) {
             self.line = self.line.max(last);
-            return Node { kind: Kind::Block, span: start..self.end_of(last).max(end) };
+            return YamlNode { kind: YamlKind::Block, span: start..self.end_of(last).max(end) };
         }
         if rest.starts_with(['{', '[']) {
             let limit = self.end_of(last).max(end);
@@ -265,7 +265,7 @@ impl<'t> Reader<'t> {
                 self.skip();
             }
         }
-        Node { kind: Kind::Scalar(unquoted(word)), span: start..start + word.len() }
+        YamlNode { kind: YamlKind::Scalar(unquoted(word)), span: start..start + word.len() }
     }
 
     /// The line after the last one, from this one on, that is empty or further to the right than `above`.

@@ -7,7 +7,7 @@ use chartc_check::facts::Facts;
 /// What becomes of the first `check` line, within so many states.
 fn decided(states: usize, text: &str) -> Verdict {
     let chart = chart(text);
-    Properties::of(&chart, &Facts::of(&chart), states).decide(&chart.checks[0])
+    Properties::new(&chart, &Facts::new(&chart), states).decide(&chart.checks[0])
 }
 
 /// A chart with a line that bounds its turns, and a question in every turn.

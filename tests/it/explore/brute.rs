@@ -241,7 +241,7 @@ fn explored(chart: &Chart, found: &chartc_check::explore::Explored) -> Shown {
         entered: chart.state_ids().filter(|s| seen.entered[s.index()]).collect(),
         taken: (0..chart.transitions.len())
             .map(TransitionId::at)
-            .filter(|l| seen.takes(*l))
+            .filter(|l| seen.is_taken(*l))
             .collect(),
         ..Shown::default()
     };
@@ -276,16 +276,16 @@ fn exploring_finds_what_trying_everything_does() {
         compiled += 1;
         let Some(shown) = brute(chart) else { continue };
         tried += 1;
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         for state in &shown.entered {
-            assert!(facts.reach.enters(*state), "seed {seed}: {state:?} is entered\n{text}");
+            assert!(facts.reach.can_enter(*state), "seed {seed}: {state:?} is entered\n{text}");
         }
         for line in &shown.taken {
-            assert!(facts.reach.takes(*line), "seed {seed}: {line:?} is taken\n{text}");
+            assert!(facts.reach.can_take(*line), "seed {seed}: {line:?} is taken\n{text}");
         }
-        let seen = Seen::of(chart);
+        let seen = Seen::new(chart);
         if let Some(seen) = &seen {
-            let dead = shown.taken.iter().find(|line| !seen.takes(**line));
+            let dead = shown.taken.iter().find(|line| !seen.is_taken(**line));
             assert_eq!(dead, None, "seed {seed}: a line is taken\n{text}");
             let closed = shown.entered.iter().find(|state| !seen.entered[state.index()]);
             assert_eq!(closed, None, "seed {seed}: a state is entered\n{text}");
@@ -306,7 +306,7 @@ fn exploring_finds_what_trying_everything_does() {
             }
         }
         let search = Search { states: 2 * MOST, ..Search::default() };
-        let loose = explore(chart, &Search { relax: true, ..search.clone() });
+        let loose = explore(chart, &Search { abstract_limits: true, ..search.clone() });
         if loose.relaxed {
             limited += 1;
             relaxed += usize::from(loose.is_complete());

@@ -57,7 +57,7 @@ fn many_lines_share_what_may_be_tried() {
     let phases = crate::project::read("charts/phases.chart");
     let (head, _) = phases.split_once("  check ").expect("it has lines");
     let chart = chart(&format!("{head}{lines}}}\n"));
-    let verdicts = Properties::of(&chart, &Facts::of(&chart), STATES).decide_all().0;
+    let verdicts = Properties::new(&chart, &Facts::new(&chart), STATES).decide_all().0;
     let tried = |verdict: &&Verdict| matches!(verdict, Verdict::Open(2..=STATES, _));
     let open = |verdict: &&Verdict| matches!(verdict, Verdict::Open(0, why) if why.len() == 1);
     let (tried, open) =
@@ -73,6 +73,6 @@ fn a_state_that_a_thousand_inputs_lead_to_is_looked_for_once() {
     let lines: String = (0..300).map(|n| format!("  check reaches(s{n})\n")).collect();
     let chart =
         chart(&format!("chart A {{\n  event e\n  initial s0\n{states}  final s300\n{lines}}}\n"));
-    let verdicts = Properties::of(&chart, &Facts::of(&chart), 320).decide_all().0;
+    let verdicts = Properties::new(&chart, &Facts::new(&chart), 320).decide_all().0;
     assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Holds)));
 }

@@ -150,7 +150,7 @@ impl All {
 /// Whether a line is proved although nothing may be tried.
 fn proved(chart: &Chart, facts: &Facts, name: &str, argument: CheckArgument) -> bool {
     let check = Check { name: name.into(), arguments: vec![argument] };
-    matches!(Properties::of(chart, facts, 0).decide(&check), Verdict::Holds)
+    matches!(Properties::new(chart, facts, 0).decide(&check), Verdict::Holds)
 }
 
 fn bound(n: u64, unit: &str) -> CheckArgument {
@@ -167,7 +167,7 @@ fn no_proof_contradicts_a_run() {
         let chart = done.charts[0].chart();
         let Some(all) = All::of(chart) else { continue };
         tried += 1;
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         let every = all.before(chart, StateId::at(chart.states.len()));
         for then in chart.state_ids().skip(1) {
             let entered = all.before(chart, then);

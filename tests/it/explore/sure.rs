@@ -12,7 +12,7 @@ fn known_and_refuted(param: &str, bound: &str, body: &str) -> (bool, bool) {
         "chart A {{\n  {param}\n  event e\n  event g\n  var n: Int = 0\n  initial a\n{body}\n  final f\n  check ends_within({bound} turns)\n}}\n"
     );
     let chart = chart(&text);
-    let verdicts = Properties::of(&chart, &Facts::of(&chart), 0).decide_all().0;
+    let verdicts = Properties::new(&chart, &Facts::new(&chart), 0).decide_all().0;
     let [CheckArgument::Bound(turns, _)] = &chart.checks[0].arguments[..] else {
         panic!("it is a bound");
     };
@@ -80,7 +80,7 @@ fn is_known(param: &str, limits: &str, line: &str) -> bool {
         "chart A {{\n  {param}\n  event e\n  {limits}\n  initial a\n  state a {{ llm think {{ prompt \"?\" }}  on e -> b }}\n  state b {{ on e -> a }}\n  final f\n  check {line}\n}}\n"
     );
     let chart = chart(&text);
-    let verdicts = Properties::of(&chart, &Facts::of(&chart), 0).decide_all().0;
+    let verdicts = Properties::new(&chart, &Facts::new(&chart), 0).decide_all().0;
     matches!(verdicts[0], Verdict::Holds)
 }
 

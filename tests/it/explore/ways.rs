@@ -6,7 +6,7 @@ use chartc_check::facts::Facts;
 
 fn is_proved(text: &str) -> bool {
     let chart = chart(text);
-    let verdicts = Properties::of(&chart, &Facts::of(&chart), 0).decide_all().0;
+    let verdicts = Properties::new(&chart, &Facts::new(&chart), 0).decide_all().0;
     matches!(verdicts[0], Verdict::Holds)
 }
 

@@ -110,7 +110,7 @@ fn refutes(
 
 /// Plays what refutes the checks of a chart, among so many states; how many there are.
 fn check(chart: &Chart, text: &str, states: usize) -> usize {
-    let runs = Runs::of(chart, &Facts::of(chart), states);
+    let runs = Runs::new(chart, &Facts::new(chart), states);
     let mut refuted = 0;
     for (nth, verdict) in runs.checks.iter().enumerate() {
         let Verdict::Refuted(witness, _) = verdict else { continue };

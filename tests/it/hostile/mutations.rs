@@ -90,7 +90,7 @@ fn survives(name: &str, text: &str) {
         }
     }
     for report in chartc::report::REPORTS {
-        let paper = chartc::report::Paper { colour: false, width: 100 };
+        let paper = chartc::report::Terminal { colour: false, width: 100 };
         assert!(!report.render(&done.diagnostics, &done.sources, paper).contains('\0'));
     }
     for file in &done.files {

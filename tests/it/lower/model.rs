@@ -165,12 +165,12 @@ chart Spans {
     let source = compilation.sources.get(map.file);
     let slice = |span| source.slice(span).to_owned();
     assert_eq!(chart.states.len(), map.states.len());
-    assert_eq!(chart.transitions.len(), map.lines.len());
+    assert_eq!(chart.transitions.len(), map.transitions.len());
     assert_eq!(chart.steps.len(), map.steps.len());
     assert_eq!(chart.variables.len(), map.variables.len());
     assert_eq!(chart.choices.len(), map.choices.len());
     let shown: Vec<_> = map
-        .lines
+        .transitions
         .iter()
         .map(|l| {
             let targets: Vec<_> = l.targets.iter().map(|t| slice(*t)).collect();

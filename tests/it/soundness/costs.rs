@@ -5,7 +5,7 @@ use super::{Told, options, talks};
 use crate::interpreter::Log;
 use chartc::load::Memory;
 use chartc_check::facts::Facts;
-use chartc_check::turn::cost::{Bound, Cost, cost};
+use chartc_check::turn::cost::{CallBound, Cost, cost};
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
@@ -134,7 +134,7 @@ fn play(chart: &Chart, found: &Cost, random: &mut Random, met: &mut [usize; 3]) 
             }
         }
         if log.effects.iter().any(|e| matches!(e, Effect::Ended(_))) {
-            if found.run.worst == Bound::NoCalls && all > 0 {
+            if found.run.worst == CallBound::NoCalls && all > 0 {
                 return Some(format!("{all} calls of a run without any"));
             }
             break;
@@ -153,7 +153,7 @@ fn played(charts: u64, of: fn(&mut Random) -> String) -> (usize, [usize; 3]) {
         let Some(checked) = done.charts.first() else { continue };
         compiled += 1;
         let chart = checked.chart();
-        let found = cost(chart, &Facts::of(chart));
+        let found = cost(chart, &Facts::new(chart));
         for _ in 0..2 {
             if let Some(fault) = play(chart, &found, &mut random, &mut met) {
                 panic!("seed {seed}: {fault}\n{text}");

@@ -148,7 +148,9 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
 
 /// The transitions of a witness.
 fn lines(way: &[By]) -> Vec<TransitionId> {
-    way.iter().filter_map(|by| if let By::Line(_, id, _) = by { Some(*id) } else { None }).collect()
+    way.iter()
+        .filter_map(|by| if let By::Transition(_, id, _) = by { Some(*id) } else { None })
+        .collect()
 }
 
 fn reading(unset: &Unset) -> Option<Reading> {
@@ -157,8 +159,8 @@ fn reading(unset: &Unset) -> Option<Reading> {
 
 /// Compares the claims about a chart with its runs; counts the values that are always set, never set, unset on some path, and fixed guards.
 fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
-    let facts = Facts::of(chart);
-    let flow = Flow::of(chart, &facts);
+    let facts = Facts::new(chart);
+    let flow = Flow::new(chart, &facts);
     assert!(flow.is_exact(), "{text}");
     let runs = brute(chart, None, MOST);
     for (readings, want) in [(&runs.set, true), (&runs.unset, false)] {
@@ -170,7 +172,7 @@ fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
     }
     let fixed: Vec<Fixed> = flow.fixed();
     for Fixed { site, holds, .. } in &fixed {
-        if let Site::Line(line) = site {
+        if let Site::Transition(line) = site {
             let against = if *holds { &runs.lost } else { &runs.taken };
             assert!(!against.contains(line), "{line:?} does not always come out {holds}\n{text}");
         }
@@ -196,7 +198,7 @@ fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
 fn data_is_as_is_said() {
     let charts = crate::project::cases(CHARTS);
     let (mut whole, mut claims) = (0, [0; 4]);
-    for seed in super::random::seeds(CHARTS) {
+    for seed in crate::project::seeds(CHARTS) {
         let text = data_charts::chart(&mut Random::new(seed));
         let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
         let Some(checked) = done.charts.first() else {

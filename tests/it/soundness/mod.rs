@@ -13,7 +13,7 @@ use crate::interpreter::Log;
 use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, place::scope};
+use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, scope::scope};
 use chartc_check::facts::{progress, reach::is_leaf, restart};
 use chartc_check::turn::{calls, unreached};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
@@ -78,7 +78,7 @@ struct Claims {
 impl Claims {
     fn of(done: &Compilation) -> Self {
         let (chart, map) = (done.charts[0].chart(), done.charts[0].map());
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         // The spans of the findings of one rule.
         let told = |name: &str| -> BTreeSet<Span> {
             let all = done.diagnostics.iter().chain(&done.silent);
@@ -88,12 +88,12 @@ impl Claims {
         let (unoffered, echoes) = (told("dead-option"), told("event-cycle"));
         let lines = || (0..chart.transitions.len()).map(TransitionId::at);
         Self {
-            shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.line).collect(),
+            shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.transition).collect(),
             undriven: drive::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
             unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
             unoffered: lines()
-                .filter(|line| unoffered.contains(&map.line(*line).trigger))
+                .filter(|line| unoffered.contains(&map.transition(*line).trigger))
                 .filter_map(|line| match chart.transition(line).trigger {
                     Trigger::Choice(choice) => Some(choice),
                     _ => None,
@@ -105,19 +105,25 @@ impl Claims {
                 .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
                 .flatten()
                 .chain(lines().filter(|line| {
-                    let spans = map.line(*line);
+                    let spans = map.transition(*line);
                     echoes.contains(&spans.trigger) || echoes.contains(&spans.whole)
                 }))
                 .collect(),
             traps: progress::traps(chart, &facts),
-            resets: restart::resets(chart, &facts).iter().map(|r| (r.line, r.parallel)).collect(),
-            restarts: restart::restarts(chart, &facts).iter().map(|r| (r.line, r.state)).collect(),
+            resets: restart::resets(chart, &facts)
+                .iter()
+                .map(|r| (r.transition, r.parallel))
+                .collect(),
+            restarts: restart::restarts(chart, &facts)
+                .iter()
+                .map(|r| (r.transition, r.state))
+                .collect(),
             left: restart::left(chart, &facts),
             unhandled: handling::unhandled(chart, &facts).iter().map(|u| u.event).collect(),
             needless: needless(chart),
-            late: deadline::dead(chart, &facts).iter().map(|d| d.line).collect(),
+            late: deadline::dead(chart, &facts).iter().map(|d| d.transition).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
-            idle: (0..chart.permissions.len()).filter(|row| !facts.places.used[*row]).collect(),
+            idle: (0..chart.permissions.len()).filter(|row| !facts.scopes.used[*row]).collect(),
             fails: !told("success-by-failure").is_empty(),
             facts,
         }
@@ -140,7 +146,7 @@ impl Claims {
             match record {
                 Record::Entered(state) => {
                     active.insert(*state);
-                    if !self.facts.reach.enters(*state) {
+                    if !self.facts.reach.can_enter(*state) {
                         return Some(format!("entered {}", chart.state(*state).path));
                     }
                     for trap in &self.traps {
@@ -169,7 +175,7 @@ impl Claims {
                     active.remove(state);
                 }
                 Record::Taken(line) => {
-                    if !self.facts.reach.takes(*line) {
+                    if !self.facts.reach.can_take(*line) {
                         return Some(format!("took {line:?}"));
                     }
                     if self.shadowed.contains(line) {
@@ -362,7 +368,7 @@ fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
 #[test]
 fn what_cannot_happen_does_not() {
     let (mut compiled, mut claimed) = (0, [0; 16]);
-    for seed in random::seeds(CHARTS) {
+    for seed in crate::project::seeds(CHARTS) {
         let mut random = Random::new(seed);
         let text = random::chart(&mut random);
         let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));
@@ -376,7 +382,7 @@ fn what_cannot_happen_does_not() {
             claims.hidden.len(),
             claims.circles.len(),
             claims.traps.len(),
-            chart.state_ids().filter(|s| !claims.facts.reach.enters(*s)).count(),
+            chart.state_ids().filter(|s| !claims.facts.reach.can_enter(*s)).count(),
             claims.resets.len(),
             claims.restarts.len(),
             claims.left.iter().filter(|l| !**l).count(),

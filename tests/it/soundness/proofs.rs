@@ -33,8 +33,8 @@ struct Proved {
 
 impl Proved {
     fn of(chart: &Chart) -> Self {
-        let facts = Facts::of(chart);
-        let mut properties = Properties::of(chart, &facts, 0);
+        let facts = Facts::new(chart);
+        let mut properties = Properties::new(chart, &facts, 0);
         let mut holds = |name: &str, argument| {
             let check = Check { name: name.into(), arguments: vec![argument] };
             matches!(properties.decide(&check), Verdict::Holds)

@@ -275,9 +275,3 @@ pub(crate) fn broken(random: &mut Random, text: &str) -> String {
     }
     words.concat()
 }
-
-/// The charts that are tried: as many as `CHARTC_CASES` says, from `CHARTC_SEED` on.
-pub(super) fn seeds(most: u64) -> std::ops::Range<u64> {
-    let first = crate::project::number("CHARTC_SEED", 1);
-    first..first + crate::project::cases(most)
-}

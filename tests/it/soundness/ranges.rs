@@ -201,7 +201,7 @@ fn counts_stay_within_their_bounds() {
         };
         compiled += 1;
         let chart = checked.chart();
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         let ids = (0..chart.variables.len()).map(VarId::at);
         let bounds: Vec<(VarId, Range)> =
             ids.filter_map(|id| Some((id, facts.ranges.get(id)?))).collect();

@@ -1,7 +1,7 @@
 //! Charts that agents write, invoke and make agents of, in a world.
 
 use crate::project::read;
-use chartc::workshop::Compiler;
+use chartc::chart_compiler::Compiler;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Action, ArtifactHost, Done};
 use chartc_world::{Methods, NewAgent, Request, Settings, World};

@@ -2,7 +2,7 @@
 
 use super::{built, refused, sound};
 use crate::project::read;
-use chartc::workshop::{MOST_ARTIFACTS, MOST_BYTES, MOST_FINDINGS};
+use chartc::chart_compiler::{MOST_ARTIFACTS, MOST_BYTES, MOST_FINDINGS};
 use chartc_world::{Form, NOT_ALLOWED, methods, open_params, restrict, used};
 use std::collections::BTreeSet;
 
@@ -126,8 +126,13 @@ fn nothing_beside_an_agent_belongs_to_it() {
         asked.borrow_mut().push(id.to_owned());
         None
     };
-    let made =
-        chartc_world::Workshop::build(&chartc::workshop::Compiler, "ada", Form::Agent, text, &read);
+    let made = chartc_world::Workshop::build(
+        &chartc::chart_compiler::Compiler,
+        "ada",
+        Form::Agent,
+        text,
+        &read,
+    );
     assert!(made.is_ok() && asked.borrow().is_empty(), "{:?}", asked.borrow());
 }
 

@@ -3,7 +3,7 @@
 use super::built;
 use crate::hostile::texts;
 use crate::project::number;
-use chartc::workshop::{MOST_BYTES, MOST_FINDINGS};
+use chartc::chart_compiler::{MOST_BYTES, MOST_FINDINGS};
 use chartc_world::{Chain, Form, Fuel, invoke_method, methods};
 
 /// Longer texts are cut. `CHARTC_WORKSHOP_BYTES=1000000` is the whole campaign.

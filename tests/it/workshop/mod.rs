@@ -6,7 +6,7 @@ mod compiling;
 mod hostile;
 mod invoking;
 
-use chartc::workshop::Compiler;
+use chartc::chart_compiler::Compiler;
 use chartc_world::{Family, Finding, Form, Workshop};
 use std::sync::Arc;
 

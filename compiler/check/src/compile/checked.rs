@@ -68,7 +68,7 @@ impl Checked {
 
     /// Its model calls, computed when they are first asked for; `None` if that would take long.
     pub fn cost(&self) -> Option<&Cost> {
-        let found = || cost_soon(self.chart(), &Facts::of(self.chart()));
+        let found = || cost_soon(self.chart(), &Facts::new(self.chart()));
         self.cost.get_or_init(found).as_ref()
     }
 

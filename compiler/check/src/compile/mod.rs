@@ -19,7 +19,7 @@ use chartc_text::load::{Loader, load};
 use chartc_text::rules::precedence;
 use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
-use chartc_text::{disguise, syntax};
+use chartc_text::{confusables, syntax};
 use checked::{sound, whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -137,9 +137,9 @@ fn check_by<E>(
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     let faulty: BTreeSet<FileId> = errors.map(|d| d.span.file).collect();
     let [checked, imported] = [&lowered, &others].map(|all| all.iter().map(AsRef::as_ref));
-    let family = Family::of(checked, imported, &faulty);
+    let family = Family::new(checked, imported, &faulty);
     for one in &lowered {
-        let mut facts = Facts::of(&one.chart);
+        let mut facts = Facts::new(&one.chart);
         go_on()?;
         let mut runs = Runs::default();
         let run = |step: StepId| named.get(&one.map.step(step).child?).copied();
@@ -168,14 +168,14 @@ fn check_by<E>(
         loaded.files.iter().flat_map(|file| loaded.imports(file.id)).collect();
     lint::unused_declaration::beside(&every, &imported, &mut diagnostics);
     for file in &loaded.files {
-        disguise::report(file, loaded.sources.get(file.id), &mut diagnostics);
+        confusables::report(file, loaded.sources.get(file.id), &mut diagnostics);
     }
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
     diagnostics
         .sort_by(|a, b| (a.span, a.rule.code, &a.message).cmp(&(b.span, b.rule.code, &b.message)));
-    precedence::leave_out(&mut diagnostics);
+    precedence::suppress(&mut diagnostics);
     let text = |place: Span| loaded.sources.get(place.file).slice(place);
-    precedence::fold(&mut diagnostics, &charts, text);
+    precedence::group_by_cause(&mut diagnostics, &charts, text);
     let mut suppressed = allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     suppressed.sort_by_key(|s| (s.finding.span, s.finding.rule.code));
     suppressed.retain(|s| s.finding.severity != Severity::Off);

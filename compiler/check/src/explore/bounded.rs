@@ -4,7 +4,7 @@
 //! the number of turns, an over-approximation is enough: their guards may hold at any time.
 
 use super::fixed::{is_fixed, number};
-use super::sure::ends_run;
+use super::static_check::ends_run;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, CompareOp, Expr, ExprKind, Observable, Transition, VariableKind};
@@ -16,22 +16,23 @@ pub(super) const WAYS: [u32; 2] = [0, u32::MAX / 2];
 #[derive(Debug)]
 pub(super) struct Bounds<'c> {
     chart: &'c Chart,
-    lines: Vec<&'c Transition>,
+    transitions: Vec<&'c Transition>,
 }
 
 impl<'c> Bounds<'c> {
     /// `None` if there are no such transitions.
-    pub(super) fn of(chart: &'c Chart) -> Option<Self> {
-        let ends = |line: &&Transition| {
-            ends_run(chart, line) && line.guard.as_ref().is_some_and(|guard| is_bound(chart, guard))
+    pub(super) fn new(chart: &'c Chart) -> Option<Self> {
+        let ends = |transition: &&Transition| {
+            ends_run(chart, transition)
+                && transition.guard.as_ref().is_some_and(|guard| is_bound(chart, guard))
         };
-        let lines: Vec<_> = chart.transitions.iter().filter(ends).collect();
-        (!lines.is_empty()).then_some(Self { chart, lines })
+        let transitions: Vec<_> = chart.transitions.iter().filter(ends).collect();
+        (!transitions.is_empty()).then_some(Self { chart, transitions })
     }
 
     /// Their guards.
     pub(super) fn conditions(&self) -> Vec<&'c Expr> {
-        self.lines.iter().filter_map(|line| line.guard.as_ref()).collect()
+        self.transitions.iter().filter_map(|transition| transition.guard.as_ref()).collect()
     }
 
     /// The most turns that any of them allows, for all values of the params.
@@ -42,14 +43,15 @@ impl<'c> Bounds<'c> {
             | VariableKind::Input
             | VariableKind::Var { .. } => None,
         };
-        let bounds = self.lines.iter().filter_map(|line| bound(line.guard.as_ref()?));
+        let bounds =
+            self.transitions.iter().filter_map(|transition| bound(transition.guard.as_ref()?));
         let turns = bounds.map(|bound| number(bound, &most).and_then(|n| usize::try_from(n).ok()));
         turns.map(|n| n.unwrap_or(usize::MAX - 1)).max().unwrap_or(0)
     }
 
     /// Whether one of them leads into a state.
     pub(super) fn lead_to(&self, state: StateId) -> bool {
-        let targets = self.lines.iter().flat_map(|line| &line.targets);
+        let targets = self.transitions.iter().flat_map(|transition| &transition.targets);
         targets.into_iter().any(|target| self.chart.contains(state, target.state))
     }
 }

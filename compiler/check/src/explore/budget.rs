@@ -47,7 +47,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// For this many points, and at most this much work.
-    pub(super) fn of(chart: &Chart, states: usize, most: Option<usize>) -> Self {
+    pub(super) fn new(chart: &Chart, states: usize, most: Option<usize>) -> Self {
         let room = states.min(REGISTERS / chart.states.len()).max(1);
         let most = most.unwrap_or(usize::MAX);
         let units = (room as u64).saturating_mul(UNITS).max(LEAST);
@@ -71,8 +71,8 @@ impl Budget {
         }
     }
 
-    /// Counts a point of this weight; whether there is room for it.
-    pub(super) fn has_room(&mut self, weight: usize) -> bool {
+    /// Reserves room for a point of this weight; `false` if there is none left.
+    pub(super) fn try_reserve(&mut self, weight: usize) -> bool {
         let found = self.found.saturating_add(weight);
         self.found = found.min(self.room);
         found <= self.room

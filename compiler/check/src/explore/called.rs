@@ -43,7 +43,7 @@ pub(super) struct Met<'m> {
 
 impl<'c> Called<'c> {
     /// Without `is_blind`, all tools and values are distinguished.
-    pub(super) fn of(chart: &'c Chart, relevant: &'c Relevant<'c>, is_blind: bool) -> Self {
+    pub(super) fn new(chart: &'c Chart, relevant: &'c Relevant<'c>, is_blind: bool) -> Self {
         let counters = &relevant.counters;
         let is_blind = is_blind && !counters.repeated;
         let place = |set: &ToolSetId, name: &str| {

@@ -14,22 +14,23 @@ pub fn can_fail(chart: &Chart) -> bool {
     if !chart.steps.is_empty() || is_limited || !defaults.all(|e| is_total(chart, e, 0)) {
         return true;
     }
-    let facts = Facts::of(chart);
+    let facts = Facts::new(chart);
     let fails = |state: StateId| {
         let row = chart.state(state);
         let is_bad = matches!(row.kind, StateKind::Final { status, .. }
             if !matches!(status, Status::Ok | Status::Partial));
-        is_bad && row.parent == Some(StateId::at(0)) && facts.reach.enters(state)
+        is_bad && row.parent == Some(StateId::at(0)) && facts.reach.can_enter(state)
     };
     let goes_on = |leaf: StateId| {
-        let mut lines = chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
-        lines.any(|line| goes_on(chart, &chart.transition(*line).trigger))
+        let mut transitions =
+            chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions);
+        transitions.any(|transition| can_occur(chart, &chart.transition(*transition).trigger))
     };
     chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
 }
 
 /// Whether the trigger can occur at any time, so that a run in its source is not stuck.
-fn goes_on(chart: &Chart, trigger: &Trigger) -> bool {
+fn can_occur(chart: &Chart, trigger: &Trigger) -> bool {
     match trigger {
         Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => true,
         Trigger::After(bound) => is_total(chart, bound, 0),

@@ -1,6 +1,6 @@
 //! What expressions read, and which expressions are constant during a run.
 
-use super::slot::{Place, Slot, constant, payload};
+use super::slot::{PayloadSource, Slot, constant, payload};
 use crate::facts::uses::walk;
 use chartc_core::arena::{ToolId, ToolSetId, VarId};
 use chartc_core::expr::Value;
@@ -52,7 +52,7 @@ pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Opt
 }
 
 /// Adds the slots that an expression reads, directly or through named conditions.
-pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: Place, found: &mut Vec<Slot>) {
+pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: PayloadSource, found: &mut Vec<Slot>) {
     walk(chart, expr, &mut |part| {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
         match &part.kind {

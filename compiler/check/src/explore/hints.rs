@@ -68,14 +68,14 @@ fn note(all: &mut Vec<Value>, value: &Value) {
 }
 
 impl Hints {
-    pub(super) fn of(chart: &Chart) -> Self {
-        let uses = Uses::of(chart);
+    pub(super) fn new(chart: &Chart) -> Self {
+        let uses = Uses::new(chart);
         let mut hints = Self::default();
         let mut flows: BTreeSet<(Slot, Slot)> = uses.flows.iter().copied().collect();
         for one in &uses.all {
             hints.condition(chart, one, one.expr, 0);
             let mut from = Vec::new();
-            mentioned(chart, one.expr, one.place, &mut from);
+            mentioned(chart, one.expr, one.source, &mut from);
             flows.extend(one.into.iter().flat_map(|into| from.iter().map(|slot| (*slot, *into))));
         }
         for _ in 0..ROUNDS {
@@ -104,7 +104,7 @@ impl Hints {
             }
         }
         let mut slots = Vec::new();
-        mentioned(chart, expr, one.place, &mut slots);
+        mentioned(chart, expr, one.source, &mut slots);
         if slots.is_empty() {
             return;
         }

@@ -12,7 +12,7 @@ use chartc_core::host::Host;
 use chartc_core::model::{Chart, FunctionKind};
 
 /// The result of a function.
-pub(super) type Given = Result<Value, String>;
+pub(super) type FunctionResult = Result<Value, String>;
 
 /// Most combinations of results that are tried for one input.
 const MOST: usize = 256;
@@ -30,12 +30,12 @@ const DIFFERENT: usize = 256;
 #[derive(Default)]
 pub(super) struct Anything {
     /// By name: whether the function is pure, and its possible results.
-    rows: Map<String, (bool, Vec<Given>)>,
+    rows: Map<String, (bool, Vec<FunctionResult>)>,
     digits: Vec<(usize, usize)>,
     used: usize,
-    seen: Vec<(String, Vec<Value>, Given)>,
+    seen: Vec<(String, Vec<Value>, FunctionResult)>,
     /// Every result in order.
-    pub(super) log: Vec<(String, Given)>,
+    pub(super) log: Vec<(String, FunctionResult)>,
     tried: usize,
     /// The work of this input's calls: one per call, and one for every few comparisons with earlier ones.
     pub(super) work: usize,
@@ -46,12 +46,12 @@ pub(super) struct Anything {
 }
 
 impl Anything {
-    pub(super) fn of(chart: &Chart, relevant: &Relevant<'_>) -> Self {
+    pub(super) fn new(chart: &Chart, relevant: &Relevant<'_>) -> Self {
         let mut hints = None;
         let mut values = |slot| {
             let mut tried = tried(chart, relevant, slot);
             if !tried.exact {
-                let hints = hints.get_or_insert_with(|| Hints::of(chart));
+                let hints = hints.get_or_insert_with(|| Hints::new(chart));
                 let most = tried.values.len() + HINTED;
                 hinted(chart, hints, slot, &mut tried.values);
                 tried.values.truncate(most);
@@ -118,7 +118,7 @@ impl Anything {
 }
 
 impl Host for Anything {
-    fn call(&mut self, function: &str, arguments: &[Value]) -> Given {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> FunctionResult {
         self.work += 1 + self.seen.len() / 16;
         self.full |= self.log.len() >= CALLS || self.seen.len() >= DIFFERENT;
         if self.full {

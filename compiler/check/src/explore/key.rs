@@ -1,9 +1,9 @@
 //! The key of a point: points of runs with the same key have the same continuations.
 
+use super::abstract_limits::AbstractLimits;
 use super::bytes::Bytes;
 use super::called::{Called, Met};
 use super::read::Read;
-use super::relax::Relax;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use chartc_core::arena::{StateId, StepId, VarId};
@@ -45,11 +45,11 @@ pub(super) struct Keys<'c> {
 impl<'c> Keys<'c> {
     /// With `is_blind`, points are equal even if they differ in which of several interchangeable tools was called, or in its
     /// arguments.
-    pub(super) fn of(
+    pub(super) fn new(
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
         tables: &chartc_core::tables::Tables<'_>,
-        relax: &Relax,
+        limits: &AbstractLimits,
         is_blind: bool,
     ) -> Self {
         let (mut timed, mut turned) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ impl<'c> Keys<'c> {
         }
         let limited = |s: &StateId| chart.state(*s).limits != Limits::default();
         let kept = |s: StateId| {
-            let (calls, turns) = relax.leaves_out(s);
+            let (calls, turns) = limits.omits(s);
             (s, !calls, !turns)
         };
         let limited: Vec<_> = chart.state_ids().filter(limited).map(kept).collect();
@@ -72,7 +72,7 @@ impl<'c> Keys<'c> {
         for state in bounded.chain(relevant.counters.turns_in.keys().copied()) {
             counted_in[state.index()] = true;
         }
-        let mut counted_here = relevant.here.turns.clone();
+        let mut counted_here = relevant.leaves.turns.clone();
         for (_, state) in &turned {
             counted_here[state.index()] = true;
         }
@@ -91,7 +91,7 @@ impl<'c> Keys<'c> {
             answers: (0..chart.steps.len())
                 .map(|i| relevant.slots.contains(&Slot::Answer(StepId::at(i))))
                 .collect(),
-            called: Called::of(chart, relevant, is_blind),
+            called: Called::new(chart, relevant, is_blind),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'c> Keys<'c> {
         to.count(at.turns, self.counting.turns);
         to.count(at.cells.counts(StateId(0)).calls, self.counting.calls);
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
-        let Relevant { counters, here, .. } = self.relevant;
+        let Relevant { counters, leaves: here, .. } = self.relevant;
         let upto = |n: u64, read: &Read| match read {
             Read::Never => None,
             Read::Exactly => Some(n),
@@ -296,12 +296,12 @@ impl<'c> Keys<'c> {
             let counted = &self.relevant.variables[i];
             let is_var = matches!(row.kind, VariableKind::Var { .. });
             match value {
-                Value::Int(n) if is_var && !counted.odd && counted.up && !counted.down => {
+                Value::Int(n) if is_var && !counted.is_opaque && counted.up && !counted.down => {
                     let mut bounds = counted.bounds.iter().map(|bound| bound.above(&param));
                     let most = bounds.try_fold(i64::MIN, |most, b| Some(most.max(b?)));
                     to.number(most.map_or(*n, |most| (*n).min(most)) as u64);
                 }
-                Value::Int(n) if is_var && !counted.odd && counted.down && !counted.up => {
+                Value::Int(n) if is_var && !counted.is_opaque && counted.down && !counted.up => {
                     let mut bounds = counted.bounds.iter().map(|bound| bound.below(&param));
                     let least = bounds.try_fold(i64::MAX, |least, b| Some(least.min(b?)));
                     to.number(least.map_or(*n, |least| (*n).max(least)) as u64);

@@ -25,7 +25,7 @@ pub(super) struct Log<'c> {
 }
 
 impl<'c> Log<'c> {
-    pub(super) const fn of(chart: &'c Chart) -> Self {
+    pub(super) const fn new(chart: &'c Chart) -> Self {
         Self {
             chart,
             story: Vec::new(),
@@ -73,7 +73,7 @@ impl Sink for Log<'_> {
         self.work += 1;
         match record {
             Record::Entered(state) => self.tell(Happened::Entered(state)),
-            Record::Taken(line) => self.tell(Happened::Taken(line)),
+            Record::Taken(transition) => self.tell(Happened::Taken(transition)),
             Record::Called(key, _, _) => self.tell(Happened::Called(key.leaf)),
             Record::Started(key) => match self.chart.steps[key.step.index()].kind {
                 StepKind::Call(..) => self.tell(Happened::Called(key.leaf)),

@@ -6,38 +6,38 @@
 //! or with one of each class into which constants divide it (`values`). If that is not exhaustive, `reasons` says why, and
 //! nothing is concluded from what was not found.
 
+mod abstract_limits;
 mod bounded;
-mod boxed;
 mod budget;
 mod bytes;
 mod called;
 pub mod child;
+mod child_summary;
 mod fixed;
-mod ground;
-mod heard;
-mod here;
+mod heuristic;
 mod hints;
 mod host;
 mod key;
-mod lead;
 mod log;
 mod moves;
+mod observed_events;
 mod obstacles;
 mod perform;
 pub mod property;
 mod read;
-mod relax;
 mod relevant;
+mod relevant_leaves;
 pub mod seen;
+mod shared;
 mod slot;
-mod sure;
+mod static_check;
 pub mod survey;
 mod values;
 mod walk;
 pub mod witness;
 
-pub use boxed::Boxed;
-pub use moves::{Act, Answer, Named, Row};
+pub use child_summary::ChildSummary;
+pub use moves::{Answer, FieldValues, HostAct, Named};
 use slot::is_total;
 pub use walk::explore;
 
@@ -65,7 +65,7 @@ pub struct Runs {
 
 impl Runs {
     /// Decides the `check` lines, with at most `states` states for each, and keeps what the runs do if all of them were tried.
-    pub fn of(chart: &Chart, facts: &Facts, states: usize) -> Self {
+    pub fn new(chart: &Chart, facts: &Facts, states: usize) -> Self {
         Self::unless(chart, facts, states, &|| false)
     }
 
@@ -76,7 +76,7 @@ impl Runs {
         states: usize,
         is_outdated: &dyn Fn() -> bool,
     ) -> Self {
-        let decided = Properties::of(chart, facts, states).decide_unless(is_outdated);
+        let decided = Properties::new(chart, facts, states).decide_unless(is_outdated);
         let (checks, seen) = decided.unwrap_or_default();
         Self { seen, checks }
     }
@@ -101,7 +101,7 @@ pub struct Edge {
     /// The other point.
     pub to: usize,
     /// What the host does.
-    pub act: Act,
+    pub act: HostAct,
     /// What happened: an index into [`Explored::stories`].
     pub story: usize,
     /// Model calls made on the edge; if several inputs lead to the same point, the most.
@@ -133,7 +133,7 @@ pub struct Reached {
 
 impl Reached {
     /// A point at which nothing was tried yet.
-    fn of(
+    fn new(
         by: (Option<usize>, usize),
         status: Option<Status>,
         leaves: Vec<StateId>,
@@ -251,14 +251,14 @@ pub struct Search {
     /// By state, its distance from the goal: near ones are tried first, roughly. If empty, points are tried in the order found.
     pub distances: Vec<u32>,
     /// Omits the counters of limits that nothing else needs, and lets limits be reached at any time.
-    pub relax: bool,
+    pub abstract_limits: bool,
     /// Tries nothing at points this many inputs after the start; `None` for no bound.
     pub inputs: Option<u32>,
     /// Stops as soon as it is certain that not everything will be tried.
     pub whole: bool,
     /// By `run` step, the possible ends of its chart, which may occur at any time. A step that is missing here is not run:
     /// nothing after it is found.
-    pub boxed: BTreeMap<StepId, Boxed>,
+    pub children: BTreeMap<StepId, ChildSummary>,
     /// Values of params and inputs, which then have no others.
     pub given: Vec<(VarId, Value)>,
 }

@@ -1,9 +1,9 @@
 //! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
 
-use super::boxed::Boxed;
-use super::heard::Heard;
+use super::child_summary::ChildSummary;
 use super::hints::Hints;
 use super::host::Anything;
+use super::observed_events::ObservedEvents;
 use super::relevant::Relevant;
 use super::slot::Slot;
 use super::values::{hinted, shown, tried};
@@ -21,7 +21,7 @@ use std::rc::Rc;
 const MOST: usize = 128;
 
 /// Values of fields, in their order.
-pub type Row = Rc<[Value]>;
+pub type FieldValues = Rc<[Value]>;
 
 /// Values of params and inputs.
 pub type Named = Rc<[(VarId, Value)]>;
@@ -32,9 +32,9 @@ pub enum Answer {
     /// The step, or the tool that a question called, is done.
     Done(Value),
     /// An option with its arguments.
-    Option(ChoiceId, Row),
+    Option(ChoiceId, FieldValues),
     /// A tool with its arguments.
-    Call(ToolId, Row),
+    Call(ToolId, FieldValues),
     /// No usable answer.
     Unusable,
     /// It failed.
@@ -45,11 +45,11 @@ pub enum Answer {
 
 /// One thing that a host does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Act {
+pub enum HostAct {
     /// It starts the machine with these params and inputs.
     Start(Named),
     /// It sets these inputs and sends an event.
-    Event(Named, EventId, Row),
+    Event(Named, EventId, FieldValues),
     /// It sets these inputs and takes a turn.
     Turn(Named),
     /// It waits this many milliseconds, until something is due.
@@ -68,22 +68,22 @@ pub(super) struct Moves<'c> {
     /// Suggests further values for slots that cannot be tried exhaustively.
     hints: Option<Rc<Hints>>,
     /// How child charts may end.
-    pub(super) boxed: BTreeMap<StepId, Boxed>,
+    pub(super) children: BTreeMap<StepId, ChildSummary>,
     /// Params and inputs that a run may begin with.
     pub(super) starts: Vec<Named>,
     inputs: Vec<Named>,
-    events: Vec<(EventId, Rc<[Row]>)>,
-    heard: Heard,
+    events: Vec<(EventId, Rc<[FieldValues]>)>,
+    observed: ObservedEvents,
     /// Steps with a transition for doubt.
     doubted: BTreeSet<StepId>,
     /// Combinations computed so far.
-    combined: BTreeMap<Vec<Slot>, Rc<[Row]>>,
+    combined: BTreeMap<Vec<Slot>, Rc<[FieldValues]>>,
     /// Why not everything is tried.
     pub(super) reasons: BTreeSet<String>,
 }
 
 impl<'c> Moves<'c> {
-    pub(super) fn of(
+    pub(super) fn new(
         chart: &'c Chart,
         relevant: &Rc<Relevant<'c>>,
         fixed: &[(VarId, Value)],
@@ -94,17 +94,17 @@ impl<'c> Moves<'c> {
             relevant: relevant.clone(),
             fixed: fixed.to_vec(),
             hints,
-            boxed: BTreeMap::new(),
+            children: BTreeMap::new(),
             starts: Vec::new(),
             inputs: Vec::new(),
             events: Vec::new(),
-            heard: Heard::of(chart, relevant),
+            observed: ObservedEvents::new(chart, relevant),
             doubted: BTreeSet::new(),
             combined: BTreeMap::new(),
             reasons: BTreeSet::new(),
         };
-        made.doubted.extend(chart.transitions.iter().filter_map(|line| {
-            if let Trigger::StepDoubt(step) = line.trigger { Some(step) } else { None }
+        made.doubted.extend(chart.transitions.iter().filter_map(|transition| {
+            if let Trigger::StepDoubt(step) = transition.trigger { Some(step) } else { None }
         }));
         made.doubted.retain(|step| chart.may_doubt(*step));
         let counted =
@@ -159,7 +159,8 @@ impl<'c> Moves<'c> {
     fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
         let slots: Vec<Slot> = ids.iter().map(|id| Slot::Variable(*id)).collect();
         let rows = self.combinations(&slots);
-        let named = |values: &Row| ids.iter().copied().zip(values.iter().cloned()).collect();
+        let named =
+            |values: &FieldValues| ids.iter().copied().zip(values.iter().cloned()).collect();
         rows.iter().map(named).collect()
     }
 
@@ -179,11 +180,11 @@ impl<'c> Moves<'c> {
     }
 
     /// All combinations of the values of these slots, or only some if there are too many.
-    fn combinations(&mut self, slots: &[Slot]) -> Rc<[Row]> {
+    fn combinations(&mut self, slots: &[Slot]) -> Rc<[FieldValues]> {
         if let Some(rows) = self.combined.get(slots) {
             return rows.clone();
         }
-        let rows: Rc<[Row]> = self.combine(slots).into_iter().map(Rc::from).collect();
+        let rows: Rc<[FieldValues]> = self.combine(slots).into_iter().map(Rc::from).collect();
         self.combined.insert(slots.to_vec(), rows.clone());
         rows
     }
@@ -227,7 +228,7 @@ impl<'c> Moves<'c> {
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         waited: bool,
-    ) -> Vec<Act> {
+    ) -> Vec<HostAct> {
         let mut acts = Vec::new();
         if machine.ended().is_some() {
             return acts;
@@ -235,17 +236,17 @@ impl<'c> Moves<'c> {
         let now = machine.standing().now;
         let due = machine.next_deadline();
         if due.is_some_and(|due| due <= now) && !waited {
-            return vec![Act::Wait(0)];
+            return vec![HostAct::Wait(0)];
         }
         let configuration = machine.configuration();
         for inputs in &self.inputs {
             let mut is_tried = false;
             for (event, payloads) in &self.events {
                 // One event that nothing handles represents all such events.
-                let is_heard = self.heard.at(*event, configuration);
+                let is_heard = self.observed.are_observed(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
-                let each = |p: &Row| Act::Event(inputs.clone(), *event, p.clone());
+                let each = |p: &FieldValues| HostAct::Event(inputs.clone(), *event, p.clone());
                 acts.extend(payloads.iter().take(count).map(each));
             }
         }
@@ -253,9 +254,9 @@ impl<'c> Moves<'c> {
             self.answers(machine, key, &mut acts);
         }
         if !machine.is_walking() {
-            acts.extend(self.inputs.iter().cloned().map(Act::Turn));
+            acts.extend(self.inputs.iter().cloned().map(HostAct::Turn));
         }
-        acts.extend(due.map(|due| Act::Wait(due.saturating_sub(now))));
+        acts.extend(due.map(|due| HostAct::Wait(due.saturating_sub(now))));
         acts
     }
 
@@ -263,10 +264,10 @@ impl<'c> Moves<'c> {
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
         key: StepKey,
-        acts: &mut Vec<Act>,
+        acts: &mut Vec<HostAct>,
     ) {
         let chart = self.chart;
-        let mut put = |answer| acts.push(Act::Answer(key, answer));
+        let mut put = |answer| acts.push(HostAct::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
         if let Some(tool) = machine.calls(key) {
             self.combinations(&[Slot::Result(tool)])
@@ -301,8 +302,8 @@ impl<'c> Moves<'c> {
                 | StepKind::Human(_)
                 | StepKind::Run(_) => Slot::Answer(key.step),
             };
-            match self.boxed.get(&key.step) {
-                Some(boxed) => boxed.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
+            match self.children.get(&key.step) {
+                Some(child) => child.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),
                 None => {
                     let values = self.combinations(&[slot]);
                     values.iter().for_each(|v| put(Answer::Done(v[0].clone())));
@@ -314,7 +315,7 @@ impl<'c> Moves<'c> {
             if !matches!(step.kind, StepKind::Call(..) | StepKind::Run(_)) {
                 put(Answer::Unusable);
             }
-            if self.boxed.get(&key.step).is_none_or(|boxed| boxed.fails) {
+            if self.children.get(&key.step).is_none_or(|child| child.fails) {
                 put(Answer::Failed);
             }
         }
@@ -353,13 +354,13 @@ fn offered(
 }
 
 /// What a host does, as an input of the machine.
-pub(super) fn input(act: &Act) -> Input<Vec<Value>> {
+pub(super) fn input(act: &HostAct) -> Input<Vec<Value>> {
     match act {
-        Act::Start(_) => Input::Start,
-        Act::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
-        Act::Turn(_) => Input::Turn,
-        Act::Wait(_) => Input::Tick,
-        Act::Answer(key, answer) => Input::Answer(
+        HostAct::Start(_) => Input::Start,
+        HostAct::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
+        HostAct::Turn(_) => Input::Turn,
+        HostAct::Wait(_) => Input::Tick,
+        HostAct::Answer(key, answer) => Input::Answer(
             *key,
             match answer {
                 Answer::Done(value) => Outcome::Done(vec![value.clone()]),

@@ -1,14 +1,14 @@
 //! Why an exploration cannot try everything.
 
-use super::ground::Ground;
+use super::shared::ExploreContext;
 use chartc_core::model::{Chart, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// The reasons that are known before anything is tried.
-pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
-    let Ground { chart, relevant, .. } = ground;
+pub(super) fn obstacles(context: &ExploreContext<'_>) -> BTreeSet<String> {
+    let ExploreContext { chart, relevant, .. } = context;
     let mut reasons = BTreeSet::new();
-    reasons.extend(boxed(chart));
+    reasons.extend(opaque_charts(chart));
     // How long a list is decides whether its step fails, and is not among the values that are compared.
     let each = chart.steps.iter().filter(|step| step.each.is_some());
     reasons.extend(each.map(|step| format!("`{}` goes through a list", step.name)));
@@ -24,7 +24,7 @@ pub(super) fn obstacles(ground: &Ground<'_>) -> BTreeSet<String> {
 }
 
 /// The `run` steps with their charts, in words.
-pub(super) fn boxed(chart: &Chart) -> Vec<String> {
+pub(super) fn opaque_charts(chart: &Chart) -> Vec<String> {
     let run = |row: &Step| {
         let StepKind::Run(run) = &row.kind else { return None };
         Some(format!("`{}` runs {}", row.name, run.chart))

@@ -1,7 +1,7 @@
 //! Performs what a host does.
 
 use super::host::Anything;
-use super::moves::{self, Act};
+use super::moves::{self, HostAct};
 use super::witness;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
@@ -16,7 +16,7 @@ pub(super) type Machined<'p> = Interpreter<'p, Anything>;
 pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined<'_>,
-    act: &Act,
+    act: &HostAct,
     log: &mut dyn Sink,
 ) -> bool {
     for (id, value) in witness::inputs(chart, act) {
@@ -33,7 +33,7 @@ pub(super) fn perform(
         let _ = machine.set_input(&chart.variables[id.index()].name, value.clone());
     }
     let mut now = machine.standing().now;
-    if let Act::Wait(milliseconds) = act {
+    if let HostAct::Wait(milliseconds) = act {
         now = now.saturating_add(*milliseconds);
     }
     machine.handle(moves::input(act), now, log).is_ok()

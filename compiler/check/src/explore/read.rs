@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 /// What a counter or variable is compared with.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Bound {
+pub(super) struct Comparand {
     expr: Expr,
     /// The operator, with the counter on the left.
     op: CompareOp,
 }
 
-impl Bound {
-    pub(super) fn of(op: CompareOp, expr: &Expr) -> Self {
+impl Comparand {
+    pub(super) fn new(op: CompareOp, expr: &Expr) -> Self {
         Self { expr: expr.clone(), op }
     }
 
@@ -39,13 +39,13 @@ pub(super) enum Read {
     #[default]
     Never,
     /// It is compared with these; values beyond all of them are equivalent.
-    UpTo(Vec<Bound>),
+    UpTo(Vec<Comparand>),
     /// Its exact value matters.
     Exactly,
 }
 
 impl Read {
-    pub(super) fn with(&mut self, bound: Bound) {
+    pub(super) fn with(&mut self, bound: Comparand) {
         match self {
             Self::Never => *self = Self::UpTo(vec![bound]),
             Self::UpTo(bounds) => {
@@ -94,6 +94,6 @@ pub(super) struct Counted {
     pub(super) up: bool,
     pub(super) down: bool,
     /// Read otherwise than in comparisons with constant expressions.
-    pub(super) odd: bool,
-    pub(super) bounds: Vec<Bound>,
+    pub(super) is_opaque: bool,
+    pub(super) bounds: Vec<Comparand>,
 }

@@ -1,9 +1,9 @@
 //! What the moves of a chart depend on: slots, counters, and which of their values are distinguished.
 
 use super::fixed::{DEEP, arguments, is_fixed, mentioned, passed};
-use super::here::Here;
-use super::read::{Bound, Class, Counted, Counters, Read};
-use super::slot::{Place, Slot, Use, Uses, constant, payload};
+use super::read::{Class, Comparand, Counted, Counters, Read};
+use super::relevant_leaves::RelevantLeaves;
+use super::slot::{PayloadSource, Slot, Use, Uses, constant, payload};
 use crate::facts::interval::turned;
 use crate::facts::uses::walk;
 use chartc_core::model::{
@@ -20,18 +20,18 @@ pub(super) struct Relevant<'c> {
     classes: BTreeMap<Slot, Class>,
     pub(super) variables: Vec<Counted>,
     pub(super) counters: Counters,
-    pub(super) here: Here,
+    pub(super) leaves: RelevantLeaves,
     passed: BTreeMap<u32, Vec<Expr>>,
 }
 
 impl<'c> Relevant<'c> {
-    pub(super) fn of(chart: &'c Chart) -> Self {
+    pub(super) fn new(chart: &'c Chart) -> Self {
         Self::without(chart, &[])
     }
 
     /// Likewise, as if these conditions decided nothing.
     pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
-        let mut uses = Uses::of(chart);
+        let mut uses = Uses::new(chart);
         uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
         let mut found = Self {
             chart,
@@ -40,7 +40,7 @@ impl<'c> Relevant<'c> {
             classes: BTreeMap::new(),
             variables: vec![Counted::default(); chart.variables.len()],
             counters: Counters::default(),
-            here: Here::default(),
+            leaves: RelevantLeaves::default(),
             passed: BTreeMap::new(),
         };
         let used = found.slice(&uses);
@@ -52,7 +52,7 @@ impl<'c> Relevant<'c> {
                 found.class_mut(slot).opaque = true;
             }
         }
-        found.here = Here::of(chart, &used);
+        found.leaves = RelevantLeaves::from_uses(chart, &used);
         for (from, to) in &uses.flows {
             if found.slots.contains(to) {
                 found.join(*from, *to);
@@ -60,8 +60,8 @@ impl<'c> Relevant<'c> {
         }
         for one in used {
             match one.into {
-                None => found.condition(one.expr, one.place, 0),
-                Some(into) => found.value(one.expr, one.place, into, 0),
+                None => found.condition(one.expr, one.source, 0),
+                Some(into) => found.value(one.expr, one.source, into, 0),
             }
         }
         found
@@ -84,7 +84,7 @@ impl<'c> Relevant<'c> {
             back.entry(*to).or_default().push(*from);
         }
         for one in &used {
-            mentioned(chart, one.expr, one.place, &mut todo);
+            mentioned(chart, one.expr, one.source, &mut todo);
         }
         while let Some(slot) = todo.pop() {
             if !self.slots.insert(slot) {
@@ -92,7 +92,7 @@ impl<'c> Relevant<'c> {
             }
             todo.extend(back.get(&slot).into_iter().flatten().copied());
             for one in later.remove(&slot).into_iter().flatten() {
-                mentioned(chart, one.expr, one.place, &mut todo);
+                mentioned(chart, one.expr, one.source, &mut todo);
                 used.push(one);
             }
         }
@@ -130,7 +130,7 @@ impl<'c> Relevant<'c> {
     }
 
     /// The slots that an expression names, if it does nothing else. Arguments of a host function are marked as read.
-    fn slots_of(&mut self, expr: &Expr, place: Place) -> Option<Vec<Slot>> {
+    fn slots_of(&mut self, expr: &Expr, place: PayloadSource) -> Option<Vec<Slot>> {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
         match &expr.kind {
             ExprKind::Variable(id) => Some(vec![Slot::Variable(*id)]),
@@ -144,7 +144,7 @@ impl<'c> Relevant<'c> {
                     match self.slots_of(argument, place) {
                         Some(slots) => slots.into_iter().for_each(|slot| {
                             self.class_mut(slot).opaque = true;
-                            self.odd(slot);
+                            self.mark_opaque(slot);
                         }),
                         None => self.whole(argument, place),
                     }
@@ -166,19 +166,19 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    fn odd(&mut self, slot: Slot) {
+    fn mark_opaque(&mut self, slot: Slot) {
         if let Slot::Variable(id) = slot {
-            self.variables[id.index()].odd = true;
+            self.variables[id.index()].is_opaque = true;
         }
     }
 
     /// Marks everything that the expression reads as read exactly.
-    fn whole(&mut self, expr: &Expr, place: Place) {
+    fn whole(&mut self, expr: &Expr, place: PayloadSource) {
         let mut slots = Vec::new();
         mentioned(self.chart, expr, place, &mut slots);
         for slot in slots {
             self.class_mut(slot).tangled = true;
-            self.odd(slot);
+            self.mark_opaque(slot);
         }
         let chart = self.chart;
         walk(chart, expr, &mut |part| {
@@ -188,7 +188,7 @@ impl<'c> Relevant<'c> {
         });
     }
 
-    fn observed(&mut self, seen: &Observable, bound: Option<Bound>) {
+    fn observed(&mut self, seen: &Observable, bound: Option<Comparand>) {
         if let Observable::Streak(StreakOf::Argument(set, name)) | Observable::Repeated(set, name) =
             seen
         {
@@ -247,7 +247,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    fn condition(&mut self, expr: &Expr, place: Place, depth: u32) {
+    fn condition(&mut self, expr: &Expr, place: PayloadSource, depth: u32) {
         if depth > DEEP {
             return self.whole(expr, place);
         }
@@ -279,7 +279,7 @@ impl<'c> Relevant<'c> {
                 // A Bool is a condition by itself. Values of another type are distinguished by more than constants.
                 Some(slots) if expr.ty == Type::Bool => {
                     for slot in slots {
-                        self.odd(slot);
+                        self.mark_opaque(slot);
                     }
                 }
                 Some(_) | None => self.whole(expr, place),
@@ -287,7 +287,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    fn pair(&mut self, left: &Expr, op: CompareOp, right: &Expr, place: Place) {
+    fn pair(&mut self, left: &Expr, op: CompareOp, right: &Expr, place: PayloadSource) {
         if let (CompareOp::In | CompareOp::NotIn, ExprKind::List(items)) = (op, &right.kind) {
             for item in items {
                 self.pair(left, CompareOp::Equal, item, place);
@@ -306,9 +306,9 @@ impl<'c> Relevant<'c> {
     }
 
     /// An expression is compared with one that is constant during a run.
-    fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: Place) {
+    fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: PayloadSource) {
         if let ExprKind::Observable(seen) = &expr.kind {
-            return self.observed(seen, Some(Bound::of(op, bound)));
+            return self.observed(seen, Some(Comparand::new(op, bound)));
         }
         if is_fixed(self.chart, expr, 0) && constant(expr).is_some() {
             return self.params(bound);
@@ -335,18 +335,18 @@ impl<'c> Relevant<'c> {
                 }
             }
             if let Slot::Variable(id) = slot {
-                self.variables[id.index()].bounds.push(Bound::of(op, bound));
+                self.variables[id.index()].bounds.push(Comparand::new(op, bound));
             }
         }
     }
 
     fn params(&mut self, bound: &Expr) {
         if constant(bound).is_none() {
-            self.whole(bound, Place::Anywhere);
+            self.whole(bound, PayloadSource::Anywhere);
         }
     }
 
-    fn value(&mut self, expr: &Expr, place: Place, into: Slot, depth: u32) {
+    fn value(&mut self, expr: &Expr, place: PayloadSource, into: Slot, depth: u32) {
         if depth > DEEP {
             self.class_mut(into).tangled = true;
             return self.whole(expr, place);
@@ -383,7 +383,7 @@ impl<'c> Relevant<'c> {
             _ => match self.slots_of(expr, place) {
                 Some(slots) => {
                     for slot in slots {
-                        self.odd(slot);
+                        self.mark_opaque(slot);
                         self.join(into, slot);
                     }
                 }
@@ -391,7 +391,7 @@ impl<'c> Relevant<'c> {
                 None => {
                     self.whole(expr, place);
                     self.class_mut(into).tangled = true;
-                    self.odd(into);
+                    self.mark_opaque(into);
                 }
             },
         }

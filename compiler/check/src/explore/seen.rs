@@ -1,8 +1,8 @@
 //! What the runs of a small chart do, if every run was tried.
 
-use super::ground::Ground;
 use super::obstacles::obstacles;
 use super::property::leading;
+use super::shared::ExploreContext;
 use super::slot::Slot;
 use super::walk::explore_on;
 use super::witness::{Witness, plays, witness_on};
@@ -45,7 +45,7 @@ pub struct Lost {
 const LOST: usize = 3;
 
 impl Lost {
-    fn all(ground: &Ground<'_>, found: &Explored) -> Vec<Self> {
+    fn all(context: &ExploreContext<'_>, found: &Explored) -> Vec<Self> {
         let ends = |nth: usize| found.points[nth].ended && !found.points[nth].limited;
         if !found.is_complete() || !(0..found.points.len()).any(ends) {
             return Vec::new();
@@ -58,11 +58,11 @@ impl Lost {
                 continue;
             }
             let way = found.way(nth);
-            if !found.relaxed || plays(ground, found, &way) {
+            if !found.relaxed || plays(context, found, &way) {
                 lost.push(Self {
                     leaf,
                     values: point.values.clone(),
-                    run: witness_on(ground, &way),
+                    run: witness_on(context, &way),
                 });
             }
             if lost.len() == LOST {
@@ -78,12 +78,12 @@ pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
     /// `None` if not every run was tried, or if the vars decide nothing: then the graph tells as much.
-    pub fn of(chart: &Chart) -> Option<Self> {
-        Self::on(&Ground::of(chart))
+    pub fn new(chart: &Chart) -> Option<Self> {
+        Self::on(&ExploreContext::new(chart))
     }
 
-    pub(super) fn on(ground: &Ground<'_>) -> Option<Self> {
-        let Ground { chart, relevant, .. } = ground;
+    pub(super) fn on(context: &ExploreContext<'_>) -> Option<Self> {
+        let ExploreContext { chart, relevant, .. } = context;
         if chart.states.len() + chart.transitions.len() > SIZE {
             return None;
         }
@@ -92,40 +92,41 @@ impl Seen {
                 && relevant.slots.contains(&Slot::Variable(VarId::at(i)))
         };
         let is_read = chart.variables.iter().enumerate().any(decides);
-        if !is_read || !obstacles(ground).is_empty() || !ground.moves().reasons.is_empty() {
+        if !is_read || !obstacles(context).is_empty() || !context.moves().reasons.is_empty() {
             return None;
         }
-        let search = Search { states: STATES, relax: true, whole: true, ..Search::default() };
-        let found = explore_on(ground, &search);
-        found.is_complete().then(|| Self::all_of(ground, &found))
+        let search =
+            Search { states: STATES, abstract_limits: true, whole: true, ..Search::default() };
+        let found = explore_on(context, &search);
+        found.is_complete().then(|| Self::all_of(context, &found))
     }
 
     /// What the runs of an exploration do.
     pub fn in_all(chart: &Chart, found: &Explored) -> Self {
-        Self::all_of(&Ground::of(chart), found)
+        Self::all_of(&ExploreContext::new(chart), found)
     }
 
-    pub(super) fn all_of(ground: &Ground<'_>, found: &Explored) -> Self {
-        let chart = ground.chart;
+    pub(super) fn all_of(context: &ExploreContext<'_>, found: &Explored) -> Self {
+        let chart = context.chart;
         let mut entered = vec![false; chart.states.len()];
         let mut taken = vec![false; chart.transitions.len()];
         for (_, edge) in found.all_edges() {
             for happened in found.story(edge) {
                 match happened {
                     Happened::Entered(state) => entered[state.index()] = true,
-                    Happened::Taken(line) => taken[line.index()] = true,
+                    Happened::Taken(transition) => taken[transition.index()] = true,
                     Happened::Called(_) | Happened::Livelock => {}
                 }
             }
         }
         let open = found.points.iter().filter(|point| !point.ended);
         let rests = open.map(|point| (point.leaves.clone(), point.values.clone())).collect();
-        Self { entered, taken, rests, lost: Lost::all(ground, found) }
+        Self { entered, taken, rests, lost: Lost::all(context, found) }
     }
 
     /// Whether a run takes a transition.
-    pub fn takes(&self, line: TransitionId) -> bool {
-        self.taken[line.index()]
+    pub fn is_taken(&self, transition: TransitionId) -> bool {
+        self.taken[transition.index()]
     }
 
     /// The values of a var at all points inside a state, each once, in the order found.

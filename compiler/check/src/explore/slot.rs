@@ -30,9 +30,9 @@ pub(super) enum Slot {
 
 /// Where the payload of an expression comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PayloadSource {
     /// From the trigger of this transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// Unknown: from anything.
     Anywhere,
 }
@@ -41,7 +41,7 @@ pub(super) enum Place {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Use<'c> {
     pub(super) expr: &'c Expr,
-    pub(super) place: Place,
+    pub(super) source: PayloadSource,
     /// Where its value goes; `None` if it decides or may fail.
     pub(super) into: Option<Slot>,
 }
@@ -55,22 +55,22 @@ pub(super) struct Uses<'c> {
 }
 
 impl<'c> Uses<'c> {
-    pub(super) fn of(chart: &'c Chart) -> Self {
+    pub(super) fn new(chart: &'c Chart) -> Self {
         let mut uses = Self::default();
         for (i, variable) in chart.variables.iter().enumerate() {
             if let Some(default) = &variable.default {
-                uses.assign(chart, Slot::Variable(VarId::at(i)), default, Place::Anywhere);
+                uses.assign(chart, Slot::Variable(VarId::at(i)), default, PayloadSource::Anywhere);
             }
         }
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let place = Place::Line(TransitionId::at(i));
-            if let Some(guard) = &line.guard {
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let place = PayloadSource::Transition(TransitionId::at(i));
+            if let Some(guard) = &transition.guard {
                 uses.decide(guard, place);
             }
-            match &line.trigger {
+            match &transition.trigger {
                 Trigger::After(bound)
                 | Trigger::AfterTurns(bound)
-                | Trigger::StepTimeout(_, bound) => uses.decide(bound, Place::Anywhere),
+                | Trigger::StepTimeout(_, bound) => uses.decide(bound, PayloadSource::Anywhere),
                 Trigger::Event(_)
                 | Trigger::AnyEvent
                 | Trigger::AnyOccurrence
@@ -85,27 +85,27 @@ impl<'c> Uses<'c> {
                 | Trigger::Error(_)
                 | Trigger::LimitWarn(_) => {}
             }
-            for argument in line.targets.iter().flat_map(|target| &target.arguments) {
-                uses.may_fail(chart, argument, place);
+            for argument in transition.targets.iter().flat_map(|target| &target.arguments) {
+                uses.decide_if_fallible(chart, argument, place);
             }
-            uses.actions(chart, &line.actions, place);
+            uses.actions(chart, &transition.actions, place);
         }
         for state in &chart.states {
             for block in state.entry.iter().chain(&state.exit).chain([&state.default_actions]) {
-                uses.actions(chart, block, Place::Anywhere);
+                uses.actions(chart, block, PayloadSource::Anywhere);
             }
         }
         for row in &chart.permissions {
             if let Some(guard) = &row.guard {
-                uses.decide(guard, Place::Anywhere);
+                uses.decide(guard, PayloadSource::Anywhere);
             }
         }
         for (i, step) in chart.steps.iter().enumerate() {
             for condition in step.guard.iter().chain(&step.ends_turn) {
-                uses.decide(condition, Place::Anywhere);
+                uses.decide(condition, PayloadSource::Anywhere);
             }
             if let StepKind::Code(actions) = &step.kind {
-                uses.actions(chart, actions, Place::Anywhere);
+                uses.actions(chart, actions, PayloadSource::Anywhere);
             }
             if let Some(into) = step.into {
                 uses.flows.push((Slot::Answer(StepId::at(i)), Slot::Variable(into)));
@@ -124,19 +124,19 @@ impl<'c> Uses<'c> {
         uses
     }
 
-    fn decide(&mut self, expr: &'c Expr, place: Place) {
-        self.all.push(Use { expr, place, into: None });
+    fn decide(&mut self, expr: &'c Expr, place: PayloadSource) {
+        self.all.push(Use { expr, source: place, into: None });
     }
 
-    fn may_fail(&mut self, chart: &Chart, expr: &'c Expr, place: Place) {
+    fn decide_if_fallible(&mut self, chart: &Chart, expr: &'c Expr, place: PayloadSource) {
         if !is_total(chart, expr, 0) {
             self.decide(expr, place);
         }
     }
 
-    fn assign(&mut self, chart: &Chart, into: Slot, expr: &'c Expr, place: Place) {
-        self.all.push(Use { expr, place, into: Some(into) });
-        self.may_fail(chart, expr, place);
+    fn assign(&mut self, chart: &Chart, into: Slot, expr: &'c Expr, place: PayloadSource) {
+        self.all.push(Use { expr, source: place, into: Some(into) });
+        self.decide_if_fallible(chart, expr, place);
         if let Slot::Variable(id) = into
             && chart.variables[id.index()].ty != Type::Json
             && holds_json(&expr.ty)
@@ -145,17 +145,17 @@ impl<'c> Uses<'c> {
         }
     }
 
-    fn text(&mut self, chart: &Chart, template: &'c Template, place: Place) {
+    fn template(&mut self, chart: &Chart, template: &'c Template, place: PayloadSource) {
         for part in &template.parts {
             match part {
                 TemplatePart::Hole { expr, spec } if !spec.is_empty() => self.decide(expr, place),
-                TemplatePart::Hole { expr, .. } => self.may_fail(chart, expr, place),
+                TemplatePart::Hole { expr, .. } => self.decide_if_fallible(chart, expr, place),
                 TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => {}
             }
         }
     }
 
-    fn actions(&mut self, chart: &Chart, actions: &'c [Action], place: Place) {
+    fn actions(&mut self, chart: &Chart, actions: &'c [Action], place: PayloadSource) {
         Action::walk(actions, &mut |action| match action {
             Action::Assign(variable, expr) => {
                 self.assign(chart, Slot::Variable(*variable), expr, place);
@@ -172,10 +172,10 @@ impl<'c> Uses<'c> {
             }
             Action::Do(_, arguments) | Action::Result(_, arguments) => {
                 for argument in arguments {
-                    self.may_fail(chart, argument, place);
+                    self.decide_if_fallible(chart, argument, place);
                 }
             }
-            Action::Log(template) => self.text(chart, template, place),
+            Action::Log(template) => self.template(chart, template, place),
             Action::Cancel(_) => {}
         });
     }
@@ -328,7 +328,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Value> {
 }
 
 /// The slots that the nth value of a payload may come from.
-pub(super) fn payload(chart: &Chart, place: Place, nth: u32) -> Vec<Slot> {
+pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot> {
     let events = || (0..chart.events.len()).map(EventId::at);
     let fields = |event: EventId| {
         let has = (nth as usize) < chart.events[event.index()].fields.len();
@@ -346,8 +346,8 @@ pub(super) fn payload(chart: &Chart, place: Place, nth: u32) -> Vec<Slot> {
         let answers = steps.flat_map(|s| [Slot::Answer(s), Slot::Reason(s)]);
         events().filter_map(fields).chain(choices).chain(answers).collect()
     };
-    let Place::Line(line) = place else { return anything() };
-    match &chart.transition(line).trigger {
+    let PayloadSource::Transition(transition) = place else { return anything() };
+    match &chart.transition(transition).trigger {
         Trigger::Event(events) => events.iter().copied().filter_map(fields).collect(),
         Trigger::AnyEvent => events().filter_map(fields).collect(),
         Trigger::Choice(choice) => vec![Slot::Argument(*choice, nth)],

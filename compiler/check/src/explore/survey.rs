@@ -1,6 +1,6 @@
 //! What a host and a model can do with a chart in a number of inputs: what is reached, how runs end, what they cost.
 
-use super::boxed::boxes;
+use super::child_summary::child_summaries;
 use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -29,25 +29,25 @@ pub struct Survey {
     /// Points where the run goes on but no input leads to another point, in the order found.
     pub dead: Vec<usize>,
     /// The first edge on which transitions were taken in a cycle, until the engine stopped it.
-    pub cycle: Option<Place>,
+    pub cycle: Option<EdgeRef>,
     /// Whether this is complete: every value was tried, and no run was cut off.
     pub is_whole: bool,
     /// Whether runs were cut off after the last input.
     pub is_short: bool,
     /// The charts that were treated as black boxes, in words.
-    pub boxed: Vec<String>,
+    pub opaque_charts: Vec<String>,
     /// The most model calls that a run makes, with the shortest way that makes them.
-    pub worst: (u32, Vec<Place>),
+    pub worst: (u32, Vec<EdgeRef>),
     /// Whether child charts make model calls, which are not counted.
     pub is_uncounted: bool,
 }
 
 /// An edge: the point that it starts from (`None` for a start), and its index there.
-pub type Place = (Option<usize>, usize);
+pub type EdgeRef = (Option<usize>, usize);
 
 impl Survey {
     /// The edge at a place.
-    pub fn edge(&self, (from, nth): Place) -> &Edge {
+    pub fn edge(&self, (from, nth): EdgeRef) -> &Edge {
         match from {
             Some(from) => &self.found.edges[from][nth],
             None => &self.found.starts[nth],
@@ -57,7 +57,7 @@ impl Survey {
 
 /// The inputs and the bounds of a survey.
 #[derive(Debug, Clone, Default)]
-pub struct Scope<'c> {
+pub struct SurveyScope<'c> {
     /// Most inputs of a run.
     pub inputs: u32,
     /// Most states that are examined.
@@ -70,14 +70,14 @@ pub struct Scope<'c> {
 
 /// Tries everything that a host and a model can do. A child chart is a black box: at any time it may give any answer of its final
 /// states, or fail if it can.
-pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
+pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
-    let boxed = boxes(chart, &scope.children);
+    let children = child_summaries(chart, &scope.children);
     let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     let is_uncounted = scope.children.iter().any(|child| child.steps.iter().any(asks));
-    let names = obstacles::boxed(chart);
-    let Scope { states, given, .. } = scope;
-    let search = Search { states, inputs: Some(inputs), given, boxed, ..Search::default() };
+    let opaque_charts = obstacles::opaque_charts(chart);
+    let SurveyScope { states, given, .. } = scope;
+    let search = Search { states, inputs: Some(inputs), given, children, ..Search::default() };
     let found = explore(chart, &search);
     let (mut entered, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, edge) in found.all_edges() {
@@ -86,8 +86,8 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
                 Happened::Entered(state) => {
                     entered.insert(*state);
                 }
-                Happened::Taken(line) => {
-                    taken.insert(*line);
+                Happened::Taken(transition) => {
+                    taken.insert(*transition);
                 }
                 Happened::Called(_) | Happened::Livelock => {}
             }
@@ -98,8 +98,8 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
         state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
     };
     let (entered, left) = chart.state_ids().filter(real).partition(|id| entered.contains(id));
-    let lines = (0..chart.transitions.len()).map(TransitionId::at);
-    let untaken = lines.filter(|line| !taken.contains(line)).collect();
+    let transitions = (0..chart.transitions.len()).map(TransitionId::at);
+    let untaken = transitions.filter(|transition| !taken.contains(transition)).collect();
     let (ends, open) = count(&found, inputs);
     let dead = dead(&found);
     let worst = worst(&found, inputs);
@@ -110,7 +110,7 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
     let is_last = |(point, depth): (&Reached, &u32)| point.status.is_none() && *depth >= inputs;
     let is_short = found.points.iter().zip(&depths).any(is_last);
     let is_whole = found.is_complete() && !is_short;
-    let (boxed, cycle) = (names, cycle(&found));
+    let cycle = cycle(&found);
     Survey {
         found,
         entered,
@@ -122,14 +122,14 @@ pub fn survey(chart: &Chart, scope: Scope<'_>) -> Survey {
         cycle,
         is_whole,
         is_short,
-        boxed,
+        opaque_charts,
         worst,
         is_uncounted,
     }
 }
 
 /// The first edge on which transitions were taken in a cycle, in the order found.
-fn cycle(found: &Explored) -> Option<Place> {
+fn cycle(found: &Explored) -> Option<EdgeRef> {
     let cycles = |edge: &Edge| found.story(edge).contains(&Happened::Livelock);
     let row = |(from, row): (Option<usize>, &Vec<Edge>)| Some((from, row.iter().position(cycles)?));
     let rows = found.edges.iter().enumerate().map(|(from, row)| (Some(from), row));
@@ -176,16 +176,17 @@ fn dead(found: &Explored) -> Vec<usize> {
 }
 
 /// The most calls of a run, with the shortest way to make them.
-fn worst(found: &Explored, inputs: u32) -> (u32, Vec<Place>) {
+fn worst(found: &Explored, inputs: u32) -> (u32, Vec<EdgeRef>) {
     // By depth and point: the most calls so far, and the last edge of the run that makes them.
-    let mut levels: Vec<BTreeMap<usize, (u32, Place)>> = Vec::new();
-    let mut level: BTreeMap<usize, (u32, Place)> = BTreeMap::new();
-    let offer = |level: &mut BTreeMap<usize, (u32, Place)>, to: usize, calls: u32, by: Place| {
-        let known = level.get(&to).map(|(calls, _)| *calls);
-        if known.is_none_or(|known| calls > known) {
-            level.insert(to, (calls, by));
-        }
-    };
+    let mut levels: Vec<BTreeMap<usize, (u32, EdgeRef)>> = Vec::new();
+    let mut level: BTreeMap<usize, (u32, EdgeRef)> = BTreeMap::new();
+    let offer =
+        |level: &mut BTreeMap<usize, (u32, EdgeRef)>, to: usize, calls: u32, by: EdgeRef| {
+            let known = level.get(&to).map(|(calls, _)| *calls);
+            if known.is_none_or(|known| calls > known) {
+                level.insert(to, (calls, by));
+            }
+        };
     for (nth, edge) in found.starts.iter().enumerate() {
         offer(&mut level, edge.to, edge.calls, (None, nth));
     }

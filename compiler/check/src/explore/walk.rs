@@ -1,17 +1,17 @@
 //! The search over the points of a chart's runs.
 
+use super::abstract_limits::AbstractLimits;
 use super::bounded::WAYS;
 use super::budget::Budget;
 use super::bytes::Bytes;
-use super::ground::Ground;
+use super::heuristic::Heuristic;
 use super::host::Anything;
 use super::key::{Counting, Keys};
-use super::lead::Lead;
 use super::log::Log;
-use super::moves::{Act, Moves};
-use super::obstacles::{boxed, obstacles};
+use super::moves::{HostAct, Moves};
+use super::obstacles::{obstacles, opaque_charts};
 use super::perform::{Machined, perform};
-use super::relax::Relax;
+use super::shared::ExploreContext;
 use super::{Cut, Edge, Explored, Happened, Reached, Search, fixed, witness};
 use crate::facts::hash::Map;
 use chartc_core::interpreter::{Interpreter, Point};
@@ -27,31 +27,31 @@ const RESULTS: &str = "too many results of host functions together";
 
 /// Tries everything that a host can do, from every start of a run.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
-    explore_on(&Ground::of(chart), search)
+    explore_on(&ExploreContext::new(chart), search)
 }
 
 /// As [`explore`].
-pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
-    let Ground { chart, relevant, .. } = ground;
-    let plan = ground.plan();
+pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explored {
+    let ExploreContext { chart, relevant, .. } = context;
+    let plan = context.plan();
     let moves = if search.inputs.is_some() {
-        ground.surveyed(search)
+        context.survey_moves(search)
     } else if search.given.is_empty() {
-        ground.moves().clone()
+        context.moves().clone()
     } else {
-        ground.given(&search.given)
+        context.moves_with(&search.given)
     };
-    let relax = if search.relax {
-        Relax::of(chart, relevant, search.calls.is_none(), search.turns.is_none())
+    let limits = if search.abstract_limits {
+        AbstractLimits::new(chart, relevant, search.calls.is_none(), search.turns.is_none())
     } else {
-        Relax::default()
+        AbstractLimits::default()
     };
     // A survey counts runs, and runs with different tools are different runs.
     let is_blind = search.inputs.is_none();
-    let keys = Keys::of(chart, relevant, &plan.tables(), &relax, is_blind);
-    let mut reasons = obstacles(ground);
-    if !search.boxed.is_empty() {
-        for reason in boxed(chart) {
+    let keys = Keys::new(chart, relevant, &plan.tables(), &limits, is_blind);
+    let mut reasons = obstacles(context);
+    if !search.children.is_empty() {
+        for reason in opaque_charts(chart) {
             reasons.remove(&reason);
         }
     }
@@ -59,11 +59,11 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
-    let budget = Budget::of(chart, states, search.work);
+    let budget = Budget::new(chart, states, search.work);
     let found = Explored {
         reasons,
-        relaxed: ground.is_unbounded || !relax.is_empty(),
-        unbounded: ground.is_unbounded,
+        relaxed: context.is_unbounded || !limits.is_empty(),
+        unbounded: context.is_unbounded,
         ..Explored::nothing()
     };
     Walk {
@@ -71,21 +71,21 @@ pub(super) fn explore_on(ground: &Ground<'_>, search: &Search) -> Explored {
         search,
         moves,
         keys,
-        relax,
-        turns: if ground.is_unbounded { &WAYS } else { &[] },
+        limits,
+        turns: if context.is_unbounded { &WAYS } else { &[] },
         units: budget.units(),
         budget,
-        lead: Lead::of(&search.distances),
+        heuristic: Heuristic::new(&search.distances),
         known: Map::default(),
         key: Bytes::default(),
-        log: Log::of(chart),
+        log: Log::new(chart),
         told: Map::from_iter([(Vec::new(), 0)]),
         points: Vec::new(),
         todo: BTreeSet::new(),
         depths: Vec::new(),
         found,
     }
-    .run(plan, ground.host())
+    .run(plan, context.host())
 }
 
 /// An exploration that tried nothing, for this reason.
@@ -98,12 +98,12 @@ struct Walk<'c> {
     search: &'c Search,
     moves: Moves<'c>,
     keys: Keys<'c>,
-    relax: Relax,
+    limits: AbstractLimits,
     /// Numbers to which the turns of the run are set, one after the other; if empty, they stay as they are.
     turns: &'static [u32],
     budget: Budget,
     /// Priorities of points; `None` for the order found.
-    lead: Option<Lead<'c>>,
+    heuristic: Option<Heuristic<'c>>,
     known: Map<Box<[u8]>, usize>,
     /// The key of the machine's point.
     key: Bytes,
@@ -111,8 +111,8 @@ struct Walk<'c> {
     log: Log<'c>,
     told: Map<Vec<Happened>, usize>,
     /// By number: points where not everything was tried yet.
-    points: Vec<Option<Begun>>,
-    /// Their numbers, by the priority from [`Lead`], which grows with what was tried there.
+    points: Vec<Option<OpenPoint>>,
+    /// Their numbers, by the priority from [`Heuristic`], which grows with what was tried there.
     todo: BTreeSet<(u32, usize)>,
     /// By number: how many inputs after the start each point was found.
     depths: Vec<u32>,
@@ -122,9 +122,9 @@ struct Walk<'c> {
 }
 
 /// A point with what is still to be tried there; `None` for everything.
-struct Begun {
+struct OpenPoint {
     point: Point,
-    acts: Option<std::vec::IntoIter<Act>>,
+    acts: Option<std::vec::IntoIter<HostAct>>,
 }
 
 impl Walk<'_> {
@@ -141,7 +141,7 @@ impl Walk<'_> {
             };
             machine.allow(self.units);
             let before = machine.point();
-            self.step(&mut machine, &before, None, &Act::Start(start));
+            self.step(&mut machine, &before, None, &HostAct::Start(start));
             self.units = machine.allowed();
             host = machine.with_host(std::mem::take);
         }
@@ -174,7 +174,7 @@ impl Walk<'_> {
             && !self.budget.is_spent()
             && let Some(mut at) = self.todo.pop_first()
         {
-            let Some(Begun { point, acts }) = self.points[at.1].take() else { continue };
+            let Some(OpenPoint { point, acts }) = self.points[at.1].take() else { continue };
             let mut acts = acts.unwrap_or_else(|| {
                 machine.go_to(&point);
                 self.moves.here(machine, self.has_waited(at.1)).into_iter()
@@ -186,13 +186,13 @@ impl Walk<'_> {
                     break;
                 }
                 self.step(machine, &point, Some(at.1), &act);
-                if self.lead.is_some() {
+                if self.heuristic.is_some() {
                     at.0 = at.0.saturating_add(1);
                     is_left = self.todo.first().is_some_and(|first| *first < at);
                 }
             }
             if is_left {
-                self.points[at.1] = Some(Begun { point, acts: Some(acts) });
+                self.points[at.1] = Some(OpenPoint { point, acts: Some(acts) });
                 self.todo.insert(at);
                 continue;
             }
@@ -209,18 +209,18 @@ impl Walk<'_> {
     /// Whether the host has waited in vain for what is due at the point.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
-            (Some(from), nth) => self.found.edges[from][nth].act == Act::Wait(0),
+            (Some(from), nth) => self.found.edges[from][nth].act == HostAct::Wait(0),
             (None, _) => false,
         }
     }
 
     /// Performs one input of the host at a point, with all results of functions and all combinations of reached limits.
-    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &Act) {
+    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &HostAct) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
             let counts = self.step_in(machine, at, from, act, (0, turns));
             if counts {
-                for way in 1..self.relax.ways.len() {
+                for way in 1..self.limits.combinations.len() {
                     self.step_in(machine, at, from, act, (way, turns));
                 }
             }
@@ -233,7 +233,7 @@ impl Walk<'_> {
         machine: &mut Machined<'_>,
         at: &Point,
         from: Option<usize>,
-        act: &Act,
+        act: &HostAct,
         (way, turns): (usize, Option<u32>),
     ) -> bool {
         let mut counts = false;
@@ -243,7 +243,7 @@ impl Walk<'_> {
                 return false;
             }
             machine.go_to(at);
-            for (state, calls, turns) in self.relax.ways.get(way).into_iter().flatten() {
+            for (state, calls, turns) in self.limits.combinations.get(way).into_iter().flatten() {
                 machine.set_counted(*state, *calls, *turns);
             }
             if let Some(turns) = turns {
@@ -268,10 +268,10 @@ impl Walk<'_> {
             }
             let Log { calls, forbidden, turns, .. } = self.log;
             counts |= calls + forbidden + turns > 0;
-            if !self.relax.is_empty() && calls > 0 && calls + forbidden > 1 {
+            if !self.limits.is_empty() && calls > 0 && calls + forbidden > 1 {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
-            if taken && (!self.log.runs || !self.search.boxed.is_empty()) {
+            if taken && (!self.log.runs || !self.search.children.is_empty()) {
                 self.arrive(machine, from, act);
             }
             if !machine.with_host(Anything::next) {
@@ -290,7 +290,7 @@ impl Walk<'_> {
         self.found.cut.get_or_insert(by);
     }
 
-    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &Act) {
+    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &HostAct) {
         self.count(machine);
         let (races, weight) = self.keys.key(machine, &mut self.key);
         if races {
@@ -298,7 +298,7 @@ impl Walk<'_> {
         }
         let next = self.found.points.len();
         let known = self.known.get(&self.key.0[..]).copied();
-        if known.is_none() && !self.budget.has_room(weight) {
+        if known.is_none() && !self.budget.try_reserve(weight) {
             self.cut(Cut::States);
             return;
         }
@@ -324,13 +324,13 @@ impl Walk<'_> {
             let by = (from, edges.len() - 1);
             self.known.insert(self.key.0.as_slice().into(), next);
             let (leaves, values) = (machine.leaves(), self.keys.values(machine));
-            self.found.points.push(Reached::of(by, machine.ended(), leaves, values, weight));
+            self.found.points.push(Reached::new(by, machine.ended(), leaves, values, weight));
             self.found.edges.push(Vec::new());
-            self.points.push(Some(Begun { point: machine.point(), acts: None }));
+            self.points.push(Some(OpenPoint { point: machine.point(), acts: None }));
             let depth = from.map_or(0, |from| self.depths[from] + 1);
             self.depths.push(depth);
             let leaves = &self.found.points[next].leaves;
-            let far = self.lead.as_mut().map_or(0, |lead| lead.far(leaves, depth));
+            let far = self.heuristic.as_mut().map_or(0, |lead| lead.assign_priority(leaves, depth));
             if self.search.inputs.is_none_or(|inputs| depth < inputs) {
                 self.todo.insert((far, next));
             }

@@ -1,9 +1,9 @@
 //! A run that demonstrates something, in words and as a file for `chartc simulate`.
 
-use super::ground::Ground;
 use super::log::Log;
-use super::moves::{Act, Answer};
+use super::moves::{Answer, HostAct};
 use super::perform::{Machined, perform};
+use super::shared::ExploreContext;
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
 use chartc_core::expr::Duration;
@@ -65,10 +65,13 @@ pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Va
 }
 
 /// The inputs that the host sets.
-pub(super) fn inputs<'d>(chart: &Chart, act: &'d Act) -> impl Iterator<Item = &'d (VarId, Value)> {
+pub(super) fn inputs<'d>(
+    chart: &Chart,
+    act: &'d HostAct,
+) -> impl Iterator<Item = &'d (VarId, Value)> {
     let rows = match act {
-        Act::Start(rows) | Act::Event(rows, ..) | Act::Turn(rows) => &rows[..],
-        Act::Wait(_) | Act::Answer(..) => &[],
+        HostAct::Start(rows) | HostAct::Event(rows, ..) | HostAct::Turn(rows) => &rows[..],
+        HostAct::Wait(_) | HostAct::Answer(..) => &[],
     };
     rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
 }
@@ -79,14 +82,14 @@ pub fn json(value: &Value) -> String {
 }
 
 /// Whether the chart itself, with its real limits, does what the edges did.
-pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> bool {
-    let chart = ground.chart;
-    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
+pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
+    let chart = context.chart;
+    let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
     let params = params(chart, start);
-    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+    let Ok(mut machine) = Interpreter::new(context.plan(), context.host(), params) else {
         return false;
     };
-    let mut log = Log::of(chart);
+    let mut log = Log::new(chart);
     let same = way.iter().all(|edge| {
         machine.with_host(|host| host.begin_with(&edge.results));
         log.clear();
@@ -100,11 +103,11 @@ pub(super) fn plays(ground: &Ground<'_>, found: &Explored, way: &[&Edge]) -> boo
 
 /// Replays the edges, and describes what happens.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
-    witness_on(&Ground::of(chart), way)
+    witness_on(&ExploreContext::new(chart), way)
 }
 
-pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
-    let chart = ground.chart;
+pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness {
+    let chart = context.chart;
     let mut told = Witness {
         params: Vec::new(),
         inputs: Vec::new(),
@@ -113,17 +116,17 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         functions: BTreeMap::new(),
         taken: Vec::new(),
     };
-    let Some(Act::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
+    let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return told };
     told.params = params(chart, start);
     let params = told.params.clone();
-    let Ok(mut machine) = Interpreter::new(ground.plan(), ground.host(), params) else {
+    let Ok(mut machine) = Interpreter::new(context.plan(), context.host(), params) else {
         return told;
     };
     let mut teller = Teller { chart, known: Vec::new() };
-    let mut log = Log::of(chart);
+    let mut log = Log::new(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
-        if let Act::Answer(key, _) = &edge.act {
+        if let HostAct::Answer(key, _) = &edge.act {
             // As `chartc simulate` does before an answer.
             let is_called = machine.call(*key).is_ok();
             let kind = &chart.steps[key.step.index()].kind;
@@ -133,8 +136,8 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         }
         let pending = machine.pending();
         let calling = match &edge.act {
-            Act::Answer(key, _) => machine.calls(*key),
-            Act::Start(_) | Act::Event(..) | Act::Turn(_) | Act::Wait(_) => None,
+            HostAct::Answer(key, _) => machine.calls(*key),
+            HostAct::Start(_) | HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) => None,
         };
         let words = teller.words(&edge.act, calling);
         let entry = teller.entry(&edge.act, &pending);
@@ -142,19 +145,19 @@ pub(super) fn witness_on(ground: &Ground<'_>, way: &[&Edge]) -> Witness {
         perform(chart, &mut machine, &edge.act, &mut log);
         let nth = told.steps.len() + 1;
         told.taken.extend(log.story.iter().filter_map(|one| match one {
-            Happened::Taken(line) => Some((nth, *line)),
+            Happened::Taken(transition) => Some((nth, *transition)),
             Happened::Entered(_) | Happened::Called(_) | Happened::Livelock => None,
         }));
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
             told.functions.entry(name).or_default().push(result);
         }
         match &edge.act {
-            Act::Start(_) => {
+            HostAct::Start(_) => {
                 told.inputs = inputs(chart, &edge.act)
                     .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
                     .collect();
             }
-            Act::Event(..) | Act::Turn(_) | Act::Wait(_) | Act::Answer(..) => {
+            HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) | HostAct::Answer(..) => {
                 told.entries.push(entry);
             }
         }
@@ -180,7 +183,7 @@ struct Teller<'c> {
 }
 
 impl Teller<'_> {
-    fn set(&mut self, act: &Act) -> String {
+    fn set(&mut self, act: &HostAct) -> String {
         let mut told = Vec::new();
         for (id, value) in inputs(self.chart, act) {
             if self.known.contains(&(*id, value.clone())) {
@@ -202,10 +205,10 @@ impl Teller<'_> {
     }
 
     /// What is done, in words; `calling` is the tool whose call is answered, if any.
-    fn words(&mut self, act: &Act, calling: Option<ToolId>) -> String {
+    fn words(&mut self, act: &HostAct, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match act {
-            Act::Start(start) => {
+            HostAct::Start(start) => {
                 let params = params(chart, start);
                 let shown: Vec<String> =
                     params.iter().map(|(name, v)| format!("{name} = {}", json(v))).collect();
@@ -216,7 +219,7 @@ impl Teller<'_> {
                 };
                 format!("start{with}{}", self.set(act))
             }
-            Act::Event(_, event, payload) => {
+            HostAct::Event(_, event, payload) => {
                 let row = &chart.events[event.index()];
                 let data = if payload.is_empty() {
                     String::new()
@@ -226,9 +229,9 @@ impl Teller<'_> {
                 };
                 format!("event `{}{data}`{}", row.name, self.set(act))
             }
-            Act::Turn(_) => format!("turn{}", self.set(act)),
-            Act::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
-            Act::Answer(key, answer) => {
+            HostAct::Turn(_) => format!("turn{}", self.set(act)),
+            HostAct::Wait(milliseconds) => format!("wait {}", Duration(*milliseconds)),
+            HostAct::Answer(key, answer) => {
                 let step = self.step(key);
                 let tool = calling.map(|tool| chart.tools[tool.index()].name.as_str());
                 match (answer, tool) {
@@ -251,7 +254,7 @@ impl Teller<'_> {
         }
     }
 
-    fn entry(&self, act: &Act, pending: &[StepKey]) -> String {
+    fn entry(&self, act: &HostAct, pending: &[StepKey]) -> String {
         let chart = self.chart;
         let text = |text: &str| Value::Text(text.to_owned());
         let set = || {
@@ -264,8 +267,8 @@ impl Teller<'_> {
         let mut row = Map::new();
         let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
         match act {
-            Act::Start(_) => {}
-            Act::Event(_, event, payload) => {
+            HostAct::Start(_) => {}
+            HostAct::Event(_, event, payload) => {
                 let declared = &chart.events[event.index()];
                 put("event", text(&declared.name));
                 if !payload.is_empty() {
@@ -277,9 +280,9 @@ impl Teller<'_> {
                     put("input", Value::Map(set));
                 }
             }
-            Act::Turn(_) => put("turn", Value::Map(set())),
-            Act::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
-            Act::Answer(key, answer) => {
+            HostAct::Turn(_) => put("turn", Value::Map(set())),
+            HostAct::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
+            HostAct::Answer(key, answer) => {
                 match answer {
                     Answer::Done(value) => put("answer", value.clone()),
                     Answer::Option(choice, values) => {

@@ -1,7 +1,7 @@
 //! Questions that are never asked because a transition always takes their event, or the turn, first.
 
-use crate::facts::place::Place;
 use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::scope::ScopeCondition;
 use crate::facts::uses::written;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StepKind, Transition, Trigger};
@@ -16,22 +16,23 @@ pub struct Takers {
 
 impl Takers {
     /// Collects the unguarded transitions that apply everywhere in their source state.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn new(chart: &Chart) -> Self {
         let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
         let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
-        let always = |line: &Transition| line.scope.is_none() && line.guard.is_none();
-        let lines = chart.transitions.iter().enumerate();
-        for (i, line) in lines.filter(|(_, line)| always(line)) {
+        let always =
+            |transition: &Transition| transition.scope.is_none() && transition.guard.is_none();
+        let transitions = chart.transitions.iter().enumerate();
+        for (i, transition) in transitions.filter(|(_, transition)| always(transition)) {
             let id = TransitionId::at(i);
-            if matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
-                any.entry(line.source).or_insert(id);
+            if matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence) {
+                any.entry(transition.source).or_insert(id);
             }
-            if matches!(line.trigger, Trigger::Turn | Trigger::AnyOccurrence) {
-                turn.entry(line.source).or_insert(id);
+            if matches!(transition.trigger, Trigger::Turn | Trigger::AnyOccurrence) {
+                turn.entry(transition.source).or_insert(id);
             }
-            if let Trigger::Event(events) = &line.trigger {
+            if let Trigger::Event(events) = &transition.trigger {
                 for event in events {
-                    own.entry(*event).or_default().entry(line.source).or_insert(id);
+                    own.entry(*event).or_default().entry(transition.source).or_insert(id);
                 }
             }
         }
@@ -44,7 +45,7 @@ impl Takers {
         &self,
         chart: &Chart,
         step: StepId,
-        places: &[Place],
+        places: &[ScopeCondition],
     ) -> Option<Vec<TransitionId>> {
         let StepKind::Ask { on, .. } = &chart.steps[step.index()].kind else { return None };
         let place = &places[step.index()];
@@ -57,7 +58,7 @@ impl Takers {
                         return None;
                     }
                     let takes = |state: StateId| {
-                        let own = own.and_then(|lines| lines.get(&state));
+                        let own = own.and_then(|transitions| transitions.get(&state));
                         own.or_else(|| self.any.get(&state)).copied()
                     };
                     everywhere(chart, place, &takes, &mut by)?;
@@ -85,7 +86,9 @@ impl Takers {
     pub fn of_event(&self, chart: &Chart, leaf: StateId, event: EventId) -> Option<TransitionId> {
         let own = self.own.get(&event);
         let takes = |state: StateId| {
-            own.and_then(|lines| lines.get(&state)).or_else(|| self.any.get(&state)).copied()
+            own.and_then(|transitions| transitions.get(&state))
+                .or_else(|| self.any.get(&state))
+                .copied()
         };
         chart.ancestors(leaf).find_map(takes)
     }
@@ -108,13 +111,13 @@ fn sends(chart: &Chart) -> bool {
 /// Adds the transitions that take the event in each leaf of the place; `None` if some leaf has none.
 fn everywhere(
     chart: &Chart,
-    place: &Place,
+    place: &ScopeCondition,
     takes: &dyn Fn(StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
-        if let Some(line) = chart.ancestors(*top).find_map(takes) {
-            by.insert(line);
+        if let Some(transition) = chart.ancestors(*top).find_map(takes) {
+            by.insert(transition);
         } else {
             below(chart, *top, place, takes, by)?;
         }
@@ -126,7 +129,7 @@ fn everywhere(
 fn below(
     chart: &Chart,
     top: StateId,
-    place: &Place,
+    place: &ScopeCondition,
     takes: &dyn Fn(StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
@@ -134,8 +137,8 @@ fn below(
     while at < chart.state(top).end {
         if is_history(chart, at) || is_end(chart, at) || place.except.contains(&at) {
             at = chart.state(at).end;
-        } else if let Some(line) = takes(at) {
-            by.insert(line);
+        } else if let Some(transition) = takes(at) {
+            by.insert(transition);
             at = chart.state(at).end;
         } else if is_leaf(chart, at) {
             return None;

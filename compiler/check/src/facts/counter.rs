@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 
 /// A comparison of a counter with an expression that no run changes: `counter op bound`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bound<'e> {
+pub(crate) struct CounterBound<'e> {
     pub(crate) counter: VarId,
     pub(crate) op: CompareOp,
     pub(crate) than: &'e Expr,
 }
 
 /// The comparisons of counters that are necessary for the condition to hold; per-turn counters included.
-pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
+pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<'e>> {
     let mut found = Vec::new();
     let mut open = vec![guard];
     while let Some(expr) = open.pop() {
@@ -42,7 +42,7 @@ pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<Bound<'e>> {
                 && is_counter(chart, *counter)
                 && is_fixed(chart, other)
             {
-                found.push(Bound { counter: *counter, op, than: other });
+                found.push(CounterBound { counter: *counter, op, than: other });
             }
         }
     }
@@ -144,7 +144,7 @@ fn added(first: bool, a: &Expr, second: bool, b: &Expr) -> Option<i64> {
 
 /// What an assignment does to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum CounterChange {
     /// Adds a nonzero number.
     By(i64),
     /// Sets the counter to a value that no run changes; the number, if it is a literal.
@@ -157,7 +157,7 @@ pub(crate) enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// The actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The `entry`, `exit` or default actions of a state.
     State(StateId),
     /// The code of a step.
@@ -171,7 +171,7 @@ pub struct Writer {
     pub owner: Owner,
     /// The index of this assignment among the owner's assignments to this counter.
     pub nth: usize,
-    pub(crate) change: Change,
+    pub(crate) change: CounterChange,
     /// Whether the block assigns the counter inside a `for`.
     pub(crate) is_repeated: bool,
 }
@@ -207,8 +207,8 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
             look(Owner::State(StateId::at(i)), block);
         }
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
-        look(Owner::Line(TransitionId::at(i)), &line.actions);
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        look(Owner::Transition(TransitionId::at(i)), &transition.actions);
     }
     for (i, step) in chart.steps.iter().enumerate() {
         if let StepKind::Code(block) = &step.kind {
@@ -218,10 +218,10 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
     Some(found)
 }
 
-fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
+fn change(chart: &Chart, counter: VarId, value: &Expr) -> CounterChange {
     match step(counter, value) {
-        Some(by) if by != 0 => return Change::By(by),
-        Some(_) => return Change::Other,
+        Some(by) if by != 0 => return CounterChange::By(by),
+        Some(_) => return CounterChange::Other,
         None => {}
     }
     let mut read = BTreeSet::new();
@@ -229,14 +229,14 @@ fn change(chart: &Chart, counter: VarId, value: &Expr) -> Change {
     let is_param =
         |id: &VarId| matches!(chart.variables[id.index()].kind, VariableKind::Param { .. });
     if local || !read.iter().all(is_param) || !is_fixed(chart, value) {
-        return Change::Other;
+        return CounterChange::Other;
     }
-    Change::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
+    CounterChange::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
 }
 
 /// Whether the value is one that no run changes, so that the assignment resets the counter.
-pub(crate) fn sets_back(chart: &Chart, counter: VarId, value: &Expr) -> bool {
-    matches!(change(chart, counter, value), Change::To(_))
+pub(crate) fn is_reset(chart: &Chart, counter: VarId, value: &Expr) -> bool {
+    matches!(change(chart, counter, value), CounterChange::To(_))
 }
 
 /// Whether actions set the counter.

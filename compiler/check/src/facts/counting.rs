@@ -1,8 +1,8 @@
 //! Transitions that test whether a counter is below a bound without incrementing it, next to transitions that increment it.
 
 use crate::facts::Facts;
-use crate::facts::graph::Node;
-use crate::facts::place::is_final;
+use crate::facts::graph::GraphNode;
+use crate::facts::scope::is_final;
 use crate::facts::uses::own_walk;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::model::{
@@ -17,7 +17,7 @@ const MOST: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uncounted {
     /// The transition.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The counter that the guard compares with a bound.
     pub counter: VarId,
     /// A transition with such a guard that increments the counter, and either leads to the same state or also leads back.
@@ -30,39 +30,41 @@ pub struct Uncounted {
 /// both are bounded retries.
 pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut asking: BTreeMap<VarId, Vec<TransitionId>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if let Some(guard) = line.guard.as_ref().filter(|_| facts.reach.takes(id)) {
+        if let Some(guard) = transition.guard.as_ref().filter(|_| facts.reach.can_take(id)) {
             for counter in bounded(chart, guard) {
                 asking.entry(counter).or_default().push(id);
             }
         }
     }
-    asking.retain(|_, lines| lines.len() > 1);
+    asking.retain(|_, transitions| transitions.len() > 1);
     if asking.is_empty() {
         return Vec::new();
     }
     let elsewhere = counted_elsewhere(chart, &asking);
     let ends = chart.children(StateId::at(0)).any(|s| is_final(chart, s));
     let mut found = Vec::new();
-    for (counter, lines) in asking.iter().filter(|(v, _)| !elsewhere.contains(v)) {
+    for (counter, transitions) in asking.iter().filter(|(v, _)| !elsewhere.contains(v)) {
         let (counting, others): (Vec<TransitionId>, Vec<TransitionId>) =
-            lines.iter().partition(|l| counts(chart.transition(**l), *counter));
+            transitions.iter().partition(|l| counts(chart.transition(**l), *counter));
         let sets = |l: &TransitionId| assigns(&chart.transition(*l).actions, *counter);
         let others = others.into_iter().filter(|l| !sets(l)).take(MOST);
-        for line in others {
+        for transition in others {
             let goal = |l: TransitionId| chart.transition(l).targets.first().map(|t| t.state);
-            let twin = counting.iter().find(|c| goal(line).is_some() && goal(**c) == goal(line));
+            let twin = counting
+                .iter()
+                .find(|c| goal(transition).is_some() && goal(**c) == goal(transition));
             let retries = |l: TransitionId| ends && is_back(chart, l);
-            let twin = twin.or(counting.iter().find(|c| retries(line) && retries(**c)));
+            let twin = twin.or(counting.iter().find(|c| retries(transition) && retries(**c)));
             if let Some(twin) = twin
-                && comes_back(chart, facts, line, *counter)
+                && can_return(chart, facts, transition, *counter)
             {
-                found.push(Uncounted { line, counter: *counter, counting: *twin });
+                found.push(Uncounted { transition, counter: *counter, counting: *twin });
             }
         }
     }
-    found.sort_by_key(|u| u.line);
+    found.sort_by_key(|u| u.transition);
     found
 }
 
@@ -101,9 +103,10 @@ fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
 
 /// Whether a transition of a step or an option leads to its own source, or to a state before it in document order.
 fn is_back(chart: &Chart, id: TransitionId) -> bool {
-    let line = chart.transition(id);
-    let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
-    moves && line.targets.first().is_some_and(|target| target.state <= line.source)
+    let transition = chart.transition(id);
+    let moves =
+        transition.trigger.step().is_some() || matches!(transition.trigger, Trigger::Choice(_));
+    moves && transition.targets.first().is_some_and(|target| target.state <= transition.source)
 }
 
 /// Whether the value is `x + n` with a positive `n`.
@@ -113,8 +116,8 @@ fn is_step(counter: VarId, value: &Expr) -> bool {
 }
 
 /// Whether the transition increments the counter whenever it is taken.
-fn counts(line: &Transition, counter: VarId) -> bool {
-    line.actions.iter().any(
+fn counts(transition: &Transition, counter: VarId) -> bool {
+    transition.actions.iter().any(
         |a| matches!(a, Action::Assign(id, value) if *id == counter && is_step(counter, value)),
     )
 }
@@ -131,19 +134,21 @@ fn counted_elsewhere(
     asking: &BTreeMap<VarId, Vec<TransitionId>>,
 ) -> BTreeSet<VarId> {
     let mut found = BTreeSet::new();
-    let mut look = |actions: &[Action], line: Option<TransitionId>| {
+    let mut look = |actions: &[Action], transition: Option<TransitionId>| {
         Action::walk(actions, &mut |action| {
             let Action::Assign(id, value) = action else { return };
             let mut constant = true;
             own_walk(value, &mut |e| constant &= !matches!(e.kind, ExprKind::Variable(_)));
-            let own = asking.get(id).is_some_and(|lines| line.is_some_and(|l| lines.contains(&l)));
+            let own = asking
+                .get(id)
+                .is_some_and(|transitions| transition.is_some_and(|l| transitions.contains(&l)));
             if !constant && !own && asking.contains_key(id) {
                 found.insert(*id);
             }
         });
     };
-    for (i, line) in chart.transitions.iter().enumerate() {
-        look(&line.actions, Some(TransitionId::at(i)));
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        look(&transition.actions, Some(TransitionId::at(i)));
     }
     for state in &chart.states {
         for block in state.entry.iter().chain(&state.exit).chain([&state.default_actions]) {
@@ -160,23 +165,32 @@ fn counted_elsewhere(
 }
 
 /// Whether a path over transitions that do not set the counter leads from this transition back to it.
-pub(crate) fn comes_back(chart: &Chart, facts: &Facts, line: TransitionId, counter: VarId) -> bool {
-    let Some(actor) = facts.reach.actors[line.index()] else { return false };
+pub(crate) fn can_return(
+    chart: &Chart,
+    facts: &Facts,
+    transition: TransitionId,
+    counter: VarId,
+) -> bool {
+    let Some(actor) = facts.reach.actors[transition.index()] else { return false };
     let mut seen = vec![false; facts.moves.nodes()];
-    let mut open: Vec<Node> = crate::facts::reach::entries(chart, chart.transition(line))
-        .into_iter()
-        .map(Node::Entered)
-        .collect();
+    let mut open: Vec<GraphNode> =
+        crate::facts::reach::entries(chart, chart.transition(transition))
+            .into_iter()
+            .map(GraphNode::Entered)
+            .collect();
     let goals: BTreeSet<StateId> =
-        facts.places.line(line).within.iter().copied().chain([actor]).collect();
+        facts.scopes.transition(transition).within.iter().copied().chain([actor]).collect();
     while let Some(node) = open.pop() {
         if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
             continue;
         }
         match node {
-            Node::Active(state) if goals.contains(&state) => return true,
-            Node::Line(id) if assigns(&chart.transition(id).actions, counter) => {}
-            Node::Active(_) | Node::Entered(_) | Node::Line(_) | Node::Any(_) => {
+            GraphNode::Active(state) if goals.contains(&state) => return true,
+            GraphNode::Transition(id) if assigns(&chart.transition(id).actions, counter) => {}
+            GraphNode::Active(_)
+            | GraphNode::Entered(_)
+            | GraphNode::Transition(_)
+            | GraphNode::Any(_) => {
                 open.extend(facts.moves.next(node));
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::Place;
 use crate::facts::reach::{is_end, is_history, is_leaf};
+use crate::facts::scope::ScopeCondition;
 use crate::facts::uses::reads;
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{Chart, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger};
@@ -17,7 +17,7 @@ const MOST: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shadow {
     /// The transition that is never taken.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The transitions of which one is always taken instead; at least one, ascending.
     pub by: Vec<TransitionId>,
     /// Whether those belong to inner states.
@@ -30,21 +30,21 @@ const LOOKS: usize = 100;
 
 /// Every shadowed transition, ascending; and the transitions whose comparison with inner states exceeded the budget.
 pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
-    let inner = Inner::of(chart, facts);
+    let inner = Inner::new(chart, facts);
     let mut open = Vec::new();
     let mut found = Vec::new();
-    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+    for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut earlier = Earlier::default();
         for id in &chart.state(state).transitions {
-            let place = facts.places.line(*id);
+            let place = facts.scopes.transition(*id);
             if place.within.is_empty() {
                 continue;
             }
             if let Some(by) = earlier.hides(chart, facts, *id) {
-                found.push(Shadow { line: *id, by, inner: false });
+                found.push(Shadow { transition: *id, by, inner: false });
             } else {
                 if let Some(by) = inner.hides(chart, facts, *id) {
-                    found.push(Shadow { line: *id, by, inner: true });
+                    found.push(Shadow { transition: *id, by, inner: true });
                 }
                 if inner.looks.cut.replace(false) {
                     open.push(*id);
@@ -53,7 +53,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
             }
         }
     }
-    found.sort_by_key(|s| s.line);
+    found.sort_by_key(|s| s.transition);
     open.sort_unstable();
     (found, open)
 }
@@ -71,8 +71,8 @@ pub(crate) enum Key {
     Deadline,
 }
 
-pub(crate) fn keys(line: &Transition) -> Vec<Key> {
-    match &line.trigger {
+pub(crate) fn keys(transition: &Transition) -> Vec<Key> {
+    match &transition.trigger {
         Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
         Trigger::AnyEvent => vec![Key::AnyEvent],
         Trigger::AnyOccurrence => vec![Key::AnyOccurrence],
@@ -94,15 +94,15 @@ pub(crate) fn keys(line: &Transition) -> Vec<Key> {
 /// The transitions of one state that precede the current one in document order.
 #[derive(Default)]
 struct Earlier {
-    lines: BTreeMap<Key, Vec<TransitionId>>,
+    transitions: BTreeMap<Key, Vec<TransitionId>>,
 }
 
 impl Earlier {
     fn add(&mut self, chart: &Chart, id: TransitionId) {
         for key in keys(chart.transition(id)) {
-            let lines = self.lines.entry(key).or_default();
-            if lines.len() < MOST {
-                lines.push(id);
+            let transitions = self.transitions.entry(key).or_default();
+            if transitions.len() < MOST {
+                transitions.push(id);
             }
         }
     }
@@ -110,13 +110,13 @@ impl Earlier {
     /// Transitions that together shadow `id` for each of its triggers.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let none: Vec<TransitionId> = Vec::new();
-        let any = self.lines.get(&Key::AnyEvent).unwrap_or(&none);
-        let every = self.lines.get(&Key::AnyOccurrence).unwrap_or(&none);
+        let any = self.transitions.get(&Key::AnyEvent).unwrap_or(&none);
+        let every = self.transitions.get(&Key::AnyOccurrence).unwrap_or(&none);
         let mut by = BTreeSet::new();
         for key in keys(chart.transition(id)) {
             let event = matches!(key, Key::Event(_));
             let hidden = !matches!(key, Key::AnyOccurrence | Key::When | Key::Deadline);
-            let same = self.lines.get(&key).unwrap_or(&none);
+            let same = self.transitions.get(&key).unwrap_or(&none);
             let candidates = same.iter().chain(if event { any } else { &none });
             let candidates = candidates.chain(if hidden { every } else { &none });
             let candidates: Vec<TransitionId> =
@@ -129,26 +129,30 @@ impl Earlier {
 
 /// Whether `first` precedes `then` wherever and whenever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
-    covers(chart, facts.places.line(first), facts.places.line(then))
+    covers(chart, facts.scopes.transition(first), facts.scopes.transition(then))
         && sooner(chart.transition(first), chart.transition(then))
 }
 
-/// A single one of `lines` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
+/// A single one of `transitions` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
 /// guard holds.
-fn enough(chart: &Chart, lines: &[TransitionId], then: TransitionId) -> Option<Vec<TransitionId>> {
+fn enough(
+    chart: &Chart,
+    transitions: &[TransitionId],
+    then: TransitionId,
+) -> Option<Vec<TransitionId>> {
     let guard = |id: TransitionId| chart.transition(id).guard.as_ref();
-    if let Some(one) = lines.iter().find(|l| implies(chart, guard(then), guard(**l))) {
+    if let Some(one) = transitions.iter().find(|l| implies(chart, guard(then), guard(**l))) {
         return Some(vec![*one]);
     }
-    let failing = lines.iter().filter_map(|l| guard(*l)).map(|g| (g, false));
+    let failing = transitions.iter().filter_map(|l| guard(*l)).map(|g| (g, false));
     let goals: Vec<_> = failing.chain(guard(then).map(|g| (g, true))).collect();
-    (lines.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| lines.to_vec())
+    (transitions.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| transitions.to_vec())
 }
 
 /// Whether the first place includes the second.
-fn covers(chart: &Chart, whole: &Place, part: &Place) -> bool {
+fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
-    !whole.is_loose
+    !whole.is_approximate
         && part.within.iter().all(|s| inside(s, &whole.within) && !inside(s, &whole.except))
         && whole
             .except
@@ -219,23 +223,26 @@ impl Looks {
 }
 
 impl Inner {
-    fn of(chart: &Chart, facts: &Facts) -> Self {
+    fn new(chart: &Chart, facts: &Facts) -> Self {
         let left = LOOKS * (1000 + chart.states.len() + chart.transitions.len());
         let looks = Looks { left: Cell::new(left), cut: Cell::new(false) };
         let mut inner = Self { own: BTreeMap::new(), any: BTreeMap::new(), looks };
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let place = facts.places.line(id);
-            if place.within != [line.source] || !place.except.is_empty() || place.is_loose {
+            let place = facts.scopes.transition(id);
+            if place.within != [transition.source]
+                || !place.except.is_empty()
+                || place.is_approximate
+            {
                 continue;
             }
-            let every = line.trigger == Trigger::AnyOccurrence;
-            if every || line.trigger == Trigger::AnyEvent {
-                inner.any.entry(line.source).or_default().push(id);
+            let every = transition.trigger == Trigger::AnyOccurrence;
+            if every || transition.trigger == Trigger::AnyEvent {
+                inner.any.entry(transition.source).or_default().push(id);
             }
             let turn = every.then_some(None);
-            for moment in keys(line).into_iter().filter_map(moment).chain(turn) {
-                inner.own.entry(moment).or_default().entry(line.source).or_default().push(id);
+            for moment in keys(transition).into_iter().filter_map(moment).chain(turn) {
+                inner.own.entry(moment).or_default().entry(transition.source).or_default().push(id);
             }
         }
         inner
@@ -244,17 +251,17 @@ impl Inner {
     /// Transitions of inner states: in every leaf, for each trigger of `id`, one of them is taken first. They are unguarded, or
     /// the guard of `id` implies theirs.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
-        let line = chart.transition(id);
-        let events: Vec<Option<EventId>> = if line.trigger == Trigger::AnyEvent {
+        let transition = chart.transition(id);
+        let events: Vec<Option<EventId>> = if transition.trigger == Trigger::AnyEvent {
             (0..chart.events.len()).map(|e| Some(EventId::at(e))).collect()
         } else {
-            keys(line).into_iter().filter_map(moment).collect()
+            keys(transition).into_iter().filter_map(moment).collect()
         };
         let compared = Cell::new(0);
         let holds = |other: TransitionId| {
             let guard = chart.transition(other).guard.as_ref();
             compared.set(compared.get() + usize::from(guard.is_some()));
-            guard.is_none() || compared.get() <= MOST && follows(chart, line, guard)
+            guard.is_none() || compared.get() <= MOST && follows(chart, transition, guard)
         };
         let mut by = BTreeSet::new();
         for event in events {
@@ -264,11 +271,11 @@ impl Inner {
                 return None;
             }
             let takes = |s: &StateId| {
-                let lines = own.into_iter().chain(any).filter_map(|lines| lines.get(s));
+                let lines = own.into_iter().chain(any).filter_map(|transitions| transitions.get(s));
                 lines.flatten().copied().filter(|l| holds(*l)).min()
             };
-            let place = facts.places.line(id);
-            covered(chart, facts, place, line.source, &takes, &self.looks, &mut by)?;
+            let place = facts.scopes.transition(id);
+            covered(chart, facts, place, transition.source, &takes, &self.looks, &mut by)?;
         }
         if by.is_empty() { None } else { Some(by.into_iter().collect()) }
     }
@@ -285,7 +292,7 @@ fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
 fn covered(
     chart: &Chart,
     facts: &Facts,
-    place: &Place,
+    place: &ScopeCondition,
     source: StateId,
     takes: &dyn Fn(&StateId) -> Option<TransitionId>,
     looks: &Looks,
@@ -302,8 +309,8 @@ fn covered(
         if inside != source && around.any(|s| matches!(chart.state(s).kind, StateKind::Parallel)) {
             return None;
         }
-        if let Some((_, line)) = above {
-            by.insert(line);
+        if let Some((_, transition)) = above {
+            by.insert(transition);
             continue;
         }
         let mut at = StateId(top.0 + 1);
@@ -313,14 +320,14 @@ fn covered(
         while at < chart.state(*top).end {
             looks.one()?;
             let end = chart.state(at).end;
-            let skipped = !facts.reach.enters(at)
+            let skipped = !facts.reach.can_enter(at)
                 || is_history(chart, at)
                 || is_end(chart, at)
                 || place.except.contains(&at);
             if skipped {
                 at = end;
-            } else if let Some(line) = takes(&at) {
-                by.insert(line);
+            } else if let Some(transition) = takes(&at) {
+                by.insert(transition);
                 at = end;
             } else if is_leaf(chart, at) {
                 return None;

@@ -1,8 +1,8 @@
 //! Deadlines that never fire.
 
 use crate::facts::Facts;
-use crate::facts::place::Place;
 use crate::facts::reach::{domain, entries};
+use crate::facts::scope::ScopeCondition;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dead {
     /// The transition of the deadline.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The cause: what always happens first.
     pub before: Before,
 }
@@ -36,48 +36,49 @@ pub enum Before {
 /// number of transitions, times depth and deadlines of a state.
 pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     let timed = |t: &Trigger| matches!(t, Trigger::After(_) | Trigger::AfterTurns(_));
-    if !chart.transitions.iter().any(|line| timed(&line.trigger)) {
+    if !chart.transitions.iter().any(|transition| timed(&transition.trigger)) {
         return Vec::new();
     }
     let passing = passing(chart, facts);
     let firm = firm(chart, facts);
-    let moving = Moving::of(chart, facts);
+    let moving = Moving::new(chart, facts);
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !timed(&line.trigger) || !facts.reach.takes(id) {
+        if !timed(&transition.trigger) || !facts.reach.can_take(id) {
             continue;
         }
         let left = |state: &StateId| chart.ancestors(*state).find_map(|s| passing[s.index()]);
-        let places = facts.places.line(id).within.iter().filter(|s| facts.reach.enters(**s));
+        let places =
+            facts.scopes.transition(id).within.iter().filter(|s| facts.reach.can_enter(**s));
         let whens: Option<Vec<TransitionId>> = places.map(left).collect();
         let before = whens
             .and_then(|whens| whens.first().copied().map(Before::When))
             .or_else(|| sooner(chart, id, &firm).map(Before::Deadline))
             .or_else(|| moving.sooner(chart, id).map(Before::Deadline))
-            .or_else(|| limited(chart, line));
-        found.extend(before.map(|before| Dead { line: id, before }));
+            .or_else(|| limited(chart, transition));
+        found.extend(before.map(|before| Dead { transition: id, before }));
     }
     found
 }
 
 /// Whether a transition applies wherever its source is active, and exits it.
-pub(crate) fn leaves(facts: &Facts, line: &Transition, id: TransitionId) -> bool {
-    let whole = Place::of(line.source);
-    line.kind == TransitionKind::External && *facts.places.line(id) == whole
+pub(crate) fn leaves(facts: &Facts, transition: &Transition, id: TransitionId) -> bool {
+    let whole = ScopeCondition::in_state(transition.source);
+    transition.kind == TransitionKind::External && *facts.scopes.transition(id) == whole
 }
 
 /// By state: the `when` transition that exits it at once, so that it is never part of a stable configuration.
 fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     let mut found = vec![None; chart.states.len()];
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if line.trigger != Trigger::When || !leaves(facts, line, id) {
+        if transition.trigger != Trigger::When || !leaves(facts, transition, id) {
             continue;
         }
-        let place = facts.places.line(id);
-        if line.guard.as_ref().is_none_or(|g| place.is_opened_by(chart, g)) {
-            found[line.source.index()].get_or_insert(id);
+        let place = facts.scopes.transition(id);
+        if transition.guard.as_ref().is_none_or(|g| place.is_opened_by(chart, g)) {
+            found[transition.source.index()].get_or_insert(id);
         }
     }
     found
@@ -87,7 +88,7 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
 /// the latest time at which it is due.
 #[derive(Debug, Clone, Default)]
 struct Firm {
-    lines: Vec<(TransitionId, u64)>,
+    transitions: Vec<(TransitionId, u64)>,
     /// For each block of [`BLOCK`] deadlines: the soonest.
     soonest: Vec<u64>,
 }
@@ -96,11 +97,11 @@ struct Firm {
 const BLOCK: usize = 128;
 
 impl Firm {
-    fn push(&mut self, line: TransitionId, most: u64) {
-        if self.lines.len().is_multiple_of(BLOCK) {
+    fn push(&mut self, transition: TransitionId, most: u64) {
+        if self.transitions.len().is_multiple_of(BLOCK) {
             self.soonest.push(u64::MAX);
         }
-        self.lines.push((line, most));
+        self.transitions.push((transition, most));
         if let Some(soonest) = self.soonest.last_mut() {
             *soonest = most.min(*soonest);
         }
@@ -108,16 +109,18 @@ impl Firm {
 
     /// The first deadline after `behind` (or of all) that is due before `bound`.
     fn first(&self, behind: Option<TransitionId>, bound: u64) -> Option<TransitionId> {
-        let from = behind.map_or(0, |line| self.lines.partition_point(|(id, _)| *id <= line));
-        let blocks = self.lines.chunks(BLOCK).zip(&self.soonest).enumerate().skip(from / BLOCK);
+        let from = behind
+            .map_or(0, |transition| self.transitions.partition_point(|(id, _)| *id <= transition));
+        let blocks =
+            self.transitions.chunks(BLOCK).zip(&self.soonest).enumerate().skip(from / BLOCK);
         for (nth, (block, soonest)) in blocks {
             if *soonest >= bound {
                 continue;
             }
             let skipped = from.saturating_sub(nth * BLOCK);
             let found = block.iter().skip(skipped).find(|(_, most)| *most < bound);
-            if let Some((line, _)) = found {
-                return Some(*line);
+            if let Some((transition, _)) = found {
+                return Some(*transition);
             }
         }
         None
@@ -127,30 +130,32 @@ impl Firm {
 /// By state: its deadlines in milliseconds, then those in turns.
 fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
     let mut found = vec![<[Firm; 2]>::default(); chart.states.len()];
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some((_, most)) = bound(line).and_then(|bound| range(chart, bound)) else { continue };
-        if line.guard.is_none() && leaves(facts, line, id) {
-            found[line.source.index()][kind(line)].push(id, most);
+        let Some((_, most)) = bound(transition).and_then(|bound| range(chart, bound)) else {
+            continue;
+        };
+        if transition.guard.is_none() && leaves(facts, transition, id) {
+            found[transition.source.index()][kind(transition)].push(id, most);
         }
     }
     found
 }
 
 /// The index of the deadline's unit: 0 for milliseconds, 1 for turns.
-fn kind(line: &Transition) -> usize {
-    usize::from(!matches!(line.trigger, Trigger::After(_)))
+fn kind(transition: &Transition) -> usize {
+    usize::from(!matches!(transition.trigger, Trigger::After(_)))
 }
 
 /// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and
 /// transitions that are due at the same time are tried in document order.
 fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
-    let line = chart.transition(id);
-    let (least, _) = range(chart, bound(line)?)?;
-    chart.ancestors(line.source).find_map(|state| {
-        let deadlines = &firm[state.index()][kind(line)];
+    let transition = chart.transition(id);
+    let (least, _) = range(chart, bound(transition)?)?;
+    chart.ancestors(transition.source).find_map(|state| {
+        let deadlines = &firm[state.index()][kind(transition)];
         // `cover` handles earlier transitions of the same state.
-        if state == line.source {
+        if state == transition.source {
             deadlines.first(Some(id), least)
         } else {
             deadlines.first(None, least.saturating_add(1))
@@ -161,22 +166,23 @@ fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<Transit
 /// Unguarded deadlines that stay in their state and move what is inside of it: `after 3s -> work.late` in `work`.
 struct Moving {
     /// By state, in document order, each with the latest time at which it is due.
-    lines: BTreeMap<StateId, Vec<(TransitionId, u64)>>,
+    transitions: BTreeMap<StateId, Vec<(TransitionId, u64)>>,
     /// By state: the innermost state that stays active while a transition enters it.
     entered_below: Vec<Option<StateId>>,
 }
 
 impl Moving {
-    fn of(chart: &Chart, facts: &Facts) -> Self {
+    fn new(chart: &Chart, facts: &Facts) -> Self {
         let mut all =
-            Self { lines: BTreeMap::new(), entered_below: vec![None; chart.states.len()] };
+            Self { transitions: BTreeMap::new(), entered_below: vec![None; chart.states.len()] };
         let mut subtrees = vec![None; chart.states.len()];
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let Some(domain) = domain(chart, line).filter(|_| facts.reach.takes(id)) else {
+            let Some(domain) = domain(chart, transition).filter(|_| facts.reach.can_take(id))
+            else {
                 continue;
             };
-            for entry in entries(chart, line) {
+            for entry in entries(chart, transition) {
                 // A history enters what is beside it.
                 let top = match chart.state(entry).kind {
                     StateKind::History { .. } => chart.state(entry).parent.unwrap_or(entry),
@@ -190,14 +196,14 @@ impl Moving {
                 }
             }
             let (true, None, Some((_, most))) = (
-                line.kind == TransitionKind::Internal
-                    && *facts.places.line(id) == Place::of(line.source),
-                &line.guard,
-                bound(line).and_then(|bound| range(chart, bound)),
+                transition.kind == TransitionKind::Internal
+                    && *facts.scopes.transition(id) == ScopeCondition::in_state(transition.source),
+                &transition.guard,
+                bound(transition).and_then(|bound| range(chart, bound)),
             ) else {
                 continue;
             };
-            all.lines.entry(line.source).or_default().push((id, most));
+            all.transitions.entry(transition.source).or_default().push((id, most));
         }
         // Parents come before their children, and an inner domain has the greater id.
         for state in chart.state_ids() {
@@ -212,25 +218,25 @@ impl Moving {
     /// Such a deadline of an ancestor that is always due first. It fires once after its state was entered, so it precedes only the
     /// deadlines of states that are never entered later.
     fn sooner(&self, chart: &Chart, id: TransitionId) -> Option<TransitionId> {
-        let line = chart.transition(id);
-        let (least, _) = range(chart, bound(line)?)?;
-        chart.ancestors(line.source).skip(1).find_map(|state| {
-            let lines = self.lines.get(&state)?;
-            let below = self.entered_below[line.source.index()];
+        let transition = chart.transition(id);
+        let (least, _) = range(chart, bound(transition)?)?;
+        chart.ancestors(transition.source).skip(1).find_map(|state| {
+            let transitions = self.transitions.get(&state)?;
+            let below = self.entered_below[transition.source.index()];
             if below.is_some_and(|domain| chart.contains(state, domain)) {
                 return None;
             }
             let exits = |by: TransitionId| {
                 let other = chart.transition(by);
-                kind(other) == kind(line) && domain(chart, other) == Some(state)
+                kind(other) == kind(transition) && domain(chart, other) == Some(state)
             };
-            lines.iter().find(|(by, most)| *most <= least && exits(*by)).map(|(by, _)| *by)
+            transitions.iter().find(|(by, most)| *most <= least && exits(*by)).map(|(by, _)| *by)
         })
     }
 }
 
-fn bound(line: &Transition) -> Option<&Expr> {
-    match &line.trigger {
+fn bound(transition: &Transition) -> Option<&Expr> {
+    match &transition.trigger {
         Trigger::After(bound) | Trigger::AfterTurns(bound) => Some(bound),
         Trigger::Event(_)
         | Trigger::AnyEvent
@@ -276,14 +282,14 @@ pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
 }
 
 /// The limit that ends the run before the deadline of the transition is due.
-fn limited(chart: &Chart, line: &Transition) -> Option<Before> {
-    let (least, _) = range(chart, bound(line)?)?;
-    if matches!(line.trigger, Trigger::AfterTurns(_)) {
+fn limited(chart: &Chart, transition: &Transition) -> Option<Before> {
+    let (least, _) = range(chart, bound(transition)?)?;
+    if matches!(transition.trigger, Trigger::AfterTurns(_)) {
         let turns = chart.states[0].limits.turns.filter(|t| *t > 0)?;
         let ends = turns.unsigned_abs() <= least && !is_handled(chart, "turns");
         return ends.then_some(Before::Turns(turns));
     }
-    let mut around = chart.ancestors(line.source);
+    let mut around = chart.ancestors(transition.source);
     around.find_map(|state| {
         let time = chart.state(state).limits.time.filter(|t| *t > 0 && *t < least)?;
         (!is_handled(chart, "time")).then_some(Before::Time(state, time))
@@ -292,7 +298,7 @@ fn limited(chart: &Chart, line: &Transition) -> Option<Before> {
 
 /// Whether some transition may handle the limit, so that the run goes on.
 fn is_handled(chart: &Chart, kind: &str) -> bool {
-    chart.transitions.iter().any(|line| match &line.trigger {
+    chart.transitions.iter().any(|transition| match &transition.trigger {
         Trigger::AnyOccurrence => true,
         Trigger::Error(pattern) => {
             pattern.starts_with('*')

@@ -1,9 +1,9 @@
 //! Leaves in which nothing can ever happen.
 
 use crate::facts::Facts;
-use crate::facts::graph::Node;
-use crate::facts::place::is_final;
+use crate::facts::graph::GraphNode;
 use crate::facts::reach::is_leaf;
+use crate::facts::scope::is_final;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, StepKind};
 
@@ -12,13 +12,13 @@ use chartc_core::model::{Chart, StateKind, StepKind};
 pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let count = chart.states.len();
     let mut acts = vec![false; count];
-    for (i, place) in facts.places.lines.iter().enumerate() {
-        if facts.reach.takes(TransitionId::at(i)) && place.except.is_empty() {
+    for (i, place) in facts.scopes.transitions.iter().enumerate() {
+        if facts.reach.can_take(TransitionId::at(i)) && place.except.is_empty() {
             place.within.iter().for_each(|s| acts[s.index()] = true);
         }
     }
     let root = StateId::at(0);
-    for (step, place) in chart.steps.iter().zip(&facts.places.steps) {
+    for (step, place) in chart.steps.iter().zip(&facts.scopes.steps) {
         if !matches!(step.kind, StepKind::Code(_)) {
             place.within.iter().filter(|s| **s != root).for_each(|s| acts[s.index()] = true);
         }
@@ -31,7 +31,7 @@ pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
             acts[state.index()] = true;
         }
         let rests = is_leaf(chart, state) && !is_final(chart, state);
-        if !acts[state.index()] && rests && facts.reach.enters(state) && !moved(facts, state) {
+        if !acts[state.index()] && rests && facts.reach.can_enter(state) && !moved(facts, state) {
             found.push(state);
         }
     }
@@ -40,5 +40,8 @@ pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
 
 /// Whether a transition with excluded states applies in the leaf.
 fn moved(facts: &Facts, leaf: StateId) -> bool {
-    facts.moves.next(Node::Active(leaf)).any(|n| matches!(n, Node::Any(_) | Node::Line(_)))
+    facts
+        .moves
+        .next(GraphNode::Active(leaf))
+        .any(|n| matches!(n, GraphNode::Any(_) | GraphNode::Transition(_)))
 }

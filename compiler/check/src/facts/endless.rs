@@ -1,7 +1,7 @@
 //! Unbounded cycles of model calls.
 
 use crate::facts::Facts;
-use crate::facts::graph::{Moves, Node};
+use crate::facts::graph::{GraphNode, Moves};
 use crate::facts::reach::{is_end, is_leaf};
 use crate::facts::uses::{assigned, reads, walk, written};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
@@ -17,31 +17,31 @@ pub struct Round {
     /// A step of the cycle that calls the model.
     pub step: StepId,
     /// The transitions of the cycle, ascending; empty if the step may simply stay in its state.
-    pub lines: Vec<TransitionId>,
+    pub transitions: Vec<TransitionId>,
 }
 
 /// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
 /// from the host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
-    let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.enters(s));
+    let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.can_enter(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
         return None;
     }
     let moves = alone(chart, facts)?;
-    let around = Around::of(chart, facts, &counted(chart));
+    let around = Around::new(chart, facts, &counted(chart));
     for component in moves.components().iter().rev() {
-        let mut lines: Vec<TransitionId> = Vec::new();
+        let mut transitions: Vec<TransitionId> = Vec::new();
         let mut leaves: Vec<StateId> = Vec::new();
         for node in component {
             match node {
-                Node::Line(line) => lines.push(*line),
-                Node::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
-                Node::Active(_) | Node::Entered(_) | Node::Any(_) => {}
+                GraphNode::Transition(transition) => transitions.push(*transition),
+                GraphNode::Active(state) if is_leaf(chart, *state) => leaves.push(*state),
+                GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => {}
             }
         }
-        lines.sort_unstable();
+        transitions.sort_unstable();
         leaves.sort_unstable();
-        if let Some(round) = around.round(chart, &leaves, lines) {
+        if let Some(round) = around.round(chart, &leaves, transitions) {
             return Some(round);
         }
     }
@@ -50,14 +50,14 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
 
 /// The moves of the chart without host events and without answers of people; `None` if some question waits for a host event.
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
-    let alone = Alone::of(chart)?;
-    let mut places = facts.places.clone();
-    for (i, place) in places.lines.iter_mut().enumerate() {
+    let alone = Alone::new(chart)?;
+    let mut places = facts.scopes.clone();
+    for (i, place) in places.transitions.iter_mut().enumerate() {
         if !alone.takes(chart, TransitionId::at(i)) {
             place.within.clear();
         }
     }
-    Some(Moves::of(chart, &places, &facts.reach))
+    Some(Moves::new(chart, &places, &facts.reach))
 }
 
 /// Whether the step calls the model in a turn.
@@ -77,7 +77,7 @@ struct Alone {
 
 impl Alone {
     /// `None` if some question waits for a host event, because the analysis does not track which question offers an option.
-    fn of(chart: &Chart) -> Option<Self> {
+    fn new(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
             Action::walk(block, &mut |action| match action {
@@ -111,8 +111,8 @@ impl Alone {
         (!chart.steps.iter().any(|s| waits(&s))).then_some(Self { own })
     }
 
-    fn takes(&self, chart: &Chart, line: TransitionId) -> bool {
-        match &chart.transition(line).trigger {
+    fn takes(&self, chart: &Chart, transition: TransitionId) -> bool {
+        match &chart.transition(transition).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
             // People count as the host, and a child chart has limits of its own.
@@ -153,12 +153,12 @@ struct Around {
 }
 
 impl Around {
-    fn of(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
+    fn new(chart: &Chart, facts: &Facts, counted: &BTreeSet<VarId>) -> Self {
         let count = chart.states.len();
         let (mut calling, mut moves_on) = (vec![None; count], vec![false; count]);
         let (mut asks_on, mut offers) = (vec![false; count], vec![0_usize; count]);
         let mut bounded: Vec<bool> = chart.states.iter().map(|s| is_limited(&s.limits)).collect();
-        for (i, (step, place)) in chart.steps.iter().zip(&facts.places.steps).enumerate() {
+        for (i, (step, place)) in chart.steps.iter().zip(&facts.scopes.steps).enumerate() {
             let counts = step.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             for state in place.within.iter().map(|s| s.index()) {
                 moves_on[state] |= always_moves_on(chart, step);
@@ -168,14 +168,14 @@ impl Around {
                 }
             }
         }
-        for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
-            let ends = matches!(line.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
-                || line.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
+        for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
+            let ends = matches!(transition.trigger, Trigger::After(_) | Trigger::AfterTurns(_))
+                || transition.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             if ends {
                 place.within.iter().for_each(|state| bounded[state.index()] = true);
             }
-            let stays = line.targets.is_empty();
-            if let Trigger::Choice(choice) = line.trigger {
+            let stays = transition.targets.is_empty();
+            if let Trigger::Choice(choice) = transition.trigger {
                 let alone = matches!(&chart.choices[choice.index()].kind, ChoiceKind::Option(fields) if fields.is_empty());
                 for state in place.within.iter().map(|s| s.index()) {
                     offers[state] += if alone { 1 } else { 2 };
@@ -198,7 +198,12 @@ impl Around {
     }
 
     /// The cycle of these leaves and transitions, if it calls the model and nothing bounds it.
-    fn round(&self, chart: &Chart, leaves: &[StateId], lines: Vec<TransitionId>) -> Option<Round> {
+    fn round(
+        &self,
+        chart: &Chart,
+        leaves: &[StateId],
+        transitions: Vec<TransitionId>,
+    ) -> Option<Round> {
         if leaves.iter().any(|leaf| self.bounded[leaf.index()]) {
             return None;
         }
@@ -217,16 +222,16 @@ impl Around {
             }
         };
         let stays = stays && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
-        (!lines.is_empty() || stays).then_some(Round { step, lines })
+        (!transitions.is_empty() || stays).then_some(Round { step, transitions })
     }
 }
 
 /// Whether the step leaves its state whenever it is done.
 fn always_moves_on(chart: &Chart, step: &Step) -> bool {
-    step.outcomes.iter().map(|line| chart.transition(*line)).any(|line| {
-        matches!(line.trigger, Trigger::StepDone(_))
-            && line.guard.is_none()
-            && !line.targets.is_empty()
+    step.outcomes.iter().map(|transition| chart.transition(*transition)).any(|transition| {
+        matches!(transition.trigger, Trigger::StepDone(_))
+            && transition.guard.is_none()
+            && !transition.targets.is_empty()
     })
 }
 

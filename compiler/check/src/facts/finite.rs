@@ -82,7 +82,7 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
         return None;
     }
     let domains: Vec<Domain<'_>> =
-        read.keys().map(|id| Domain::of(chart, *id)).collect::<Option<_>>()?;
+        read.keys().map(|id| Domain::new(chart, *id)).collect::<Option<_>>()?;
     let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.count()));
     count.filter(|n| *n <= MOST).map(|_| (read, domains.iter().map(Domain::values).collect()))
 }
@@ -103,7 +103,7 @@ enum Few<'c> {
 }
 
 impl<'c> Domain<'c> {
-    fn of(chart: &'c Chart, id: VarId) -> Option<Self> {
+    fn new(chart: &'c Chart, id: VarId) -> Option<Self> {
         let variable = &chart.variables[id.index()];
         let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
             (&**inner, true)

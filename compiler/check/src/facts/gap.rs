@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, compatible, decide, implies};
 use crate::facts::term::root;
-use crate::facts::usage::{Spot, expressions};
+use crate::facts::usage::{ExprOwner, expressions};
 use crate::facts::uses::own_walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
@@ -19,7 +19,7 @@ const VARIABLES: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
     /// The transitions in document order; at least two, each with a guard.
-    pub lines: Vec<TransitionId>,
+    pub transitions: Vec<TransitionId>,
     /// The only values for which none of the guards holds: variables with their values.
     pub case: Vec<(Expr, Value)>,
 }
@@ -35,7 +35,7 @@ impl Gap {
 
 /// A trigger whose transitions are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Moment {
+enum GapTrigger {
     Done(StepId),
     Event(StateId, EventId),
 }
@@ -43,14 +43,17 @@ enum Moment {
 /// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover
 /// every case except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
-    let mut moments: BTreeMap<Moment, Vec<TransitionId>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    let mut moments: BTreeMap<GapTrigger, Vec<TransitionId>> = BTreeMap::new();
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        match &line.trigger {
-            Trigger::StepDone(step) => moments.entry(Moment::Done(*step)).or_default().push(id),
+        match &transition.trigger {
+            Trigger::StepDone(step) => moments.entry(GapTrigger::Done(*step)).or_default().push(id),
             Trigger::Event(events) => {
                 for event in events {
-                    moments.entry(Moment::Event(line.source, *event)).or_default().push(id);
+                    moments
+                        .entry(GapTrigger::Event(transition.source, *event))
+                        .or_default()
+                        .push(id);
                 }
             }
             Trigger::AnyEvent
@@ -70,23 +73,23 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
         }
     }
     // States with a transition for any event, or with steps, which may be questions.
-    let any = |line: &TransitionId| {
-        matches!(chart.transition(*line).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+    let any = |transition: &TransitionId| {
+        matches!(chart.transition(*transition).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
     let catching: Vec<bool> = chart
         .states
         .iter()
         .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
         .collect();
-    let last = Last::of(chart, facts);
+    let last = Last::new(chart, facts);
     let mut found: Vec<Gap> = moments
         .iter()
-        .filter(|(_, lines)| (2..=MOST).contains(&lines.len()))
+        .filter(|(_, transitions)| (2..=MOST).contains(&transitions.len()))
         .filter(|(moment, _)| !is_taken_elsewhere(chart, &last, **moment, &moments, &catching))
-        .filter_map(|(_, lines)| gap(chart, facts, lines))
+        .filter_map(|(_, transitions)| gap(chart, facts, transitions))
         .collect();
     found.retain(|gap| !is_asked_elsewhere(chart, gap));
-    found.sort_by_key(|gap| gap.lines.first().copied());
+    found.sort_by_key(|gap| gap.transitions.first().copied());
     found.dedup();
     found
 }
@@ -101,9 +104,9 @@ struct Last<'f> {
 }
 
 impl<'f> Last<'f> {
-    fn of(chart: &Chart, facts: &'f Facts) -> Self {
+    fn new(chart: &Chart, facts: &'f Facts) -> Self {
         let mut own = vec![None; chart.states.len()];
-        for (nth, place) in facts.places.steps.iter().enumerate() {
+        for (nth, place) in facts.scopes.steps.iter().enumerate() {
             for state in &place.within {
                 own[state.index()] = Some(nth);
             }
@@ -120,7 +123,7 @@ impl<'f> Last<'f> {
     /// Whether a later step may run in a state where this step may run.
     fn is_after(&self, chart: &Chart, step: StepId) -> bool {
         let later = |last: Option<usize>| last > Some(step.index());
-        self.facts.places.step(step).within.iter().any(|here| {
+        self.facts.scopes.step(step).within.iter().any(|here| {
             later(self.below[here.index()])
                 || chart.ancestors(*here).any(|s| later(self.own[s.index()]))
         })
@@ -132,16 +135,16 @@ impl<'f> Last<'f> {
 fn is_taken_elsewhere(
     chart: &Chart,
     last: &Last<'_>,
-    moment: Moment,
-    moments: &BTreeMap<Moment, Vec<TransitionId>>,
+    moment: GapTrigger,
+    moments: &BTreeMap<GapTrigger, Vec<TransitionId>>,
     catching: &[bool],
 ) -> bool {
     let (state, event) = match moment {
-        Moment::Event(state, event) => (state, event),
-        Moment::Done(step) => return last.is_after(chart, step),
+        GapTrigger::Event(state, event) => (state, event),
+        GapTrigger::Done(step) => return last.is_after(chart, step),
     };
     chart.ancestors(state).any(|around| {
-        let same = around != state && moments.contains_key(&Moment::Event(around, event));
+        let same = around != state && moments.contains_key(&GapTrigger::Event(around, event));
         same || catching[around.index()]
     })
 }
@@ -158,9 +161,9 @@ fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     let mut asked = false;
     if !steps.is_empty() {
         expressions(chart, &mut |spot, expr| {
-            let own = matches!(spot, Spot::Line(id)
+            let own = matches!(spot, ExprOwner::Transition(id)
                 if chart.transition(id).trigger.step().is_some_and(|s| steps.contains(&s)));
-            if own || matches!(spot, Spot::Value(_) | Spot::Other) {
+            if own || matches!(spot, ExprOwner::Value(_) | ExprOwner::Other) {
                 return;
             }
             own_walk(expr, &mut |e| {
@@ -179,17 +182,17 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     if !(2..=MOST).contains(&all.len()) {
         return None;
     }
-    let mut lines: Vec<TransitionId> = Vec::new();
+    let mut transitions: Vec<TransitionId> = Vec::new();
     let mut guards: Vec<&Expr> = Vec::new();
     for id in all {
-        let line = chart.transition(*id);
-        if line.scope.is_some() || !facts.reach.takes(*id) {
+        let transition = chart.transition(*id);
+        if transition.scope.is_some() || !facts.reach.can_take(*id) {
             return None;
         }
-        let guard = line.guard.as_ref()?;
+        let guard = transition.guard.as_ref()?;
         // A transition that an earlier one shadows takes nothing.
         if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
-            lines.push(*id);
+            transitions.push(*id);
             guards.push(guard);
         }
     }
@@ -197,11 +200,11 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     let apart = |(i, guard): (usize, &&Expr)| {
         guards[..i].iter().all(|other| !compatible(chart, Some(*other), Some(*guard)))
     };
-    if lines.len() < 2 || !guards.iter().enumerate().all(apart) {
+    if transitions.len() < 2 || !guards.iter().enumerate().all(apart) {
         return None;
     }
     let rest: Vec<(&Expr, bool)> = guards.iter().map(|guard| (*guard, false)).collect();
-    only_case(chart, &rest).map(|case| Gap { lines, case })
+    only_case(chart, &rest).map(|case| Gap { transitions, case })
 }
 
 /// The only values of at most [`VARIABLES`] terms that give each condition its wanted value.

@@ -1,9 +1,9 @@
 //! The graph of possible moves between states over transitions.
 
-use crate::facts::place::Places;
 use crate::facts::reach::{
     Reach, entered_by_default, entries, is_end, is_history, is_leaf, restored,
 };
+use crate::facts::scope::ScopeConditions;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -20,13 +20,13 @@ pub struct Moves {
 
 /// The meaning of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Node {
+pub enum GraphNode {
     /// The state is active.
     Active(StateId),
     /// The state is entered by default.
     Entered(StateId),
     /// The transition is taken.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// Some transition that applies in this state outside its excluded states is taken. Saves an edge from each leaf to each such
     /// transition.
     Any(StateId),
@@ -38,10 +38,10 @@ const MOST_OPEN: usize = 64;
 
 impl Moves {
     /// Builds the graph of reachable states and transitions. Linear in states and transitions.
-    pub fn of(chart: &Chart, places: &Places, reach: &Reach) -> Self {
+    pub fn new(chart: &Chart, places: &ScopeConditions, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
-        build.lines();
+        build.add_transitions();
         build.states();
         let mut edges = build.edges;
         edges.sort_unstable();
@@ -61,7 +61,7 @@ impl Moves {
         let mut search = Dfs::empty(reversed);
         let mut leads = vec![false; self.states];
         for goal in goals {
-            search.move_to(self.index(Node::Active(goal)));
+            search.move_to(self.index(GraphNode::Active(goal)));
             while let Some(node) = search.next(reversed) {
                 if let Some(place) = leads.get_mut(node.index()) {
                     *place = true;
@@ -74,24 +74,24 @@ impl Moves {
     /// By state: the length of the shortest path to the goal, in nodes.
     pub fn distances(&self, goal: StateId) -> Vec<u32> {
         let reversed = Reversed(&self.graph);
-        let mut search = Bfs::new(reversed, self.index(Node::Active(goal)));
+        let mut search = Bfs::new(reversed, self.index(GraphNode::Active(goal)));
         let mut distances = vec![u32::MAX; self.nodes()];
         while let Some(node) = search.next(reversed) {
             let near = self.graph.neighbors(node).map(|next| distances[next.index()]).min();
             distances[node.index()] = near.map_or(0, |near| near.saturating_add(1));
         }
-        distances[self.place(Node::Active(goal))] = 0;
+        distances[self.place(GraphNode::Active(goal))] = 0;
         distances.truncate(self.states);
         distances
     }
 
     /// The successors of a node, in no particular order.
-    pub fn next(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    pub fn next(&self, node: GraphNode) -> impl Iterator<Item = GraphNode> + '_ {
         self.graph.neighbors(self.index(node)).map(|n| self.node(n))
     }
 
     /// The strongly connected components, in reverse topological order: the first has no successors.
-    pub fn components(&self) -> Vec<Vec<Node>> {
+    pub fn components(&self) -> Vec<Vec<GraphNode>> {
         let found = petgraph::algo::kosaraju_scc(&self.graph);
         found.into_iter().map(|c| c.into_iter().map(|n| self.node(n)).collect()).collect()
     }
@@ -102,37 +102,37 @@ impl Moves {
     }
 
     /// The index of a node, below [`Self::nodes`].
-    pub fn place(&self, node: Node) -> usize {
+    pub fn place(&self, node: GraphNode) -> usize {
         number(self.states, node)
     }
 
-    fn index(&self, node: Node) -> NodeIndex<u32> {
+    fn index(&self, node: GraphNode) -> NodeIndex<u32> {
         NodeIndex::new(number(self.states, node))
     }
 
-    fn node(&self, index: NodeIndex<u32>) -> Node {
+    fn node(&self, index: NodeIndex<u32>) -> GraphNode {
         let i = index.index();
         match i / self.states {
-            0 => Node::Active(StateId::at(i)),
-            1 => Node::Entered(StateId::at(i - self.states)),
-            2 => Node::Any(StateId::at(i - 2 * self.states)),
-            _ => Node::Line(TransitionId::at(i - 3 * self.states)),
+            0 => GraphNode::Active(StateId::at(i)),
+            1 => GraphNode::Entered(StateId::at(i - self.states)),
+            2 => GraphNode::Any(StateId::at(i - 2 * self.states)),
+            _ => GraphNode::Transition(TransitionId::at(i - 3 * self.states)),
         }
     }
 }
 
-fn number(states: usize, node: Node) -> usize {
+fn number(states: usize, node: GraphNode) -> usize {
     match node {
-        Node::Active(state) => state.index(),
-        Node::Entered(state) => states + state.index(),
-        Node::Any(state) => 2 * states + state.index(),
-        Node::Line(line) => 3 * states + line.index(),
+        GraphNode::Active(state) => state.index(),
+        GraphNode::Entered(state) => states + state.index(),
+        GraphNode::Any(state) => 2 * states + state.index(),
+        GraphNode::Transition(transition) => 3 * states + transition.index(),
     }
 }
 
 struct Build<'c> {
     chart: &'c Chart,
-    places: &'c Places,
+    places: &'c ScopeConditions,
     reach: &'c Reach,
     edges: Vec<(u32, u32)>,
     /// Transitions with excluded states, by each state of their places.
@@ -140,29 +140,29 @@ struct Build<'c> {
 }
 
 impl Build<'_> {
-    fn edge(&mut self, from: Node, to: Node) {
+    fn edge(&mut self, from: GraphNode, to: GraphNode) {
         let states = self.chart.states.len();
         self.edges.push((number(states, from) as u32, number(states, to) as u32));
     }
 
-    fn lines(&mut self) {
+    fn add_transitions(&mut self) {
         let (chart, places, reach) = (self.chart, self.places, self.reach);
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            if !reach.takes(id) {
+            if !reach.can_take(id) {
                 continue;
             }
-            let place = places.line(id);
-            for state in place.within.iter().filter(|s| reach.enters(**s)) {
+            let place = places.transition(id);
+            for state in place.within.iter().filter(|s| reach.can_enter(**s)) {
                 if place.except.is_empty() {
-                    self.edge(Node::Active(*state), Node::Line(id));
+                    self.edge(GraphNode::Active(*state), GraphNode::Transition(id));
                 } else {
                     self.open.entry(*state).or_default().push(id);
-                    self.edge(Node::Any(*state), Node::Line(id));
+                    self.edge(GraphNode::Any(*state), GraphNode::Transition(id));
                 }
             }
-            for state in entries(chart, line) {
-                self.edge(Node::Line(id), Node::Entered(state));
+            for state in entries(chart, transition) {
+                self.edge(GraphNode::Transition(id), GraphNode::Entered(state));
             }
         }
     }
@@ -177,14 +177,14 @@ impl Build<'_> {
                 parallels[state.index()] =
                     if inside { Some(parent) } else { parallels[parent.index()] };
             }
-            if !reach.enters(state) {
+            if !reach.can_enter(state) {
                 continue;
             }
             if !is_history(chart, state) {
-                self.edge(Node::Entered(state), Node::Active(state));
+                self.edge(GraphNode::Entered(state), GraphNode::Active(state));
             }
             if let Some(parallel) = parallels[state.index()] {
-                self.edge(Node::Active(parallel), Node::Active(state));
+                self.edge(GraphNode::Active(parallel), GraphNode::Active(state));
             }
             if is_end(chart, state) {
                 continue;
@@ -192,7 +192,7 @@ impl Build<'_> {
             if let Some(parent) = row.parent
                 && !is_history(chart, state)
             {
-                self.edge(Node::Active(state), Node::Active(parent));
+                self.edge(GraphNode::Active(state), GraphNode::Active(parent));
             }
             if is_leaf(chart, state) {
                 self.exceptions(state);
@@ -208,38 +208,39 @@ impl Build<'_> {
         }
         let mut found = Vec::new();
         for place in self.chart.ancestors(leaf) {
-            let Some(lines) = self.open.get(&place) else { continue };
-            if lines.len() > MOST_OPEN {
-                found.push(Node::Any(place));
+            let Some(transitions) = self.open.get(&place) else { continue };
+            if transitions.len() > MOST_OPEN {
+                found.push(GraphNode::Any(place));
                 continue;
             }
-            let out = |l: &&TransitionId| !self.places.line(**l).leaves_out(self.chart, leaf);
-            let holding: Vec<_> = lines.iter().filter(out).copied().collect();
-            if holding.len() == lines.len() {
-                found.push(Node::Any(place));
+            let out =
+                |l: &&TransitionId| !self.places.transition(**l).excludes_leaf(self.chart, leaf);
+            let holding: Vec<_> = transitions.iter().filter(out).copied().collect();
+            if holding.len() == transitions.len() {
+                found.push(GraphNode::Any(place));
             } else {
-                found.extend(holding.into_iter().map(Node::Line));
+                found.extend(holding.into_iter().map(GraphNode::Transition));
             }
         }
         for node in found {
-            self.edge(Node::Active(leaf), node);
+            self.edge(GraphNode::Active(leaf), node);
         }
     }
 
     fn entry(&mut self, state: StateId) {
         let (chart, reach) = (self.chart, self.reach);
         for entered in entered_by_default(chart, state) {
-            self.edge(Node::Entered(state), Node::Entered(entered));
+            self.edge(GraphNode::Entered(state), GraphNode::Entered(entered));
         }
-        for child in restored(chart, state).filter(|c| reach.enters(*c)) {
-            self.edge(Node::Entered(state), Node::Entered(child));
+        for child in restored(chart, state).filter(|c| reach.can_enter(*c)) {
+            self.edge(GraphNode::Entered(state), GraphNode::Entered(child));
         }
         if let StateKind::History { deep: true, .. } = chart.state(state).kind
             && let Some(parent) = chart.state(state).parent
         {
             for inner in (parent.0 + 1..chart.state(parent).end.0).map(StateId) {
-                if reach.enters(inner) && is_leaf(chart, inner) {
-                    self.edge(Node::Entered(state), Node::Active(inner));
+                if reach.can_enter(inner) && is_leaf(chart, inner) {
+                    self.edge(GraphNode::Entered(state), GraphNode::Active(inner));
                 }
             }
         }

@@ -29,7 +29,7 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
     /// A transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// A question that waits for the event.
     Question(StepId),
 }
@@ -46,14 +46,14 @@ pub struct Unhandled {
 /// Every event that this chart itself does not handle, ascending; none if a transition takes any event.
 pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let all = |t: &Trigger| matches!(t, Trigger::AnyEvent | Trigger::AnyOccurrence);
-    if chart.transitions.iter().any(|line| all(&line.trigger)) {
+    if chart.transitions.iter().any(|transition| all(&transition.trigger)) {
         return Vec::new();
     }
     let mut handlers: BTreeMap<EventId, Vec<(Handler, StateId)>> = BTreeMap::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if let Trigger::Event(events) = &line.trigger {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if let Trigger::Event(events) = &transition.trigger {
             for event in events {
-                let handler = (Handler::Line(TransitionId::at(i)), line.source);
+                let handler = (Handler::Transition(TransitionId::at(i)), transition.source);
                 handlers.entry(*event).or_default().push(handler);
             }
         }
@@ -69,7 +69,7 @@ pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let mut found = Vec::new();
     for event in (0..chart.events.len()).map(EventId::at) {
         let of = handlers.remove(&event).unwrap_or_default();
-        if !of.iter().any(|(_, state)| facts.reach.enters(*state)) {
+        if !of.iter().any(|(_, state)| facts.reach.can_enter(*state)) {
             let dead = of.into_iter().map(|(handler, _)| handler).collect();
             found.push(Unhandled { event, dead });
         }

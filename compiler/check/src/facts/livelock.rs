@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::held::{Held, defaulted};
+use crate::facts::known_values::{KnownValues, defaulted};
 use crate::facts::reach::{entries, is_leaf};
 use crate::facts::uses::{assigned, changes, is_where, reads, walk, written};
 use chartc_core::arena::{StateId, TransitionId, VarId};
@@ -20,7 +20,7 @@ const GIVEN: usize = 6;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
     /// In the order taken, starting from the least id.
-    pub lines: Vec<TransitionId>,
+    pub transitions: Vec<TransitionId>,
     /// The transitions whose guards are assumed: the first one, and those that only read what the host or an answer sets.
     pub given: Vec<TransitionId>,
 }
@@ -29,17 +29,17 @@ pub struct Livelock {
 /// transition whose guard may hold is the next one of the cycle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
-    let whens = chart.transitions.iter().filter(|line| line.trigger == Trigger::When);
-    let mut sources: Vec<StateId> = whens.map(|line| line.source).collect();
+    let whens = chart.transitions.iter().filter(|transition| transition.trigger == Trigger::When);
+    let mut sources: Vec<StateId> = whens.map(|transition| transition.source).collect();
     sources.sort_unstable();
     let defaulted = defaulted(chart);
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if line.trigger != Trigger::When || !facts.reach.takes(id) {
+        if transition.trigger != Trigger::When || !facts.reach.can_take(id) {
             continue;
         }
         let leaves =
-            facts.places.line(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
+            facts.scopes.transition(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             let Some(within) = alone(chart, &sources, leaf) else { continue };
             if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within), &defaulted) {
@@ -51,13 +51,13 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             }
         }
     }
-    found.into_iter().map(|(lines, given)| Livelock { lines, given }).collect()
+    found.into_iter().map(|(transitions, given)| Livelock { transitions, given }).collect()
 }
 
 /// A leaf in which a targetless transition of the state may be taken; for other transitions, any leaf will do.
 fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     let mut below = (state.0..chart.state(state).end.0).map(StateId);
-    below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))
+    below.find(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s))
 }
 
 /// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf
@@ -82,17 +82,17 @@ fn cycle(
     defaulted: &BTreeSet<VarId>,
 ) -> Option<(Vec<TransitionId>, Vec<TransitionId>)> {
     let mut given = vec![first];
-    let mut lines = vec![first];
-    let (mut at, mut line) = (leaf, first);
+    let mut transitions = vec![first];
+    let (mut at, mut transition) = (leaf, first);
     let mut landed = vec![leaf];
-    let mut held = Held::of(defaulted);
-    while lines.len() <= LONGEST {
-        let (taken, before) = (chart.transition(line), at);
+    let mut held = KnownValues::new(defaulted);
+    while transitions.len() <= LONGEST {
+        let (taken, before) = (chart.transition(transition), at);
         if !taken.targets.is_empty() {
             at = leaf_of(chart, taken)?;
             let is_inside = |state| chart.contains(within, state) && state != within;
             let is_alone = match chart.state(within).parent {
-                None => lonely(chart, at),
+                None => is_outside_parallel(chart, at),
                 Some(_) => is_inside(taken.source) && is_inside(at),
             };
             if !is_alone {
@@ -103,17 +103,17 @@ fn cycle(
         held.follow(chart, taken, (before, at));
         let next = forced(chart, facts, at, &mut given, &held)?;
         if next == first {
-            return stays(chart, &lines, &landed, &given, within).then(|| {
-                let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
-                lines.rotate_left(least);
-                (lines, given)
+            return stays(chart, &transitions, &landed, &given, within).then(|| {
+                let least = (0..transitions.len()).min_by_key(|i| transitions[*i]).unwrap_or(0);
+                transitions.rotate_left(least);
+                (transitions, given)
             });
         }
-        if lines.contains(&next) {
+        if transitions.contains(&next) {
             return None;
         }
-        lines.push(next);
-        line = next;
+        transitions.push(next);
+        transition = next;
     }
     None
 }
@@ -122,7 +122,7 @@ fn cycle(
 /// last leaf.
 fn stays(
     chart: &Chart,
-    lines: &[TransitionId],
+    transitions: &[TransitionId],
     landed: &[StateId],
     given: &[TransitionId],
     within: StateId,
@@ -134,9 +134,9 @@ fn stays(
         let is_beside = is_where(guard) && !asks_inside(chart, guard, within);
         local |= reads(chart, guard, &mut watched) && !is_beside;
     }
-    lines.iter().zip(&landed[1..]).all(|(id, at)| {
-        let line = chart.transition(*id);
-        (!local || line.targets.is_empty()) && !changes(chart, line, *at, &watched)
+    transitions.iter().zip(&landed[1..]).all(|(id, at)| {
+        let transition = chart.transition(*id);
+        (!local || transition.targets.is_empty()) && !changes(chart, transition, *at, &watched)
     })
 }
 
@@ -152,13 +152,13 @@ fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
 }
 
 /// The single leaf that a transition enters, if there is one and it is not inside a parallel.
-pub(crate) fn landing(chart: &Chart, line: &Transition) -> Option<StateId> {
-    leaf_of(chart, line).filter(|leaf| lonely(chart, *leaf))
+pub(crate) fn landing(chart: &Chart, transition: &Transition) -> Option<StateId> {
+    leaf_of(chart, transition).filter(|leaf| is_outside_parallel(chart, *leaf))
 }
 
 /// The single leaf that a transition enters, if there is one.
-fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
-    let entered = entries(chart, line);
+fn leaf_of(chart: &Chart, transition: &Transition) -> Option<StateId> {
+    let entered = entries(chart, transition);
     let [mut at] = entered[..] else { return None };
     loop {
         match &chart.state(at).kind {
@@ -175,7 +175,7 @@ fn leaf_of(chart: &Chart, line: &Transition) -> Option<StateId> {
 }
 
 /// Whether the leaf is outside of all parallels.
-pub(crate) fn lonely(chart: &Chart, leaf: StateId) -> bool {
+pub(crate) fn is_outside_parallel(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
@@ -187,17 +187,19 @@ fn forced(
     facts: &Facts,
     leaf: StateId,
     given: &mut Vec<TransitionId>,
-    held: &Held<'_>,
+    held: &KnownValues<'_>,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
     for state in chart.ancestors(leaf) {
         for id in &chart.state(state).transitions {
-            let line = chart.transition(*id);
-            if line.trigger != Trigger::When || !facts.places.line(*id).covers(chart, leaf) {
+            let transition = chart.transition(*id);
+            if transition.trigger != Trigger::When
+                || !facts.scopes.transition(*id).may_hold_in(chart, leaf)
+            {
                 continue;
             }
             let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
-            let Some(own) = line.guard.as_ref() else { return Some(*id) };
+            let Some(own) = transition.guard.as_ref() else { return Some(*id) };
             let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
             if decide(chart, &against) == Verdict::Never {
                 return Some(*id);

@@ -17,15 +17,15 @@ pub mod graph;
 pub mod guard;
 pub mod handling;
 pub(crate) mod hash;
-pub(crate) mod held;
 pub(crate) mod interval;
+pub(crate) mod known_values;
 pub mod livelock;
-pub mod place;
+pub mod loops;
 pub mod progress;
 pub mod range;
 pub mod reach;
 pub mod restart;
-pub mod rounds;
+pub mod scope;
 pub(crate) mod term;
 pub mod usage;
 pub mod uses;
@@ -34,9 +34,9 @@ pub mod witness;
 use chartc_core::arena::{EventId, StepId, TransitionId};
 use chartc_core::model::Chart;
 use graph::Moves;
-use place::Places;
 use range::Ranges;
 use reach::Reach;
+use scope::ScopeConditions;
 use std::collections::BTreeSet;
 
 /// The facts that the analyses have established about one chart.
@@ -45,7 +45,7 @@ pub struct Facts {
     /// The bounds of variables.
     pub ranges: Ranges,
     /// The states in which each transition and each step may act.
-    pub places: Places,
+    pub scopes: ScopeConditions,
     /// The reachable states, and how each is entered.
     pub reach: Reach,
     /// The graph of possible moves.
@@ -60,14 +60,14 @@ pub struct Facts {
 
 impl Facts {
     /// Runs the analyses that several lints need. Linear in the size of the chart, up to logarithms.
-    pub fn of(chart: &Chart) -> Self {
-        let ranges = Ranges::of(chart);
-        let places = Places::of(chart, &ranges);
-        let reach = Reach::of(chart, &places);
-        let moves = Moves::of(chart, &places, &reach);
+    pub fn new(chart: &Chart) -> Self {
+        let ranges = Ranges::new(chart);
+        let scopes = ScopeConditions::new(chart, &ranges);
+        let reach = Reach::compute(chart, &scopes);
+        let moves = Moves::new(chart, &scopes, &reach);
         let (late, passed, sure) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let mut facts = Self { ranges, places, reach, moves, late, passed, sure };
-        facts.late = deadline::dead(chart, &facts).iter().map(|dead| dead.line).collect();
+        let mut facts = Self { ranges, scopes, reach, moves, late, passed, sure };
+        facts.late = deadline::dead(chart, &facts).iter().map(|dead| dead.transition).collect();
         facts
     }
 }

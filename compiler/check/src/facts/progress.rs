@@ -2,9 +2,9 @@
 
 use crate::facts::Facts;
 use crate::facts::drive::undriven;
-use crate::facts::graph::Node;
-use crate::facts::place::is_final;
+use crate::facts::graph::GraphNode;
 use crate::facts::reach::{is_end, is_leaf};
+use crate::facts::scope::is_final;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind};
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub struct Trap {
 /// in a chart without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
 pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
-    let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.enters(*s)).collect();
+    let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.can_enter(*s)).collect();
     if !all.is_empty() && ends.is_empty() {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     while let Some(first) = states.get(at).copied() {
         let whole = |top: &StateId| {
             let below = (top.0..chart.state(*top).end.0).map(StateId);
-            let mut leaves = below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s));
+            let mut leaves = below.filter(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s));
             leaves.all(|s| states.binary_search(&s).is_ok())
         };
         let above = chart.ancestors(first).filter(|s| *s != StateId::at(0));
@@ -86,7 +86,7 @@ fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
             .any(|c| c != number && beyond.get(c).copied().unwrap_or(false));
         let mut here: Vec<StateId> = nodes
             .into_iter()
-            .filter_map(|n| if let Node::Active(s) = n { Some(s) } else { None })
+            .filter_map(|n| if let GraphNode::Active(s) = n { Some(s) } else { None })
             .filter(|s| leaves.contains(s))
             .collect();
         here.sort_unstable();

@@ -37,7 +37,7 @@ type Here = Vec<(VarId, Range)>;
 
 impl Ranges {
     /// Computes the bounds from everything that sets a variable.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn new(chart: &Chart) -> Self {
         let mut rows: Vec<Option<Range>> = chart.variables.iter().map(first).collect();
         for step in &chart.steps {
             step.into.iter().for_each(|id| rows[id.index()] = None);
@@ -129,16 +129,17 @@ impl Ranges {
         // Transitions of several regions are taken together, and the `exit` blocks run before a transition's actions.
         let together = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         let exits = chart.states.iter().flat_map(|s| &s.exit).any(|b| self.sets(b));
-        let lines = chart.transitions.iter().filter(|line| self.sets(&line.actions));
-        for line in lines {
+        let transitions =
+            chart.transitions.iter().filter(|transition| self.sets(&transition.actions));
+        for transition in transitions {
             // The actions of a tool call run only after the call has returned.
-            let later = matches!(line.trigger, Trigger::Choice(id)
+            let later = matches!(transition.trigger, Trigger::Choice(id)
                 if matches!(chart.choices[id.index()].kind, ChoiceKind::Call(..)));
-            let guard = line.guard.as_ref().filter(|_| !together && !exits && !later);
-            blocks.push((guard, &line.actions));
+            let guard = transition.guard.as_ref().filter(|_| !together && !exits && !later);
+            blocks.push((guard, &transition.actions));
         }
         let lines: BTreeSet<*const Action> =
-            chart.transitions.iter().map(|line| line.actions.as_ptr()).collect();
+            chart.transitions.iter().map(|transition| transition.actions.as_ptr()).collect();
         let others = written(chart).filter(|b| self.sets(b) && !lines.contains(&b.as_ptr()));
         blocks.extend(others.map(|block| (None, &block[..])));
         blocks

@@ -1,6 +1,6 @@
 //! Which states are reachable, and by which transitions.
 
-use crate::facts::place::{Places, is_final};
+use crate::facts::scope::{ScopeConditions, is_final};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, Transition, TransitionKind};
 use chartc_core::structure;
@@ -12,7 +12,7 @@ pub enum Cause {
     /// The run starts in it.
     Start,
     /// A transition enters it.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// It is entered along with this state: as its initial child, region, history default, child or parent.
     With(StateId),
 }
@@ -29,28 +29,28 @@ pub struct Reach {
 impl Reach {
     /// Searches breadth first over transitions, so that the causes form shortest paths. Linear in states, transitions, and
     /// targets times depth.
-    pub fn of(chart: &Chart, places: &Places) -> Self {
-        Search::new(chart, places).run()
+    pub fn compute(chart: &Chart, places: &ScopeConditions) -> Self {
+        ReachSearch::new(chart, places).run()
     }
 
     /// Likewise for the part of a run before it enters `barred`, with what the last transition of that part enters.
-    pub fn before(chart: &Chart, places: &Places, barred: StateId) -> Self {
-        Search { barred: Some(barred), ..Search::new(chart, places) }.run()
+    pub fn before(chart: &Chart, places: &ScopeConditions, barred: StateId) -> Self {
+        ReachSearch { barred: Some(barred), ..ReachSearch::new(chart, places) }.run()
     }
 
     /// Whether the state can be active (or, for a history, be targeted).
-    pub fn enters(&self, state: StateId) -> bool {
+    pub fn can_enter(&self, state: StateId) -> bool {
         self.causes[state.index()].is_some()
     }
 
     /// Whether the transition can be taken.
-    pub fn takes(&self, line: TransitionId) -> bool {
-        self.actors[line.index()].is_some()
+    pub fn can_take(&self, transition: TransitionId) -> bool {
+        self.actors[transition.index()].is_some()
     }
 
     /// Leaves that can be active, ascending: atomic states, and final states below the top level.
     pub fn leaves<'c>(&'c self, chart: &'c Chart) -> impl Iterator<Item = StateId> + 'c {
-        chart.state_ids().filter(|s| self.enters(*s) && is_leaf(chart, *s))
+        chart.state_ids().filter(|s| self.can_enter(*s) && is_leaf(chart, *s))
     }
 }
 
@@ -69,19 +69,19 @@ pub fn is_end(chart: &Chart, state: StateId) -> bool {
 }
 
 /// The transition domain: all states that the transition exits are its descendants. `None` if it is targetless.
-pub fn domain(chart: &Chart, line: &Transition) -> Option<StateId> {
-    if line.targets.is_empty() {
+pub fn domain(chart: &Chart, transition: &Transition) -> Option<StateId> {
+    if transition.targets.is_empty() {
         return None;
     }
-    let is_internal = line.kind == TransitionKind::Internal;
-    let holds = |s| line.targets.iter().all(|t| s != t.state && chart.contains(s, t.state));
-    Some(structure::domain(chart, line.source, is_internal, holds))
+    let is_internal = transition.kind == TransitionKind::Internal;
+    let holds = |s| transition.targets.iter().all(|t| s != t.state && chart.contains(s, t.state));
+    Some(structure::domain(chart, transition.source, is_internal, holds))
 }
 
 /// Every state that a transition enters by default: its targets, and the regions entered with them.
-pub fn entries(chart: &Chart, line: &Transition) -> Vec<StateId> {
-    let Some(domain) = domain(chart, line) else { return Vec::new() };
-    let targets: Vec<StateId> = line.targets.iter().map(|t| t.state).collect();
+pub fn entries(chart: &Chart, transition: &Transition) -> Vec<StateId> {
+    let Some(domain) = domain(chart, transition) else { return Vec::new() };
+    let targets: Vec<StateId> = transition.targets.iter().map(|t| t.state).collect();
     entered_with(chart, &targets, domain)
 }
 
@@ -133,7 +133,7 @@ pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId
 }
 
 /// Whether entering these states by default enters `state` or a state inside it, whatever histories have recorded.
-pub fn enters_surely(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
+pub fn surely_enters(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
     closure(chart, entries, |s| !is_history(chart, s)).iter().any(|s| chart.contains(state, *s))
 }
 
@@ -161,15 +161,15 @@ pub fn is_history(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::History { .. })
 }
 
-enum Item {
+enum WorkItem {
     Active(StateId, Cause),
     Default(StateId, Cause),
-    Line(TransitionId),
+    Transition(TransitionId),
 }
 
-struct Search<'c> {
+struct ReachSearch<'c> {
     chart: &'c Chart,
-    places: &'c Places,
+    places: &'c ScopeConditions,
     causes: Vec<Option<Cause>>,
     defaulted: Vec<bool>,
     actors: Vec<Option<StateId>>,
@@ -183,15 +183,15 @@ struct Search<'c> {
     barred: Option<StateId>,
     /// By state: whether it is entered along with the barred one, and how.
     along: Vec<Option<Cause>>,
-    now: VecDeque<Item>,
-    later: VecDeque<Item>,
+    now: VecDeque<WorkItem>,
+    later: VecDeque<WorkItem>,
 }
 
-impl<'c> Search<'c> {
-    fn new(chart: &'c Chart, places: &'c Places) -> Self {
+impl<'c> ReachSearch<'c> {
+    fn new(chart: &'c Chart, places: &'c ScopeConditions) -> Self {
         let count = chart.states.len();
         let mut starting = vec![Vec::new(); count];
-        for (i, place) in places.lines.iter().enumerate() {
+        for (i, place) in places.transitions.iter().enumerate() {
             for state in &place.within {
                 starting[state.index()].push(TransitionId::at(i));
             }
@@ -214,14 +214,14 @@ impl<'c> Search<'c> {
 
     fn run(mut self) -> Reach {
         let root = StateId::at(0);
-        if !self.is_last(&[root], Cause::Start) {
+        if !self.stop_at_barred(&[root], Cause::Start) {
             self.default(root, Cause::Start);
         }
         while let Some(item) = self.now.pop_front().or_else(|| self.later.pop_front()) {
             match item {
-                Item::Active(state, cause) => self.active(state, cause),
-                Item::Default(state, cause) => self.default(state, cause),
-                Item::Line(line) => self.line(line),
+                WorkItem::Active(state, cause) => self.active(state, cause),
+                WorkItem::Default(state, cause) => self.default(state, cause),
+                WorkItem::Transition(transition) => self.take_transition(transition),
             }
         }
         let both = self.causes.into_iter().zip(self.along);
@@ -232,10 +232,10 @@ impl<'c> Search<'c> {
         self.barred.is_some_and(|barred| self.chart.contains(barred, state))
     }
 
-    /// Whether entering these states surely enters the barred one; then notes what else is entered, but not what follows.
-    fn is_last(&mut self, entries: &[StateId], cause: Cause) -> bool {
+    /// If entering these states surely enters the barred one, notes what else is entered, but not what follows, and returns `true`.
+    fn stop_at_barred(&mut self, entries: &[StateId], cause: Cause) -> bool {
         let chart = self.chart;
-        if !self.barred.is_some_and(|barred| enters_surely(chart, entries, barred)) {
+        if !self.barred.is_some_and(|barred| surely_enters(chart, entries, barred)) {
             return false;
         }
         for entered in closure(chart, entries, |_| true) {
@@ -253,7 +253,7 @@ impl<'c> Search<'c> {
         if self.bars(state) {
             // A history may lead there, or elsewhere.
             let outside = self.barred.and_then(|barred| self.chart.state(barred).parent);
-            self.now.extend(outside.map(|parent| Item::Active(parent, cause)));
+            self.now.extend(outside.map(|parent| WorkItem::Active(parent, cause)));
             return;
         }
         if self.causes[state.index()].is_some() {
@@ -261,19 +261,19 @@ impl<'c> Search<'c> {
         }
         self.causes[state.index()] = Some(cause);
         if let Some(parent) = self.chart.state(state).parent {
-            self.now.push_back(Item::Active(parent, Cause::With(state)));
+            self.now.push_back(WorkItem::Active(parent, Cause::With(state)));
             if self.remembered[parent.index()] {
-                self.now.push_back(Item::Default(state, Cause::With(parent)));
+                self.now.push_back(WorkItem::Default(state, Cause::With(parent)));
             }
         }
         if is_end(self.chart, state) {
             return;
         }
-        for line in std::mem::take(&mut self.starting[state.index()]) {
-            if self.places.line(line).except.is_empty() {
-                self.take(line, state);
+        for transition in std::mem::take(&mut self.starting[state.index()]) {
+            if self.places.transition(transition).except.is_empty() {
+                self.take(transition, state);
             } else {
-                self.waiting.entry(state).or_default().push(line);
+                self.waiting.entry(state).or_default().push(transition);
             }
         }
         self.wake(state);
@@ -301,28 +301,30 @@ impl<'c> Search<'c> {
     }
 
     fn serve(&mut self, place: StateId, leaf: StateId) {
-        let Some(lines) = self.waiting.remove(&place) else { return };
-        let (ready, waiting): (Vec<_>, Vec<_>) =
-            lines.into_iter().partition(|l| !self.places.line(*l).leaves_out(self.chart, leaf));
-        for line in ready {
-            self.take(line, leaf);
+        let Some(transitions) = self.waiting.remove(&place) else { return };
+        let (ready, waiting): (Vec<_>, Vec<_>) = transitions
+            .into_iter()
+            .partition(|l| !self.places.transition(*l).excludes_leaf(self.chart, leaf));
+        for transition in ready {
+            self.take(transition, leaf);
         }
         if !waiting.is_empty() {
             self.waiting.insert(place, waiting);
         }
     }
 
-    fn take(&mut self, line: TransitionId, actor: StateId) {
-        if self.actors[line.index()].is_none() {
-            self.actors[line.index()] = Some(actor);
-            self.later.push_back(Item::Line(line));
+    fn take(&mut self, transition: TransitionId, actor: StateId) {
+        if self.actors[transition.index()].is_none() {
+            self.actors[transition.index()] = Some(actor);
+            self.later.push_back(WorkItem::Transition(transition));
         }
     }
 
-    fn line(&mut self, id: TransitionId) {
-        let (cause, entered) = (Cause::Line(id), entries(self.chart, self.chart.transition(id)));
-        if !self.is_last(&entered, cause) {
-            self.now.extend(entered.into_iter().map(|state| Item::Default(state, cause)));
+    fn take_transition(&mut self, id: TransitionId) {
+        let (cause, entered) =
+            (Cause::Transition(id), entries(self.chart, self.chart.transition(id)));
+        if !self.stop_at_barred(&entered, cause) {
+            self.now.extend(entered.into_iter().map(|state| WorkItem::Default(state, cause)));
         }
     }
 
@@ -337,14 +339,14 @@ impl<'c> Search<'c> {
         }
         let with = Cause::With(state);
         for entered in entered_by_default(chart, state) {
-            self.now.push_back(Item::Default(entered, with));
+            self.now.push_back(WorkItem::Default(entered, with));
         }
         if let StateKind::History { deep: false, .. } = chart.state(state).kind
             && let Some(parent) = chart.state(state).parent
             && !std::mem::replace(&mut self.remembered[parent.index()], true)
         {
             for child in restored(chart, state).filter(|c| self.causes[c.index()].is_some()) {
-                self.now.push_back(Item::Default(child, with));
+                self.now.push_back(WorkItem::Default(child, with));
             }
         }
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
     /// The transition. It is taken only while the parallel is active.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The parallel that is exited and entered again.
     pub parallel: StateId,
     /// The first few untargeted regions in which a restart is observable; at least one.
@@ -24,10 +24,10 @@ const TOLD: usize = 4;
 
 /// Every such transition that can be taken, ascending. Linear in transitions, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
-    let taken = |id: &TransitionId| facts.reach.takes(*id);
-    let lines = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
+    let taken = |id: &TransitionId| facts.reach.can_take(*id);
+    let transitions = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
     let mut busy = BTreeMap::new();
-    lines.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
+    transitions.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
 }
 
 /// Checks one transition. `busy` caches the regions of each parallel in which a restart is observable.
@@ -37,10 +37,10 @@ fn reset(
     id: TransitionId,
     busy: &mut BTreeMap<StateId, Vec<StateId>>,
 ) -> Option<Reset> {
-    let line = chart.transition(id);
-    let domain = domain(chart, line)?;
-    let place = facts.places.line(id);
-    let target = line.targets.first()?.state;
+    let transition = chart.transition(id);
+    let domain = domain(chart, transition)?;
+    let place = facts.scopes.transition(id);
+    let target = transition.targets.first()?.state;
     let between = chart.ancestors(target).skip(1).take_while(|s| *s != domain);
     let left = |s: &StateId| {
         matches!(chart.state(*s).kind, StateKind::Parallel)
@@ -50,7 +50,8 @@ fn reset(
     let parallel = between.filter(left).last()?;
     let region_of =
         |state: StateId| chart.ancestors(state).find(|s| chart.state(*s).parent == Some(parallel));
-    let named: BTreeSet<StateId> = line.targets.iter().filter_map(|t| region_of(t.state)).collect();
+    let named: BTreeSet<StateId> =
+        transition.targets.iter().filter_map(|t| region_of(t.state)).collect();
     let all = busy.entry(parallel).or_insert_with(|| {
         let regions = chart.children(parallel);
         regions.filter(|r| !is_history(chart, *r) && is_busy(chart, *r)).collect()
@@ -58,7 +59,7 @@ fn reset(
     let count = all.len() - named.iter().filter(|r| all.binary_search(r).is_ok()).count();
     let regions: Vec<StateId> =
         all.iter().filter(|r| !named.contains(r)).take(TOLD).copied().collect();
-    (count > 0).then_some(Reset { line: id, parallel, regions, count })
+    (count > 0).then_some(Reset { transition: id, parallel, regions, count })
 }
 
 /// Whether re-entering the state is observable: it has actions, transitions, steps or children.
@@ -75,7 +76,7 @@ fn is_busy(chart: &Chart, state: StateId) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restart {
     /// The transition.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// The state that is exited and entered again.
     pub state: StateId,
 }
@@ -84,14 +85,14 @@ pub struct Restart {
 /// depth.
 pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some(scope) = &line.scope else { continue };
-        if !facts.reach.takes(id) {
+        let Some(scope) = &transition.scope else { continue };
+        if !facts.reach.can_take(id) {
             continue;
         }
-        let place = facts.places.line(id);
-        let again = line.targets.iter().map(|t| t.state).find_map(|target| {
+        let place = facts.scopes.transition(id);
+        let again = transition.targets.iter().map(|t| t.state).find_map(|target| {
             let state = if is_history(chart, target) {
                 chart.state(target).parent.unwrap_or(target)
             } else if scope.wildcard {
@@ -100,10 +101,10 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
                 target
             };
             let listed = scope.wildcard || scope.any_of.binary_search(&state).is_ok();
-            let holds = listed && facts.reach.enters(state) && place.covers(chart, state);
-            (holds && state != line.source).then_some(state)
+            let holds = listed && facts.reach.can_enter(state) && place.may_hold_in(chart, state);
+            (holds && state != transition.source).then_some(state)
         });
-        found.extend(again.map(|state| Restart { line: id, state }));
+        found.extend(again.map(|state| Restart { transition: id, state }));
     }
     found
 }
@@ -112,15 +113,15 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
 pub fn left(chart: &Chart, facts: &Facts) -> Vec<bool> {
     let mut own = vec![false; chart.states.len()];
     let mut below = vec![false; chart.states.len()];
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some(domain) = domain(chart, line) else { continue };
-        if !facts.reach.takes(id) || line.targets.iter().any(|t| is_end(chart, t.state)) {
+        let Some(domain) = domain(chart, transition) else { continue };
+        if !facts.reach.can_take(id) || transition.targets.iter().any(|t| is_end(chart, t.state)) {
             continue;
         }
-        let place = facts.places.line(id);
+        let place = facts.scopes.transition(id);
         for within in &place.within {
-            if place.is_loose || !chart.contains(domain, *within) || *within == domain {
+            if place.is_approximate || !chart.contains(domain, *within) || *within == domain {
                 below[domain.index()] = true;
             } else {
                 let path = chart.ancestors(*within).take_while(|s| *s != domain);

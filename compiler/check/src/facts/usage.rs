@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 /// The owner of an expression, in the categories that lints distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Spot {
+pub enum ExprOwner {
     /// The guard of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The condition of a step.
     Step(StepId),
     /// A named condition.
@@ -52,7 +52,7 @@ pub struct Usage {
 
 impl Usage {
     /// Collects the uses of the whole chart in one pass.
-    pub fn of(chart: &Chart) -> Self {
+    pub fn new(chart: &Chart) -> Self {
         let variables = chart.variables.len();
         let mut usage = Self {
             read: vec![false; variables],
@@ -70,7 +70,7 @@ impl Usage {
             own_walk(expr, &mut |e| {
                 if let ExprKind::Variable(id) = e.kind {
                     usage.seen[id.index()] = true;
-                    usage.read[id.index()] |= spot != Spot::Value(id);
+                    usage.read[id.index()] |= spot != ExprOwner::Value(id);
                 }
                 if let ExprKind::Answer(id) = e.kind {
                     usage.answers[id.index()] = true;
@@ -92,9 +92,9 @@ impl Usage {
                 usage.called[id.index()] = true;
             }
         });
-        for line in &chart.transitions {
-            if let Trigger::StepDone(step) = line.trigger {
-                usage.answers[step.index()] |= takes_payload(line);
+        for transition in &chart.transitions {
+            if let Trigger::StepDone(step) = transition.trigger {
+                usage.answers[step.index()] |= takes_payload(transition);
             }
         }
         for step in &chart.steps {
@@ -144,7 +144,7 @@ pub struct Fixed {
     /// The variable.
     pub variable: VarId,
     /// The owner of the first such condition.
-    pub spot: Spot,
+    pub spot: ExprOwner,
 }
 
 /// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with
@@ -159,8 +159,11 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let mut told = BTreeSet::new();
     expressions(chart, &mut |spot, expr| {
         match spot {
-            Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) | Spot::Permission(_) => {}
-            Spot::Value(_) | Spot::Other => return,
+            ExprOwner::Transition(_)
+            | ExprOwner::Step(_)
+            | ExprOwner::Predicate(_)
+            | ExprOwner::Permission(_) => {}
+            ExprOwner::Value(_) | ExprOwner::Other => return,
         }
         for test in tests(expr) {
             let mut all = true;
@@ -215,23 +218,27 @@ fn changes(kind: &ExprKind) -> bool {
 }
 
 /// Calls `visit` with every outermost expression of the chart and its owner.
-pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) {
+pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     for variable in &chart.variables {
-        variable.default.iter().for_each(|e| visit(Spot::Other, e));
+        variable.default.iter().for_each(|e| visit(ExprOwner::Other, e));
     }
     for (i, predicate) in chart.predicates.iter().enumerate() {
-        visit(Spot::Predicate(i), &predicate.expr);
+        visit(ExprOwner::Predicate(i), &predicate.expr);
     }
     for state in &chart.states {
-        state.advice.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
+        state.advice.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        line.guard.iter().for_each(|e| visit(Spot::Line(id), e));
-        line.targets.iter().flat_map(|t| &t.arguments).for_each(|e| visit(Spot::Other, e));
-        match &line.trigger {
+        transition.guard.iter().for_each(|e| visit(ExprOwner::Transition(id), e));
+        transition
+            .targets
+            .iter()
+            .flat_map(|t| &t.arguments)
+            .for_each(|e| visit(ExprOwner::Other, e));
+        match &transition.trigger {
             Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
-                visit(Spot::Other, e);
+                visit(ExprOwner::Other, e);
             }
             Trigger::Event(_)
             | Trigger::AnyEvent
@@ -248,59 +255,65 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(Spot, &'c Expr)) 
             | Trigger::LimitWarn(_) => {}
         }
     }
-    chart.computed_limits().for_each(|(_, limit)| visit(Spot::Other, &limit.value));
+    chart.computed_limits().for_each(|(_, limit)| visit(ExprOwner::Other, &limit.value));
     for choice in &chart.choices {
-        choice.text.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
+        choice.text.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
     }
     for (i, step) in chart.steps.iter().enumerate() {
-        step.guard.iter().for_each(|e| visit(Spot::Step(StepId::at(i)), e));
-        step.ends_turn.iter().for_each(|e| visit(Spot::Other, e));
-        step.each.iter().for_each(|each| visit(Spot::Other, &each.list));
-        step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(Spot::Other, e));
+        step.guard.iter().for_each(|e| visit(ExprOwner::Step(StepId::at(i)), e));
+        step.ends_turn.iter().for_each(|e| visit(ExprOwner::Other, e));
+        step.each.iter().for_each(|each| visit(ExprOwner::Other, &each.list));
+        step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
         match &step.kind {
-            StepKind::Call(_, arguments) => arguments.iter().for_each(|e| visit(Spot::Other, e)),
-            StepKind::Run(run) => run.arguments.iter().for_each(|(_, e)| visit(Spot::Other, e)),
-            StepKind::Human(text) => text.holes().for_each(|e| visit(Spot::Other, e)),
+            StepKind::Call(_, arguments) => {
+                for argument in arguments {
+                    visit(ExprOwner::Other, argument);
+                }
+            }
+            StepKind::Run(run) => {
+                run.arguments.iter().for_each(|(_, e)| visit(ExprOwner::Other, e));
+            }
+            StepKind::Human(text) => text.holes().for_each(|e| visit(ExprOwner::Other, e)),
             StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
         }
     }
     for component in &chart.components {
-        component.text.holes().for_each(|e| visit(Spot::Other, e));
+        component.text.holes().for_each(|e| visit(ExprOwner::Other, e));
         component
             .inserts
             .iter()
             .filter_map(|i| i.guard.as_ref())
-            .for_each(|e| visit(Spot::Other, e));
+            .for_each(|e| visit(ExprOwner::Other, e));
     }
     for (row, permission) in chart.permissions.iter().enumerate() {
-        permission.guard.iter().for_each(|e| visit(Spot::Permission(row), e));
+        permission.guard.iter().for_each(|e| visit(ExprOwner::Permission(row), e));
     }
     for argument in chart.checks.iter().flat_map(|c| &c.arguments) {
         if let CheckArgument::Bound(e, _) = argument {
-            visit(Spot::Other, e);
+            visit(ExprOwner::Other, e);
         }
     }
     actions(chart, &mut |action| match action {
-        Action::Assign(id, e) => visit(Spot::Value(*id), e),
-        Action::If(e, ..) | Action::For(_, e, _) => visit(Spot::Other, e),
+        Action::Assign(id, e) => visit(ExprOwner::Value(*id), e),
+        Action::If(e, ..) | Action::For(_, e, _) => visit(ExprOwner::Other, e),
         Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => {
             for e in es {
-                visit(Spot::Other, e);
+                visit(ExprOwner::Other, e);
             }
         }
         Action::Send { arguments, after, element, .. } => {
             let all = arguments.iter().chain(after).chain(element.as_deref());
-            all.for_each(|e| visit(Spot::Other, e));
+            all.for_each(|e| visit(ExprOwner::Other, e));
         }
         Action::Cancel(_) => {}
         Action::Log(text) => shown(text, visit),
     });
 }
 
-fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(Spot, &'c Expr)) {
+fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     for part in &text.parts {
         if let TemplatePart::Hole { expr, .. } = part {
-            visit(Spot::Other, expr);
+            visit(ExprOwner::Other, expr);
         }
     }
 }

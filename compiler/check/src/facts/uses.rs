@@ -130,30 +130,30 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
 /// may exit or enter.
 pub fn changes(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     leaf: StateId,
     variables: &BTreeSet<VarId>,
 ) -> bool {
     let sets = |actions: &[Action]| !assigned(actions).is_disjoint(variables);
-    let moved = !line.targets.is_empty();
+    let moved = !transition.targets.is_empty();
     let entered = chart.ancestors(leaf).any(|s| chart.state(s).entry.iter().any(|b| sets(b)));
-    let left = (line.source.0..chart.state(line.source).end.0)
+    let left = (transition.source.0..chart.state(transition.source).end.0)
         .map(StateId)
-        .chain(chart.ancestors(line.source))
+        .chain(chart.ancestors(transition.source))
         .any(|s| chart.state(s).exit.iter().any(|b| sets(b)));
     let defaulted = || chart.states.iter().any(|s| sets(&s.default_actions));
-    sets(&line.actions) || (moved && (entered || left || defaulted()))
+    sets(&transition.actions) || (moved && (entered || left || defaulted()))
 }
 
 /// Whether a transition reads the data of its trigger.
-pub fn takes_payload(line: &Transition) -> bool {
+pub fn takes_payload(transition: &Transition) -> bool {
     let mut takes = false;
     let mut look = |expr| {
         own_walk(expr, &mut |e| takes |= matches!(e.kind, ExprKind::Payload(_)));
     };
-    line.guard.iter().for_each(&mut look);
-    line.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
-    Action::walk(&line.actions, &mut |action| {
+    transition.guard.iter().for_each(&mut look);
+    transition.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
+    Action::walk(&transition.actions, &mut |action| {
         own_expressions(action).into_iter().for_each(&mut look);
     });
     takes

@@ -18,9 +18,9 @@ pub fn witness(reach: &Reach, state: StateId) -> Option<Witness> {
         match reach.causes[at.index()]? {
             Cause::Start => break,
             Cause::With(other) => at = other,
-            Cause::Line(line) => {
-                let actor = reach.actors[line.index()]?;
-                hops.push((actor, line, at));
+            Cause::Transition(transition) => {
+                let actor = reach.actors[transition.index()]?;
+                hops.push((actor, transition, at));
                 at = actor;
             }
         }

@@ -45,7 +45,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// Whether a run may come to the block: other rules report those that it never comes to.
 fn is_run(context: &Context<'_>, sender: &Sender) -> bool {
     match sender {
-        Sender::Lines(lines) => lines.iter().any(|line| context.facts.reach.takes(*line)),
-        Sender::Entry(state) | Sender::Exit(state) => context.facts.reach.enters(*state),
+        Sender::Lines(transitions) => {
+            transitions.iter().any(|transition| context.facts.reach.can_take(*transition))
+        }
+        Sender::Entry(state) | Sender::Exit(state) => context.facts.reach.can_enter(*state),
     }
 }

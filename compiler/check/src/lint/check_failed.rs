@@ -38,7 +38,7 @@ fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
     let leading = unreachable_state::leading(context.chart);
-    if context.facts.reach.enters(state) {
+    if context.facts.reach.can_enter(state) {
         let first = unreachable_state::first_closed(context, &leading, state);
         let found = unreachable_state::closed_by_values(context, &leading, first, found);
         return found.help(format!(
@@ -81,20 +81,22 @@ fn refuted(
         found = found.related(map.state(*leaf).name, "where that run stands");
     }
     // The faulty transition is usually among the last.
-    let mut lines: Vec<TransitionId> = Vec::new();
-    for (step, line) in witness.taken.iter().rev() {
-        if lines.len() == LINES {
+    let mut transitions: Vec<TransitionId> = Vec::new();
+    for (step, transition) in witness.taken.iter().rev() {
+        if transitions.len() == LINES {
             break;
         }
-        if !lines.contains(line) {
-            let when = if lines.is_empty() { "last taken" } else { "taken before" };
-            found =
-                found.related(map.line(*line).whole, format!("{when}, in step {step} of the run"));
-            lines.push(*line);
+        if !transitions.contains(transition) {
+            let when = if transitions.is_empty() { "last taken" } else { "taken before" };
+            found = found.related(
+                map.transition(*transition).whole,
+                format!("{when}, in step {step} of the run"),
+            );
+            transitions.push(*transition);
         }
     }
     // So short a run depends mostly on the initial state.
-    if lines.len() < LINES
+    if transitions.len() < LINES
         && let Some(initial) = map.states.first().and_then(|root| root.initial)
     {
         found = found.related(initial, "the run begins here");

@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         for row in order {
             let permission = &chart.permissions[row];
             // C0320 reports rows that no move needs.
-            if !facts.places.used[row] {
+            if !facts.scopes.used[row] {
                 continue;
             }
             // An unguarded row is compared only with earlier rows: a specific row before a general one is harmless.

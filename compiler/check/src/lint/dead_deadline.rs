@@ -16,15 +16,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut found: BTreeMap<Span, Vec<Dead>> = BTreeMap::new();
     for one in dead(chart, facts) {
-        found.entry(map.line(one.line).whole).or_default().push(one);
+        found.entry(map.transition(one.transition).whole).or_default().push(one);
     }
     if found.is_empty() {
         return;
     }
     // `each after` expands to several transitions with the same span: reported only if none of them can fire.
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
-    for (i, spans) in map.lines.iter().enumerate() {
-        if found.contains_key(&spans.whole) && facts.reach.takes(TransitionId::at(i)) {
+    for (i, spans) in map.transitions.iter().enumerate() {
+        if found.contains_key(&spans.whole) && facts.reach.can_take(TransitionId::at(i)) {
             *written.entry(spans.whole).or_default() += 1;
         }
     }
@@ -37,19 +37,22 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn told(context: &Context<'_>, one: &Dead) -> Diagnostic {
     let Context { chart, map, .. } = context;
-    let name = words::line(chart, one.line);
-    let at =
-        |why: String| RULE.at(map.line(one.line).trigger, format!("{name} never comes: {why}"));
+    let name = words::transition(chart, one.transition);
+    let at = |why: String| {
+        RULE.at(map.transition(one.transition).trigger, format!("{name} never comes: {why}"))
+    };
     match one.before {
-        Before::When(line) => {
-            let state = words::state(chart, chart.transition(line).source);
+        Before::When(transition) => {
+            let state = words::state(chart, chart.transition(transition).source);
             at(format!("{state} is left at once"))
                 .help("give the `when` line a condition, or remove the deadline")
-                .related(map.line(line).whole, "taken as soon as the state is entered")
+                .related(map.transition(transition).whole, "taken as soon as the state is entered")
         }
-        Before::Deadline(line) => at(format!("{} is always due first", words::line(chart, line)))
-            .help("swap the two times, give the other line a condition, or remove this one")
-            .related(map.line(line).whole, "leaves the state before"),
+        Before::Deadline(transition) => {
+            at(format!("{} is always due first", words::transition(chart, transition)))
+                .help("swap the two times, give the other line a condition, or remove this one")
+                .related(map.transition(transition).whole, "leaves the state before")
+        }
         Before::Turns(turns) => at(format!("`limits` end the run after {turns} turns"))
             .help("raise the limit, handle it (`on limit.turns`), or remove the deadline"),
         Before::Time(state, time) => {

@@ -20,31 +20,31 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let Some(seen) = &context.runs.seen else { return };
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let (Some(guard), false) = (&line.guard, seen.takes(id)) else { continue };
-        let span = map.lines[i].whole;
-        let is_alone = map.lines.iter().filter(|other| other.whole == span).count() == 1;
-        let place = facts.places.line(id);
+        let (Some(guard), false) = (&transition.guard, seen.is_taken(id)) else { continue };
+        let span = map.transitions[i].whole;
+        let is_alone = map.transitions.iter().filter(|other| other.whole == span).count() == 1;
+        let place = facts.scopes.transition(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
         // Another rule reports a source or target that is never entered.
-        let leads_nowhere = line.targets.iter().any(|target| !context.enters(target.state));
+        let leads_nowhere = transition.targets.iter().any(|target| !context.enters(target.state));
         if !is_alone
-            || !facts.reach.takes(id)
+            || !facts.reach.can_take(id)
             || entered.is_empty()
             || leads_nowhere
-            || matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))
+            || matches!(transition.trigger, Trigger::Error(_) | Trigger::LimitWarn(_))
         {
             continue;
         }
         let mut variables = BTreeSet::new();
         reads(chart, guard, &mut variables);
-        let payload = crate::notation::payload(line);
+        let payload = crate::notation::payload(transition);
         let text = words::short(&expression_in(chart, guard, &payload));
         let there = words::states(chart, &entered);
         let mut one = RULE.at(
-            map.lines[i].guard.unwrap_or(map.lines[i].trigger),
+            map.transitions[i].guard.unwrap_or(map.transitions[i].trigger),
             format!("no run takes this line: in {there}, `{text}` does not hold when the line could be taken"),
         );
         let values: Vec<String> =

@@ -13,26 +13,26 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (line, why) in unoffered(chart, facts) {
-        let name = words::line(chart, line);
-        let at = map.line(line).trigger;
+    for (transition, why) in unoffered(chart, facts) {
+        let name = words::transition(chart, transition);
+        let at = map.transition(transition).trigger;
         diagnostics.push(match why {
-            Why::Unasked => {
-                let state = words::state(chart, chart.transition(line).source);
+            DeadReason::Unasked => {
+                let state = words::state(chart, chart.transition(transition).source);
                 RULE.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
                     .help("add an `ask` step to the state or an ancestor, or write an `on`, `when` or `after` line instead")
             }
-            Why::Empty(set) => {
+            DeadReason::Empty(set) => {
                 let set = &chart.tool_sets[set.index()].name;
                 RULE.at(at, format!("{name} is never offered: there is no tool in `{set}`"))
                     .help("declare the tools and name them in the set, or remove the line")
             }
-            Why::Taken(by) => {
+            DeadReason::Taken(by) => {
                 let found = RULE
                     .at(at, format!("{name} is never offered: lines above it offer all of its tools"))
                     .help("a tool belongs to the first line that offers it: put the narrower set first, or take its tools out of the wider one, `any - name`");
                 by.iter().take(3).fold(found, |found, by| {
-                    found.related(map.line(*by).whole, "offers them first")
+                    found.related(map.transition(*by).whole, "offers them first")
                 })
             }
         });
@@ -44,7 +44,7 @@ const MOST: usize = 20;
 
 /// Why an option is never offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Why {
+enum DeadReason {
     /// No question is asked while its state is active.
     Unasked,
     /// Its set contains no tool.
@@ -55,32 +55,35 @@ enum Why {
 
 /// Finds the `may` transitions of reachable states whose guards may hold and that no question offers, in document order. Linear,
 /// with at most [`MOST`] comparisons for each.
-fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, Why)> {
+fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
     let mut found = Vec::new();
     let asks = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Ask { .. }));
     let asks: BTreeSet<StateId> = asks.map(|step| step.state).collect();
-    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+    for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut earlier: Vec<(TransitionId, ToolSetId)> = Vec::new();
         for id in &chart.state(state).transitions {
-            let line = chart.transition(*id);
-            let Trigger::Choice(choice) = line.trigger else { continue };
+            let transition = chart.transition(*id);
+            let Trigger::Choice(choice) = transition.trigger else { continue };
             let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
-            if line.guard.as_ref().is_some_and(never)
-                || !facts.places.forbidden[id.index()].is_empty()
+            if transition.guard.as_ref().is_some_and(never)
+                || !facts.scopes.forbidden[id.index()].is_empty()
             {
                 continue;
             }
-            if facts.places.line(*id).within.is_empty() {
+            if facts.scopes.transition(*id).within.is_empty() {
                 // C0303 reports a scope that is never active.
-                if line.scope.is_none() && !asked(chart, &asks, state) {
-                    found.push((*id, Why::Unasked));
+                if transition.scope.is_none() && !asked(chart, &asks, state) {
+                    found.push((*id, DeadReason::Unasked));
                 }
                 continue;
             }
             let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
             if let Some(why) = shut(chart, set, &earlier) {
                 found.push((*id, why));
-            } else if line.guard.is_none() && line.scope.is_none() && earlier.len() < MOST {
+            } else if transition.guard.is_none()
+                && transition.scope.is_none()
+                && earlier.len() < MOST
+            {
                 earlier.push((*id, set));
             }
         }
@@ -95,7 +98,11 @@ fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
 }
 
 /// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be offered.
-fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) -> Option<Why> {
+fn shut(
+    chart: &Chart,
+    set: ToolSetId,
+    earlier: &[(TransitionId, ToolSetId)],
+) -> Option<DeadReason> {
     let row = &chart.tool_sets[set.index()];
     let tools = chart.tools_of(set);
     if row.any {
@@ -104,10 +111,13 @@ fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) ->
             let other = &chart.tool_sets[other.index()];
             other.any && other.minus.iter().all(|pattern| row.minus.contains(pattern))
         };
-        return earlier.iter().find(|(_, other)| wider(other)).map(|(by, _)| Why::Taken(vec![*by]));
+        return earlier
+            .iter()
+            .find(|(_, other)| wider(other))
+            .map(|(by, _)| DeadReason::Taken(vec![*by]));
     }
     if tools.is_empty() {
-        return Some(Why::Empty(set));
+        return Some(DeadReason::Empty(set));
     }
     let mut by = Vec::new();
     for tool in &tools {
@@ -116,5 +126,5 @@ fn shut(chart: &Chart, set: ToolSetId, earlier: &[(TransitionId, ToolSetId)]) ->
     }
     by.sort_unstable();
     by.dedup();
-    Some(Why::Taken(by))
+    Some(DeadReason::Taken(by))
 }

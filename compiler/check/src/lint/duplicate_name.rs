@@ -14,13 +14,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let mut known: BTreeMap<(StateId, &str), ChoiceId> = BTreeMap::new();
     for (i, choice) in chart.choices.iter().enumerate() {
-        let line = chart.transition(choice.transition);
-        if line.scope.is_some() {
+        let transition = chart.transition(choice.transition);
+        if transition.scope.is_some() {
             continue;
         }
-        let first = *known.entry((line.source, &choice.name)).or_insert(ChoiceId::at(i));
+        let first = *known.entry((transition.source, &choice.name)).or_insert(ChoiceId::at(i));
         let earlier = chart.transition(chart.choices[first.index()].transition);
-        if first != ChoiceId::at(i) && implies(chart, line.guard.as_ref(), earlier.guard.as_ref()) {
+        if first != ChoiceId::at(i)
+            && implies(chart, transition.guard.as_ref(), earlier.guard.as_ref())
+        {
             let (place, other) = (map.choices[i], map.choices[first.index()]);
             diagnostics.push(
                 twice("option", &choice.name, place, other)

@@ -18,11 +18,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut lists = None;
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        let Some(each) = step.each.as_ref().filter(|_| !facts.places.step(id).within.is_empty())
+        let Some(each) = step.each.as_ref().filter(|_| !facts.scopes.step(id).within.is_empty())
         else {
             continue;
         };
-        let lists = lists.get_or_insert_with(|| Lists::of(chart));
+        let lists = lists.get_or_insert_with(|| Lists::new(chart));
         if !lists.is_empty(&each.list) {
             continue;
         }

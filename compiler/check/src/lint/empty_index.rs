@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     for found in indexed(context) {
         let (at, fails) = match found.place {
-            Where::Line(id) => (map.line(id).whole, "the rest of the block is not run"),
+            Where::Transition(id) => (map.transition(id).whole, "the rest of the block is not run"),
             Where::Entry(state, block) => {
                 let spans = map.state(state);
                 let at = spans.entry.get(block).copied().unwrap_or(spans.name);
@@ -30,17 +30,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let mut named = "xs";
         let (list, why) = match found.held {
-            Held::Function(id) => {
+            ListOrigin::Function(id) => {
                 (format!("`{}(…)`", chart.functions[id.index()].name), "gives `[]` where it fails")
             }
-            Held::Variable(id) => {
+            ListOrigin::Variable(id) => {
                 named = &chart.variables[id.index()].name;
                 (format!("`{named}`"), "may be `[]`")
             }
-            Held::Answer(step) => {
+            ListOrigin::Answer(step) => {
                 (format!("the answer of {}", words::step(chart, step)), "may be `[]`")
             }
-            Held::Part(step) => {
+            ListOrigin::Part(step) => {
                 (format!("a list in the answer of {}", words::step(chart, step)), "may be `[]`")
             }
         };
@@ -63,7 +63,7 @@ use std::collections::BTreeSet;
 
 /// The origin of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Held {
+enum ListOrigin {
     /// The result of a host function whose fallback is shorter.
     Function(FunctionId),
     /// A variable whose initial value is shorter.
@@ -78,7 +78,7 @@ enum Held {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     /// In the target arguments or the actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// In an `enter` block, with its index.
     Entry(StateId, usize),
     /// In a part of a prompt.
@@ -90,7 +90,7 @@ enum Where {
 impl Where {
     fn site(self) -> Site {
         match self {
-            Self::Line(id) => Site::Moves(id),
+            Self::Transition(id) => Site::Moves(id),
             Self::Entry(state, _) => Site::State(state),
             Self::Prompt(step, part) => Site::Prompt(step, part),
             Self::Step(step) => Site::Arguments(step),
@@ -104,7 +104,7 @@ struct Indexed {
     /// Where it is.
     place: Where,
     /// The origin of the list.
-    held: Held,
+    held: ListOrigin,
     /// The index.
     item: i64,
 }
@@ -114,11 +114,11 @@ struct Indexed {
 fn indexed(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
     let mut found = candidates(context);
-    if found.iter().any(|f| matches!(f.held, Held::Variable(_))) {
-        let flow = Flow::of(chart, facts);
+    if found.iter().any(|f| matches!(f.held, ListOrigin::Variable(_))) {
+        let flow = Flow::new(chart, facts);
         found.retain(|f| match f.held {
-            Held::Variable(id) => flow.may_be_fresh(&[f.place.site()], id),
-            Held::Function(_) | Held::Answer(_) | Held::Part(_) => true,
+            ListOrigin::Variable(id) => flow.may_be_fresh(&[f.place.site()], id),
+            ListOrigin::Function(_) | ListOrigin::Answer(_) | ListOrigin::Part(_) => true,
         });
     }
     found
@@ -126,30 +126,33 @@ fn indexed(context: &Context<'_>) -> Vec<Indexed> {
 
 fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
-    let mut tested: Option<BTreeSet<Held>> = None;
+    let mut tested: Option<BTreeSet<ListOrigin>> = None;
     let mut found = Vec::new();
     // `set` contains the variables that earlier actions of the same block have set.
-    let mut note = |place: Where, line: Option<&Transition>, set: &BTreeSet<Held>, expr: &Expr| {
-        own_walk(expr, &mut |e| {
-            let ExprKind::Index(list, index) = &e.kind else { return };
-            let Some(item) = number(index) else { return };
-            let Some(held) = held(chart, line, list, item) else { return };
-            let tested = tested.get_or_insert_with(|| asked(chart));
-            if !tested.contains(&held) && !set.contains(&held) {
-                found.push(Indexed { place, held, item });
-            }
-        });
-    };
+    let mut note =
+        |place: Where, transition: Option<&Transition>, set: &BTreeSet<ListOrigin>, expr: &Expr| {
+            own_walk(expr, &mut |e| {
+                let ExprKind::Index(list, index) = &e.kind else { return };
+                let Some(item) = number(index) else { return };
+                let Some(held) = held(chart, transition, list, item) else { return };
+                let tested = tested.get_or_insert_with(|| asked(chart));
+                if !tested.contains(&held) && !set.contains(&held) {
+                    found.push(Indexed { place, held, item });
+                }
+            });
+        };
     let nothing = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
-        for argument in line.targets.iter().flat_map(|t| &t.arguments) {
-            note(Where::Line(id), Some(line), &nothing, argument);
+        for argument in transition.targets.iter().flat_map(|t| &t.arguments) {
+            note(Where::Transition(id), Some(transition), &nothing, argument);
         }
-        in_order(&line.actions, &mut |set, e| note(Where::Line(id), Some(line), set, e));
+        in_order(&transition.actions, &mut |set, e| {
+            note(Where::Transition(id), Some(transition), set, e);
+        });
     }
     for state in chart.state_ids().filter(|s| context.enters(*s)) {
         for (nth, block) in chart.state(state).entry.iter().enumerate() {
@@ -174,7 +177,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
 }
 
 /// Visits the expressions of a block, except its conditions, each with the variables that the block sets before it.
-fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
+fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<ListOrigin>, &Expr)) {
     let mut set = BTreeSet::new();
     Action::walk(block, &mut |action| {
         if !matches!(action, Action::If(..)) {
@@ -183,7 +186,7 @@ fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<Held>, &Expr)) {
             }
         }
         if let Action::Assign(id, _) = action {
-            set.insert(Held::Variable(*id));
+            set.insert(ListOrigin::Variable(*id));
         }
     });
 }
@@ -198,7 +201,12 @@ fn number(expr: &Expr) -> Option<i64> {
 }
 
 /// The origin of the list, if it may lack the item.
-fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Option<Held> {
+fn held(
+    chart: &Chart,
+    transition: Option<&Transition>,
+    list: &Expr,
+    item: i64,
+) -> Option<ListOrigin> {
     if !matches!(list.ty, Type::List(_)) {
         return None;
     }
@@ -206,7 +214,7 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
     match &list.kind {
         ExprKind::Call(id, _) => match &chart.functions[id.index()].kind {
             FunctionKind::Pure { fallback: Some(Value::List(items)), .. } => {
-                (items.len() < wanted).then_some(Held::Function(*id))
+                (items.len() < wanted).then_some(ListOrigin::Function(*id))
             }
             FunctionKind::Pure { .. } | FunctionKind::Effect => None,
         },
@@ -215,16 +223,16 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
             let given = matches!(row.kind, VariableKind::Param { .. });
             let begins = row.default.as_ref().map(|e| &e.kind);
             let short = matches!(begins, Some(ExprKind::List(items)) if items.len() < wanted);
-            (short && !given).then_some(Held::Variable(*id))
+            (short && !given).then_some(ListOrigin::Variable(*id))
         }
-        ExprKind::Answer(step) => Some(Held::Answer(*step)),
-        ExprKind::Payload(0) => match line?.trigger {
-            Trigger::StepDone(step) => Some(Held::Answer(step)),
+        ExprKind::Answer(step) => Some(ListOrigin::Answer(*step)),
+        ExprKind::Payload(0) => match transition?.trigger {
+            Trigger::StepDone(step) => Some(ListOrigin::Answer(step)),
             _ => None,
         },
-        ExprKind::Field(whole, _) => match (&whole.kind, line.map(|l| &l.trigger)) {
+        ExprKind::Field(whole, _) => match (&whole.kind, transition.map(|l| &l.trigger)) {
             (ExprKind::Answer(step), _) | (ExprKind::Payload(0), Some(Trigger::StepDone(step))) => {
-                Some(Held::Part(*step))
+                Some(ListOrigin::Part(*step))
             }
             _ => None,
         },
@@ -233,21 +241,25 @@ fn held(chart: &Chart, line: Option<&Transition>, list: &Expr, item: i64) -> Opt
 }
 
 /// The lists that the conditions of transitions, steps, actions and expressions read.
-fn asked(chart: &Chart) -> BTreeSet<Held> {
+fn asked(chart: &Chart) -> BTreeSet<ListOrigin> {
     let mut asked = BTreeSet::new();
     let mut look = |of: Option<StepId>, expr: &Expr| {
         walk(chart, expr, &mut |e| match e.kind {
-            ExprKind::Call(id, _) => drop(asked.insert(Held::Function(id))),
-            ExprKind::Variable(id) => drop(asked.insert(Held::Variable(id))),
-            ExprKind::Answer(step) => asked.extend([Held::Answer(step), Held::Part(step)]),
+            ExprKind::Call(id, _) => drop(asked.insert(ListOrigin::Function(id))),
+            ExprKind::Variable(id) => drop(asked.insert(ListOrigin::Variable(id))),
+            ExprKind::Answer(step) => {
+                asked.extend([ListOrigin::Answer(step), ListOrigin::Part(step)]);
+            }
             ExprKind::Payload(0) => {
-                asked.extend(of.into_iter().flat_map(|s| [Held::Answer(s), Held::Part(s)]));
+                asked.extend(
+                    of.into_iter().flat_map(|s| [ListOrigin::Answer(s), ListOrigin::Part(s)]),
+                );
             }
             _ => {}
         });
     };
-    for line in &chart.transitions {
-        line.guard.iter().for_each(|guard| look(line.trigger.step(), guard));
+    for transition in &chart.transitions {
+        transition.guard.iter().for_each(|guard| look(transition.trigger.step(), guard));
     }
     chart.steps.iter().filter_map(|s| s.guard.as_ref()).for_each(|guard| look(None, guard));
     crate::facts::usage::expressions(chart, &mut |_, expr| {

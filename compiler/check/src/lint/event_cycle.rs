@@ -1,9 +1,9 @@
 //! Transitions that send each other's events for ever.
 
 use crate::facts::Facts;
-use crate::facts::livelock::{landing, lonely};
-use crate::facts::place::Place;
+use crate::facts::livelock::{is_outside_parallel, landing};
 use crate::facts::reach::is_leaf;
+use crate::facts::scope::ScopeCondition;
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::model::{
@@ -17,22 +17,23 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for lines in echoes(chart, facts) {
-        let Some((first, rest)) = lines.split_first() else { continue };
-        let name = words::line(chart, *first);
+    for transitions in echoes(chart, facts) {
+        let Some((first, rest)) = transitions.split_first() else { continue };
+        let name = words::transition(chart, *first);
         let message = if rest.is_empty() {
             format!("{name} sends its own event each time, so it is taken for ever")
         } else {
             format!(
                 "once {name} is taken, these {} lines send each other's events for ever",
-                lines.len()
+                transitions.len()
             )
         };
-        let found = RULE.at(map.line(*first).trigger, message).help(
+        let found = RULE.at(map.transition(*first).trigger, message).help(
             "send the event under a condition that comes to fail, or later: `send e after 1s`",
         );
-        diagnostics
-            .push(rest.iter().fold(found, |f, l| f.related(map.line(*l).whole, "taken next")));
+        diagnostics.push(
+            rest.iter().fold(found, |f, l| f.related(map.transition(*l).whole, "taken next")),
+        );
     }
 }
 
@@ -46,12 +47,12 @@ type Echo = Vec<TransitionId>;
 /// be taken first, and nothing else is sent in between.
 fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     let mut found = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !matches!(line.trigger, Trigger::Event(_)) || !facts.reach.takes(id) {
+        if !matches!(transition.trigger, Trigger::Event(_)) || !facts.reach.can_take(id) {
             continue;
         }
-        if sends(line).is_some() {
+        if sends(transition).is_some() {
             found.extend(cycle(chart, facts, id));
         }
     }
@@ -60,44 +61,44 @@ fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
 
 /// Follows the transitions that are certainly taken after `first`, until it is taken again.
 fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
-    let mut lines = vec![first];
-    let mut line = first;
+    let mut transitions = vec![first];
+    let mut transition = first;
     let mut below = {
         let source = chart.transition(first).source;
         (source.0..chart.state(source).end.0).map(StateId)
     };
     // Without a target, a transition stays in whichever leaf is active; only the case of a single leaf is followed.
-    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.enters(*s))?;
+    let mut at = below.find(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s))?;
     if below.any(|s| is_leaf(chart, s)) && chart.transition(first).targets.is_empty() {
         return None;
     }
-    while lines.len() <= LONGEST {
-        let row = chart.transition(line);
+    while transitions.len() <= LONGEST {
+        let row = chart.transition(transition);
         let event = sends(row)?;
         if !row.targets.is_empty() {
             at = landing(chart, row)?;
         }
-        if !lonely(chart, at) || is_busy(chart, row, at) {
+        if !is_outside_parallel(chart, at) || is_busy(chart, row, at) {
             return None;
         }
-        line = taken(chart, facts, at, event)?;
-        if line == first {
-            let least = (0..lines.len()).min_by_key(|i| lines[*i]).unwrap_or(0);
-            lines.rotate_left(least);
-            return Some(lines);
+        transition = taken(chart, facts, at, event)?;
+        if transition == first {
+            let least = (0..transitions.len()).min_by_key(|i| transitions[*i]).unwrap_or(0);
+            transitions.rotate_left(least);
+            return Some(transitions);
         }
-        if lines.contains(&line) {
+        if transitions.contains(&transition) {
             return None;
         }
-        lines.push(line);
+        transitions.push(transition);
     }
     None
 }
 
 /// The only event that a transition sends, certainly and to its own chart, if none of its other actions sends or may fail.
-fn sends(line: &Transition) -> Option<EventId> {
+fn sends(transition: &Transition) -> Option<EventId> {
     let mut sent = None;
-    for action in &line.actions {
+    for action in &transition.actions {
         match action {
             Action::Raise(event, arguments) if arguments.iter().all(is_plain) => {
                 sent.is_none().then_some(())?;
@@ -162,17 +163,17 @@ fn is_plain(value: &Expr) -> bool {
 }
 
 /// Whether the move to the leaf runs entry, exit or default blocks, or a `when` transition may be enabled there.
-fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
-    let around = || chart.ancestors(leaf).chain(chart.ancestors(line.source));
-    let inside = (line.source.0..chart.state(line.source).end.0).map(StateId);
+fn is_busy(chart: &Chart, transition: &Transition, leaf: StateId) -> bool {
+    let around = || chart.ancestors(leaf).chain(chart.ancestors(transition.source));
+    let inside = (transition.source.0..chart.state(transition.source).end.0).map(StateId);
     let blocks = |s: StateId| {
         let row = chart.state(s);
         !row.entry.is_empty() || !row.exit.is_empty() || !row.default_actions.is_empty()
     };
-    let moved = !line.targets.is_empty();
+    let moved = !transition.targets.is_empty();
     let waits = |s: StateId| {
-        let lines = chart.state(s).transitions.iter();
-        lines.into_iter().any(|l| chart.transition(*l).trigger == Trigger::When)
+        let transitions = chart.state(s).transitions.iter();
+        transitions.into_iter().any(|l| chart.transition(*l).trigger == Trigger::When)
     };
     (moved && around().chain(inside).any(blocks)) || around().any(waits)
 }
@@ -181,8 +182,8 @@ fn is_busy(chart: &Chart, line: &Transition, leaf: StateId) -> bool {
 fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
     let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
     for id in lines {
-        let line = chart.transition(*id);
-        let on = match &line.trigger {
+        let transition = chart.transition(*id);
+        let on = match &transition.trigger {
             Trigger::Event(events) => events.contains(&event),
             Trigger::AnyEvent | Trigger::AnyOccurrence => true,
             Trigger::Turn
@@ -200,8 +201,9 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
             | Trigger::LimitWarn(_) => false,
         };
         if on {
-            let whole = *facts.places.line(*id) == Place::of(line.source);
-            return (line.guard.is_none() && whole).then_some(*id);
+            let whole =
+                *facts.scopes.transition(*id) == ScopeCondition::in_state(transition.source);
+            return (transition.guard.is_none() && whole).then_some(*id);
         }
     }
     None

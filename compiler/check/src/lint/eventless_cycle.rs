@@ -10,8 +10,9 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for cycle in livelocks(chart, facts) {
-        let Some((first, rest)) = cycle.lines.split_first() else { continue };
-        let names: Vec<String> = cycle.given.iter().map(|id| words::line(chart, *id)).collect();
+        let Some((first, rest)) = cycle.transitions.split_first() else { continue };
+        let names: Vec<String> =
+            cycle.given.iter().map(|id| words::transition(chart, *id)).collect();
         let name = match names.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
@@ -27,10 +28,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             )
         };
         let mut found = RULE
-            .at(map.line(*first).trigger, message)
+            .at(map.transition(*first).trigger, message)
             .help("change what the condition reads in the line's actions, or wait for something: `on`, `after`");
-        for line in rest {
-            found = found.related(map.line(*line).whole, "taken next");
+        for transition in rest {
+            found = found.related(map.transition(*transition).whole, "taken next");
         }
         diagnostics.push(found);
     }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::facts::Facts;
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Failure, Lost, StateKind, Status, StepKind, Trigger};
 
@@ -13,20 +13,23 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     let is_goal = |state: StateId| {
         matches!(chart.state(state).kind, StateKind::Final { status: Status::Ok, .. })
             && chart.state(state).parent == Some(root)
-            && facts.reach.enters(state)
+            && facts.reach.can_enter(state)
     };
     let goals: Vec<StateId> = chart.children(root).filter(|s| is_goal(*s)).collect();
-    if goals.is_empty() || !chart.transitions.iter().any(|line| is_failure(&line.trigger)) {
+    if goals.is_empty()
+        || !chart.transitions.iter().any(|transition| is_failure(&transition.trigger))
+    {
         return Vec::new();
     }
-    let (whole, met) = reached(chart, facts, Node::Entered(root));
-    let arrives = |seen: &[bool]| goals.iter().any(|g| seen[facts.moves.place(Node::Active(*g))]);
+    let (whole, met) = reached(chart, facts, GraphNode::Entered(root));
+    let arrives =
+        |seen: &[bool]| goals.iter().any(|g| seen[facts.moves.place(GraphNode::Active(*g))]);
     if arrives(&whole) {
         return Vec::new();
     }
     met.into_iter()
         .take(MOST)
-        .filter(|line| arrives(&reached(chart, facts, Node::Line(*line)).0))
+        .filter(|transition| arrives(&reached(chart, facts, GraphNode::Transition(*transition)).0))
         .collect()
 }
 
@@ -55,7 +58,7 @@ fn is_failure(trigger: &Trigger) -> bool {
 
 /// Which nodes are reachable without a failure transition other than `from` itself, by node number; and the failure transitions
 /// on the border of that set, in document order.
-fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<TransitionId>) {
+fn reached(chart: &Chart, facts: &Facts, from: GraphNode) -> (Vec<bool>, Vec<TransitionId>) {
     let mut seen = vec![false; facts.moves.nodes()];
     let mut met = Vec::new();
     let mut open = vec![from];
@@ -63,7 +66,7 @@ fn reached(chart: &Chart, facts: &Facts, from: Node) -> (Vec<bool>, Vec<Transiti
         if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
             continue;
         }
-        if let Node::Line(id) = node
+        if let GraphNode::Transition(id) = node
             && node != from
             && is_failure(&chart.transition(id).trigger)
         {
@@ -111,18 +114,19 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
         {
             continue;
         }
-        let is_handled = chart.transitions.iter().any(|line| {
-            line.trigger.step() == Some(id) && !matches!(line.trigger, Trigger::StepDone(_))
+        let is_handled = chart.transitions.iter().any(|transition| {
+            transition.trigger.step() == Some(id)
+                && !matches!(transition.trigger, Trigger::StepDone(_))
         });
         let mut ways = chart
             .ancestors(leaf)
             .flat_map(|s| &chart.state(s).transitions)
-            .filter(|line| facts.places.line(**line).covers(chart, leaf))
-            .map(|line| chart.transition(*line));
+            .filter(|transition| facts.scopes.transition(**transition).may_hold_in(chart, leaf))
+            .map(|transition| chart.transition(*transition));
         let mut any = false;
-        let only = ways.all(|line| {
-            any |= !line.targets.is_empty();
-            line.trigger == Trigger::StepDone(id)
+        let only = ways.all(|transition| {
+            any |= !transition.targets.is_empty();
+            transition.trigger == Trigger::StepDone(id)
         });
         if only && any && !is_handled {
             found.push(Stuck { step: id, leaf, once });

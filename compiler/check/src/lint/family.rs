@@ -39,9 +39,9 @@ pub(super) struct Member<'c> {
 }
 
 impl<'c> Member<'c> {
-    fn of(one: &'c Lowered, is_linted: bool, faulty: &BTreeSet<FileId>) -> Self {
+    fn new(one: &'c Lowered, is_linted: bool, faulty: &BTreeSet<FileId>) -> Self {
         let (chart, map) = (&one.chart, &one.map);
-        let facts = Facts::of(chart);
+        let facts = Facts::new(chart);
         let name = |event: EventId| chart.events[event.index()].name.as_str();
         let mut sent: BTreeMap<&str, Vec<Receiver>> = BTreeMap::new();
         for post in &map.posts {
@@ -50,7 +50,7 @@ impl<'c> Member<'c> {
         Self {
             chart,
             map,
-            takers: Takers::of(chart),
+            takers: Takers::new(chart),
             events: chart.events.iter().map(|event| event.name.as_str()).collect(),
             lost: unhandled(chart, &facts).into_iter().map(|u| name(u.event)).collect(),
             sent,
@@ -88,7 +88,8 @@ impl<'c> Member<'c> {
         let Some(event) = chart.events.iter().position(|e| e.name == event) else { return false };
         let state = chart.steps[step.index()].state;
         let inside = |leaf: &_| chart.contains(state, *leaf) && is_leaf(chart, *leaf);
-        let mut leaves = chart.state_ids().filter(inside).filter(|leaf| facts.reach.enters(*leaf));
+        let mut leaves =
+            chart.state_ids().filter(inside).filter(|leaf| facts.reach.can_enter(*leaf));
         leaves.all(|leaf| takers.of_event(chart, leaf, EventId::at(event)).is_some())
     }
 }
@@ -101,7 +102,7 @@ pub struct Family<'c> {
 
 impl<'c> Family<'c> {
     /// Finds who runs whom. The lints run on `checked`, and not on `imported`; parts of the `faulty` files may be missing.
-    pub fn of(
+    pub fn new(
         checked: impl IntoIterator<Item = &'c Lowered>,
         imported: impl IntoIterator<Item = &'c Lowered>,
         faulty: &BTreeSet<FileId>,
@@ -115,7 +116,7 @@ impl<'c> Family<'c> {
         for (one, is_linted) in all {
             if children(one).next().is_some() || run.contains(&one.map.name) {
                 family.places.insert(one.map.name, family.members.len());
-                family.members.push(Member::of(one, is_linted, faulty));
+                family.members.push(Member::new(one, is_linted, faulty));
             }
         }
         for parent in 0..family.members.len() {
@@ -183,7 +184,7 @@ impl<'c> Family<'c> {
     }
 
     /// Whether a chart, or one that gets copies of its events, handles the event when it is sent to that chart.
-    pub(super) fn takes(&self, nth: usize, event: &str) -> bool {
+    pub(super) fn can_handle(&self, nth: usize, event: &str) -> bool {
         let mut open = vec![nth];
         let mut seen = BTreeSet::new();
         while let Some(nth) = open.pop() {
@@ -202,7 +203,7 @@ impl<'c> Family<'c> {
 
     /// Whether nothing that receives an event where a chart sends it handles it, although all receivers declare it.
     pub(super) fn is_unheard(&self, receivers: &[usize], event: &str) -> bool {
-        let lost = |nth: &usize| self.declares(*nth, event) && !self.takes(*nth, event);
+        let lost = |nth: &usize| self.declares(*nth, event) && !self.can_handle(*nth, event);
         !receivers.is_empty() && receivers.iter().all(lost)
     }
 
@@ -215,14 +216,14 @@ impl<'c> Family<'c> {
                 && sends(sender, to)
                 && self.is_unheard(&self.receivers(sender, to), event)
         };
-        sends(nth, Receiver::Own) && member.children.iter().any(|(_, c)| self.takes(*c, event))
+        sends(nth, Receiver::Own) && member.children.iter().any(|(_, c)| self.can_handle(*c, event))
             || member.parents.iter().any(|(parent, step)| unheard(*parent, Receiver::Child(*step)))
             || member.children.iter().any(|(_, child)| unheard(*child, Receiver::Parent))
     }
 
     /// Whether somebody may give the event to the chart: the host, directly or through the charts above, the chart itself, one
     /// that runs it, or one that it runs. Everything may if not all of these are wholly known.
-    pub(super) fn gives(&self, nth: usize, event: &str) -> bool {
+    pub(super) fn can_receive(&self, nth: usize, event: &str) -> bool {
         self.members[nth].sends(Receiver::Own, event)
             || self.arrives(nth, event, &mut BTreeSet::new())
     }

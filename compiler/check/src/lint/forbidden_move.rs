@@ -9,15 +9,15 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        for from in &facts.places.forbidden[i] {
-            let away = line.targets.iter().position(|t| t.state != *from);
+        for from in &facts.scopes.forbidden[i] {
+            let away = transition.targets.iter().position(|t| t.state != *from);
             // A forbidden self-transition changes no state, but its actions are lost.
-            let again = (!line.actions.is_empty()).then_some(0);
+            let again = (!transition.actions.is_empty()).then_some(0);
             let Some(place) = away.or(again) else { continue };
-            let Some(target) = line.targets.get(place).map(|t| t.state) else { continue };
-            let (name, here) = (words::line(chart, id), words::state(chart, *from));
+            let Some(target) = transition.targets.get(place).map(|t| t.state) else { continue };
+            let (name, here) = (words::transition(chart, id), words::state(chart, *from));
             let goal = words::state(chart, target);
             let message = if away.is_some() {
                 format!(
@@ -43,7 +43,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     words::states(chart, &allowed)
                 )
             };
-            let span = map.line(id).targets.get(place).copied().unwrap_or(map.line(id).whole);
+            let span =
+                map.transition(id).targets.get(place).copied().unwrap_or(map.transition(id).whole);
             let mut found = RULE.at(span, message).help(help);
             if let Some(row) = chart.permissions.iter().position(|p| p.from == Some(*from)) {
                 found = found

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::endless::alone;
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use crate::facts::uses::{own_walk, walk};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let one = RULE.at(at, message).help(format!(
             "show the last items only, such as `{name}[-5:]`, or shorten the list where it grows"
         ));
-        diagnostics.push(one.related(map.line(found.line).whole, "grows here"));
+        diagnostics.push(one.related(map.transition(found.transition).whole, "grows here"));
     }
 }
 
@@ -37,7 +37,7 @@ struct Growing {
     /// The list.
     variable: VarId,
     /// A transition that appends to it.
-    line: TransitionId,
+    transition: TransitionId,
     /// The step whose prompt shows all of it.
     step: StepId,
     /// The part of the prompt.
@@ -51,13 +51,13 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     if shown.is_empty() {
         return Vec::new();
     }
-    let growth: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| appends(e, v));
+    let growth: Vec<(VarId, TransitionId)> = transitions(chart, &|v, e| appends(e, v));
     let lists: BTreeSet<VarId> = shown.iter().map(|s| s.0).collect();
     if !growth.iter().any(|(v, _)| lists.contains(v)) {
         return Vec::new();
     }
     let bounded = measured(chart);
-    let other: Vec<(VarId, TransitionId)> = lines(chart, &|v, e| !appends(e, v));
+    let other: Vec<(VarId, TransitionId)> = transitions(chart, &|v, e| !appends(e, v));
     let Some(moves) = alone(chart, facts) else { return Vec::new() };
     let mut found: BTreeMap<(StepId, VarId), Growing> = BTreeMap::new();
     for component in moves.components().iter().filter(|c| c.len() > 1) {
@@ -65,9 +65,9 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
         let mut active: BTreeSet<StateId> = BTreeSet::new();
         for node in component {
             match node {
-                Node::Line(line) => drop(taken.insert(*line)),
-                Node::Active(state) | Node::Entered(state) => drop(active.insert(*state)),
-                Node::Any(_) => {}
+                GraphNode::Transition(transition) => drop(taken.insert(*transition)),
+                GraphNode::Active(state) | GraphNode::Entered(state) => drop(active.insert(*state)),
+                GraphNode::Any(_) => {}
             }
         }
         let resets = |variable: VarId| {
@@ -84,16 +84,16 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
             let inside = chart.steps.iter().filter(|s| active.contains(&s.state));
             set || inside.into_iter().any(|s| s.into == Some(variable) || code_sets(s, variable))
         };
-        for (variable, line) in &growth {
-            if !taken.contains(line) || bounded.contains(variable) || resets(*variable) {
+        for (variable, transition) in &growth {
+            if !taken.contains(transition) || bounded.contains(variable) || resets(*variable) {
                 continue;
             }
             for (_, step, part) in shown.iter().filter(|(v, ..)| v == variable) {
-                let within = &facts.places.step(*step).within;
+                let within = &facts.scopes.step(*step).within;
                 if within.iter().any(|s| active.contains(s)) {
                     found.entry((*step, *variable)).or_insert(Growing {
                         variable: *variable,
-                        line: *line,
+                        transition: *transition,
                         step: *step,
                         part: *part,
                     });
@@ -110,10 +110,10 @@ fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
 }
 
 /// The assignments to variables in the actions of transitions for which `way` holds.
-fn lines(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
+fn transitions(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        Action::walk(&line.actions, &mut |action| {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        Action::walk(&transition.actions, &mut |action| {
             if let Action::Assign(variable, value) = action
                 && way(*variable, value)
             {

@@ -15,18 +15,21 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for Hasty { spot, whom, most } in hasty(chart, facts) {
         let (span, then) = match spot {
-            Spot::Client(id) => (
+            TimeoutPlace::Client(id) => (
                 map.client_timeouts[id.index()].unwrap_or(map.clients[id.index()]),
                 format!("every call of `{}` fails", chart.clients[id.index()].name),
             ),
-            Spot::Step(line, step) => {
+            TimeoutPlace::Step(transition, step) => {
                 let step = words::step(chart, step);
-                (map.line(line).trigger, format!("{step} always times out"))
+                (map.transition(transition).trigger, format!("{step} always times out"))
             }
-            Spot::Deadline(line, step) => {
-                let state = words::state(chart, chart.transition(line).source);
+            TimeoutPlace::Deadline(transition, step) => {
+                let state = words::state(chart, chart.transition(transition).source);
                 let step = words::step(chart, step);
-                (map.line(line).trigger, format!("{state} is left before {step} is done"))
+                (
+                    map.transition(transition).trigger,
+                    format!("{state} is left before {step} is done"),
+                )
             }
         };
         let who = match whom {
@@ -62,7 +65,7 @@ enum Whom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hasty {
     /// Where it is written.
-    spot: Spot,
+    spot: TimeoutPlace,
     /// Who has too little time to answer.
     whom: Whom,
     /// The greatest value of the time, in milliseconds.
@@ -71,7 +74,7 @@ struct Hasty {
 
 /// Where a time is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spot {
+enum TimeoutPlace {
     /// The `timeout` of a client.
     Client(ClientId),
     /// The `timeout` of a step.
@@ -86,21 +89,29 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     let mut found = Vec::new();
     for (i, client) in chart.clients.iter().enumerate() {
         if let Some(most) = client.timeout.filter(|ms| *ms < MODEL) {
-            found.push(Hasty { spot: Spot::Client(ClientId::at(i)), whom: Whom::Model, most });
+            found.push(Hasty {
+                spot: TimeoutPlace::Client(ClientId::at(i)),
+                whom: Whom::Model,
+                most,
+            });
         }
     }
     let mut by_state = None;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let (bound, asked) = match &line.trigger {
+        let (bound, asked) = match &transition.trigger {
             Trigger::StepTimeout(step, bound) => {
                 let row = &chart.steps[step.index()];
-                (bound, whom(row).map(|(whom, least)| (Spot::Step(id, *step), whom, least)))
+                (bound, whom(row).map(|(whom, least)| (TimeoutPlace::Step(id, *step), whom, least)))
             }
-            Trigger::After(bound) if line.kind == TransitionKind::External => {
-                let asked =
-                    by_state.get_or_insert_with(|| slowest(chart, facts))[line.source.index()];
-                (bound, asked.map(|(step, whom, least)| (Spot::Deadline(id, step), whom, least)))
+            Trigger::After(bound) if transition.kind == TransitionKind::External => {
+                let asked = by_state.get_or_insert_with(|| slowest(chart, facts))
+                    [transition.source.index()];
+                (
+                    bound,
+                    asked
+                        .map(|(step, whom, least)| (TimeoutPlace::Deadline(id, step), whom, least)),
+                )
             }
             Trigger::After(_)
             | Trigger::AfterTurns(_)
@@ -142,7 +153,7 @@ fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
     let mut found: Vec<Option<(StepId, Whom, u64)>> = vec![None; chart.states.len()];
     for (i, step) in chart.steps.iter().enumerate() {
         let Some((whom, least)) = whom(step) else { continue };
-        if facts.places.steps[i].within.is_empty() {
+        if facts.scopes.steps[i].within.is_empty() {
             continue;
         }
         for state in chart.ancestors(step.state) {

@@ -98,8 +98,8 @@ fn wide(context: &Context<'_>, all: &[Hiding]) -> BTreeMap<StepId, Vec<StepId>> 
     let mut found: BTreeMap<StepId, Vec<StepId>> = BTreeMap::new();
     for one in all {
         let Some(caller) = one.caller else { continue };
-        let place = facts.places.step(caller);
-        let mut within = facts.places.step(one.step).within.iter();
+        let place = facts.scopes.step(caller);
+        let mut within = facts.scopes.step(one.step).within.iter();
         if within.all(|state| !place.within.contains(state))
             && is_model(&chart.steps[one.step.index()])
         {
@@ -153,7 +153,7 @@ const MOST: usize = 100;
 /// Finds every such step with a condition, in document order. Only `code` and `llm` steps may be between the two: they cannot
 /// move, must not change what the conditions read, and an `llm` step that runs takes the call itself.
 fn implied(chart: &Chart, facts: &Facts) -> Vec<Implied> {
-    let whens = chart.transitions.iter().any(|line| line.trigger == Trigger::When);
+    let whens = chart.transitions.iter().any(|transition| transition.trigger == Trigger::When);
     if chart.calls_per_turn != Some(1) || chart.steps.len() > MOST || whens {
         return Vec::new();
     }
@@ -205,16 +205,17 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
 
 /// Whether the first step may act in every leaf in which the other may.
 fn covers(chart: &Chart, facts: &Facts, first: StepId, other: StepId) -> bool {
-    let of = |step| facts.places.step(step);
+    let of = |step| facts.scopes.step(step);
     let mut leaves = facts.reach.leaves(chart);
     fits(chart, facts, first)
-        && leaves.all(|leaf| !of(other).covers(chart, leaf) || of(first).covers(chart, leaf))
+        && leaves
+            .all(|leaf| !of(other).may_hold_in(chart, leaf) || of(first).may_hold_in(chart, leaf))
 }
 
 /// Whether the states in which the step acts are known, and are not in a region of a parallel.
 fn fits(chart: &Chart, facts: &Facts, step: StepId) -> bool {
-    let place = facts.places.step(step);
-    !place.is_loose
+    let place = facts.scopes.step(step);
+    !place.is_approximate
         && !place.within.is_empty()
         && !in_region(chart, chart.steps[step.index()].state)
 }

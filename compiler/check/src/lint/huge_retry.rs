@@ -21,7 +21,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             StepKind::Llm | StepKind::Ask { .. } | StepKind::Call(..) => true,
             StepKind::Code(_) | StepKind::Human(_) | StepKind::Run(..) => false,
         };
-        if calls && step.failure.retries > MOST && !facts.places.steps[i].within.is_empty() {
+        if calls && step.failure.retries > MOST && !facts.scopes.steps[i].within.is_empty() {
             by_number.entry(step.failure.retries).or_default().push(StepId::at(i));
         }
     }

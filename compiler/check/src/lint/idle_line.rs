@@ -2,9 +2,9 @@
 
 use crate::facts::Facts;
 use crate::facts::cover::{Key, keys};
-use crate::facts::place::exclusive;
+use crate::facts::scope::exclusive;
 use crate::lint::{Context, Lint, words};
-use crate::lower::{Follower, LineSpans};
+use crate::lower::{Follower, TransitionSpans};
 use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
@@ -33,19 +33,19 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         return;
     }
     let mut told = BTreeSet::new();
-    for Idle { line, hides } in idle(chart, facts) {
-        let spans = map.line(line);
+    for Idle { transition, hides } in idle(chart, facts) {
+        let spans = map.transition(transition);
         if !told.insert(spans.whole) {
             continue;
         }
-        let name = words::line(chart, line);
+        let name = words::transition(chart, transition);
         let next = spans.next.and_then(|next| Some((next, behind(context, spans, next)?)));
-        let is_option = matches!(chart.transition(line).trigger, Trigger::Choice(_));
+        let is_option = matches!(chart.transition(transition).trigger, Trigger::Choice(_));
         let open = spans.guard.is_none();
         match next {
             Some((next, Behind::GoesOn)) if next.word == "when" && open => {
                 let found = condition(&name, is_option, spans, next);
-                diagnostics.push(with_consequences(context, line, next, found));
+                diagnostics.push(with_consequences(context, transition, next, found));
             }
             _ if hides || !context.all_read => {}
             Some((next, Behind::Next)) if next.is_condition && open => {
@@ -72,7 +72,7 @@ fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
 }
 
 /// The finding for a guard that was written with `when`.
-fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> Diagnostic {
+fn condition(name: &str, is_option: bool, spans: &TransitionSpans, next: Follower) -> Diagnostic {
     let what = if is_option { "is offered without it" } else { "does nothing" };
     let message =
         format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
@@ -84,7 +84,7 @@ fn condition(name: &str, is_option: bool, spans: &LineSpans, next: Follower) -> 
 /// transitions that the unguarded one hides.
 fn with_consequences(
     context: &Context<'_>,
-    line: TransitionId,
+    transition: TransitionId,
     next: Follower,
     mut found: Diagnostic,
 ) -> Diagnostic {
@@ -92,17 +92,17 @@ fn with_consequences(
     let within = |outer: Span, inner: Span| {
         outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
     };
-    let Some(when) = map.lines.iter().find(|spans| within(spans.whole, next.span)) else {
+    let Some(when) = map.transitions.iter().find(|spans| within(spans.whole, next.span)) else {
         return found;
     };
-    for name in notation::payload(chart.transition(line)) {
+    for name in notation::payload(chart.transition(transition)) {
         found = found.breaks(Broken::Name(name.to_owned(), Some(when.whole)));
     }
-    found.breaks(Broken::Construct(map.line(line).whole))
+    found.breaks(Broken::Construct(map.transition(transition).whole))
 }
 
 /// The position of the following transition, if only blanks are between the two.
-fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Behind> {
+fn behind(context: &Context<'_>, spans: &TransitionSpans, next: Follower) -> Option<Behind> {
     let source = context.sources.get(spans.whole.file);
     let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
     if next.span.file != spans.whole.file || !source.slice(between).trim().is_empty() {
@@ -127,7 +127,7 @@ fn behind(context: &Context<'_>, spans: &LineSpans, next: Follower) -> Option<Be
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Idle {
     /// The transition.
-    line: TransitionId,
+    transition: TransitionId,
     /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an
     /// option.
     hides: bool,
@@ -135,17 +135,18 @@ struct Idle {
 
 /// Finds every transition without targets and actions, in document order.
 fn idle(chart: &Chart, facts: &Facts) -> Vec<Idle> {
-    let lines = chart.transitions.iter().enumerate();
-    let empty = lines.filter(|(_, line)| line.targets.is_empty() && line.actions.is_empty());
+    let transitions = chart.transitions.iter().enumerate();
+    let empty = transitions
+        .filter(|(_, transition)| transition.targets.is_empty() && transition.actions.is_empty());
     empty
         .map(|(i, _)| TransitionId::at(i))
-        .map(|line| Idle { line, hides: matters(chart, facts, line) })
+        .map(|transition| Idle { transition, hides: matters(chart, facts, transition) })
         .collect()
 }
 
 fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
-    let line = chart.transition(id);
-    let by_itself = match &line.trigger {
+    let transition = chart.transition(id);
+    let by_itself = match &transition.trigger {
         // An option is still offered; a timeout cancels its call; an `else` replaces the failure.
         Trigger::Choice(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) | Trigger::When => {
             true
@@ -165,19 +166,19 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
-                || is_asked(chart, line.source, &AskOn::Event(vec![*event]))
+                || is_asked(chart, transition.source, &AskOn::Event(vec![*event]))
         }),
         Trigger::AnyEvent | Trigger::AnyOccurrence => {
-            !facts.passed.is_empty() || asks(chart, line.source).next().is_some()
+            !facts.passed.is_empty() || asks(chart, transition.source).next().is_some()
         }
-        Trigger::Turn => is_asked(chart, line.source, &AskOn::Turn),
+        Trigger::Turn => is_asked(chart, transition.source, &AskOn::Turn),
         Trigger::After(_)
         | Trigger::AfterTurns(_)
         | Trigger::StateDone(_)
         | Trigger::StepDone(_)
         | Trigger::LimitWarn(_) => false,
     };
-    by_itself || others(chart, id).any(|other| share(line, chart.transition(other)))
+    by_itself || others(chart, id).any(|other| share(transition, chart.transition(other)))
 }
 
 /// The other transitions of its source, and those of the ancestors, which have lower priority.
@@ -189,8 +190,8 @@ fn others(chart: &Chart, id: TransitionId) -> impl Iterator<Item = TransitionId>
 }
 
 /// Whether both transitions may be enabled at the same time.
-fn share(line: &Transition, other: &Transition) -> bool {
-    match (&line.trigger, &other.trigger) {
+fn share(transition: &Transition, other: &Transition) -> bool {
+    match (&transition.trigger, &other.trigger) {
         (Trigger::After(_) | Trigger::AfterTurns(_), _)
         | (_, Trigger::After(_) | Trigger::AfterTurns(_)) => false,
         (Trigger::AnyOccurrence, _) | (_, Trigger::AnyOccurrence) => true,
@@ -199,7 +200,7 @@ fn share(line: &Transition, other: &Transition) -> bool {
         | (Trigger::Error(_), Trigger::Error(_))
         | (Trigger::LimitWarn(_), Trigger::LimitWarn(_)) => true,
         _ => {
-            let own = keys(line);
+            let own = keys(transition);
             keys(other).iter().any(|key| *key != Key::When && own.contains(key))
         }
     }

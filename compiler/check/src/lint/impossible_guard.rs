@@ -2,8 +2,8 @@
 
 use super::{Context, Lint, words};
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::place::{Place, scope};
 use crate::facts::range::Range;
+use crate::facts::scope::{ScopeCondition, scope};
 use crate::notation;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
@@ -21,11 +21,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
     let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
-    for ((line, spans), acts) in chart.transitions.iter().zip(&map.lines).zip(&facts.places.lines) {
-        let Some(guard) = &line.guard else { continue };
+    for ((transition, spans), acts) in
+        chart.transitions.iter().zip(&map.transitions).zip(&facts.scopes.transitions)
+    {
+        let Some(guard) = &transition.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
-        let home = (&scope(chart, line), Some(acts));
-        let payload = notation::payload(line);
+        let home = (&scope(chart, transition), Some(acts));
+        let payload = notation::payload(transition);
         let one = check(context, (Some(guard), &payload), home, place, "line is never taken")
             .map(|one| one.breaks(Broken::Construct(spans.whole)));
         if let Some(one) = one {
@@ -34,16 +36,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut written: BTreeMap<Span, usize> = BTreeMap::new();
     if !found.is_empty() {
-        for spans in map.lines.iter().filter(|spans| found.contains_key(&spans.whole)) {
+        for spans in map.transitions.iter().filter(|spans| found.contains_key(&spans.whole)) {
             *written.entry(spans.whole).or_default() += 1;
         }
     }
     let whole = |(place, all): &(Span, Vec<Diagnostic>)| written.get(place) == Some(&all.len());
     let all = found.into_iter().filter(whole);
     diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
-    for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.places.steps) {
+    for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.scopes.steps) {
         let place = spans.guard.unwrap_or(spans.name);
-        let home = Place::of(step.state);
+        let home = ScopeCondition::in_state(step.state);
         let home = (&home, Some(acts));
         diagnostics.extend(check(
             context,
@@ -54,7 +56,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         ));
     }
     for (permission, span) in chart.permissions.iter().zip(&map.permissions) {
-        let home = Place::of(permission.from.unwrap_or(StateId::at(0)));
+        let home = ScopeCondition::in_state(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
         let home = (&home, None);
         diagnostics.extend(check(context, (guard, &[]), home, *span, "permission is never given"));
@@ -66,7 +68,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),
-    (home, acts): (&Place, Option<&Place>),
+    (home, acts): (&ScopeCondition, Option<&ScopeCondition>),
     span: Span,
     so: &str,
 ) -> Option<Diagnostic> {

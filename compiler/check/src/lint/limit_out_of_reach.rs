@@ -70,8 +70,9 @@ fn too_small(context: &Context<'_>, state: StateId) -> Option<Diagnostic> {
         let mut found = RULE.at(span, message).help(format!(
             "allow at least {least}, {help}: `chartc check --cost` tells what makes them"
         ));
-        for line in way.iter().take(4) {
-            found = found.related(map.line(*line).whole, "on the cheapest way to the end");
+        for transition in way.iter().take(4) {
+            found =
+                found.related(map.transition(*transition).whole, "on the cheapest way to the end");
         }
         // One finding for each state is enough.
         return Some(found);
@@ -85,11 +86,11 @@ fn never_reached(context: &Context<'_>, one: &Beyond) -> Option<Diagnostic> {
     let spans = |state: StateId| {
         let spans = map.state(state);
         match one.kind {
-            Kind::Calls => spans.calls,
-            Kind::Turns => spans.turns,
-            Kind::Tokens => spans.tokens,
-            Kind::Cost => spans.cost,
-            Kind::Time => spans.time,
+            LimitUnit::Calls => spans.calls,
+            LimitUnit::Turns => spans.turns,
+            LimitUnit::Tokens => spans.tokens,
+            LimitUnit::Cost => spans.cost,
+            LimitUnit::Time => spans.time,
         }
     };
     let limits = &chart.state(one.outer).limits;
@@ -98,11 +99,11 @@ fn never_reached(context: &Context<'_>, one: &Beyond) -> Option<Diagnostic> {
         format!("{n} {}", if n == 1 { what.trim_end_matches('s') } else { what })
     };
     let bound = match one.kind {
-        Kind::Calls => number(limits.calls, "calls"),
-        Kind::Turns => number(limits.turns, "turns"),
-        Kind::Tokens => number(limits.tokens, "tokens"),
-        Kind::Cost => format!("a cost of {}", limits.cost.unwrap_or_default()),
-        Kind::Time => duration(limits.time.unwrap_or_default()),
+        LimitUnit::Calls => number(limits.calls, "calls"),
+        LimitUnit::Turns => number(limits.turns, "turns"),
+        LimitUnit::Tokens => number(limits.tokens, "tokens"),
+        LimitUnit::Cost => format!("a cost of {}", limits.cost.unwrap_or_default()),
+        LimitUnit::Time => duration(limits.time.unwrap_or_default()),
     };
     let outer = words::state(chart, one.outer);
     let (span, message, help) = match one.limit {
@@ -143,7 +144,7 @@ fn calls_inside(chart: &Chart, state: StateId) -> bool {
 
 /// What a limit bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LimitUnit {
     /// Model calls.
     Calls,
     /// Turns.
@@ -156,7 +157,7 @@ enum Kind {
     Time,
 }
 
-impl Kind {
+impl LimitUnit {
     const ALL: [Self; 5] = [Self::Calls, Self::Turns, Self::Tokens, Self::Cost, Self::Time];
 
     /// The limit of this kind, as a number, an amount of money, or milliseconds.
@@ -178,7 +179,7 @@ struct Beyond {
     /// The limit.
     limit: Limit,
     /// What it bounds.
-    kind: Kind,
+    kind: LimitUnit,
     /// The state whose limit is reached first.
     outer: StateId,
 }
@@ -203,7 +204,7 @@ fn beyond(chart: &Chart) -> Vec<Beyond> {
         if *limits == Limits::default() {
             continue;
         }
-        for kind in Kind::ALL {
+        for kind in LimitUnit::ALL {
             let Some(own) = kind.of(limits) else { continue };
             let outer = tightest(chart, chart.state(state).parent, kind);
             if let Some((outer, _)) = outer.filter(|(_, bound)| *bound < own) {
@@ -215,23 +216,23 @@ fn beyond(chart: &Chart) -> Vec<Beyond> {
     if let (Some(each), Some(all)) = (chart.calls_per_turn, calls)
         && i64::from(each) > all
     {
-        found.push(Beyond { limit: Limit::Turn(each), kind: Kind::Calls, outer: root });
+        found.push(Beyond { limit: Limit::Turn(each), kind: LimitUnit::Calls, outer: root });
     }
     for (i, step) in chart.steps.iter().enumerate() {
         // After the last tool call, the model is called once more.
         if let Some(tools) = step.tools
-            && let Some((outer, bound)) = tightest(chart, Some(step.state), Kind::Calls)
+            && let Some((outer, bound)) = tightest(chart, Some(step.state), LimitUnit::Calls)
             && f64::from(tools.calls) >= bound
         {
             let limit = Limit::Tools(StepId::at(i), tools.calls);
-            found.push(Beyond { limit, kind: Kind::Calls, outer });
+            found.push(Beyond { limit, kind: LimitUnit::Calls, outer });
         }
     }
     found
 }
 
 /// The least limit of a state and its ancestors; of equal ones, the innermost.
-fn tightest(chart: &Chart, state: Option<StateId>, kind: Kind) -> Option<(StateId, f64)> {
+fn tightest(chart: &Chart, state: Option<StateId>, kind: LimitUnit) -> Option<(StateId, f64)> {
     let around = state.into_iter().flat_map(|s| chart.ancestors(s));
     let bounds = around.filter_map(|s| Some((s, kind.of(&chart.state(s).limits)?)));
     bounds.min_by(|a, b| a.1.total_cmp(&b.1))

@@ -16,7 +16,7 @@ pub(super) struct Lists<'c> {
 }
 
 impl<'c> Lists<'c> {
-    pub(super) fn of(chart: &'c Chart) -> Self {
+    pub(super) fn new(chart: &'c Chart) -> Self {
         let first = |variable: &'c chartc_core::model::Variable| match variable.kind {
             VariableKind::Var { .. } => variable.default.as_ref().map(|value| vec![value]),
             VariableKind::Param { .. } | VariableKind::Input => None,

@@ -3,7 +3,7 @@
 use super::backward_count::away;
 use super::{Context, Lint, words};
 use crate::facts::counter::{Owner, Writer};
-use crate::facts::rounds::{Asker, Lost, Why, lost};
+use crate::facts::loops::{GuardOwner, Lost, LostReason, lost};
 use crate::notation;
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
@@ -20,9 +20,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for found in lost(chart, facts) {
         let one = finding(context, &found);
         // C0418 reports a transition that counts against its own guard, at the guard.
-        let own = matches!((found.asker, found.why), (Asker::Line(line), Why::Away(writer))
-            if writer.owner == Owner::Line(line));
-        let asked = asked(context, found.asker).0;
+        let own = matches!((found.owner, found.why), (GuardOwner::Transition(transition), LostReason::WrongDirection(writer))
+            if writer.owner == Owner::Transition(transition));
+        let asked = asked(context, found.owner).0;
         if told.insert(one.span) {
             let about = if own { asked } else { one.span };
             diagnostics.push(one.about(about));
@@ -33,10 +33,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.variables[found.counter.index()].name;
-    let (asked, guard) = asked(context, found.asker);
+    let (asked, guard) = asked(context, found.owner);
     let comes = if found.holds { "always holds" } else { "never holds" };
     match found.why {
-        Why::Reset(writer) => {
+        LostReason::Reset(writer) => {
             let message = format!(
                 "each iteration resets `{name}`, so `{guard}` {comes} when it is evaluated"
             );
@@ -44,17 +44,17 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
                 .help("reset it where the loop begins, on the line that enters it")
                 .related(asked, "this condition bounds nothing")
         }
-        Why::Away(writer) => {
+        LostReason::WrongDirection(writer) => {
             let at = place(context, found.counter, writer);
             away(context, at, found, &guard).related(asked, "this condition bounds nothing")
         }
-        Why::Elsewhere(writer) => {
+        LostReason::Elsewhere(writer) => {
             let message = format!("this bounds nothing: no cycle through here counts `{name}`");
             RULE.at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "counted here only")
         }
-        Why::Turn(writer) => {
+        LostReason::Turn(writer) => {
             let message = format!(
                 "this bounds nothing: `{name}` begins afresh in each turn, so `{guard}` {comes}"
             );
@@ -62,7 +62,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
                 .help("count in a variable that outlasts the turn")
                 .related(place(context, found.counter, writer), "counted here, until the turn ends")
         }
-        Why::Never(writer) => {
+        LostReason::Never(writer) => {
             let message = format!("this bounds nothing: nothing counts `{name}`");
             RULE.at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))
@@ -73,21 +73,21 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
 }
 
 /// The span of the condition, and the condition, abbreviated.
-fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
+fn asked(context: &Context<'_>, asker: GuardOwner) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let text = |guard: &Option<chartc_core::model::Expr>| {
         guard.as_ref().map(|guard| words::short(&notation::expression(chart, guard)))
     };
     let (span, text) = match asker {
-        Asker::Line(id) => {
-            let spans = map.line(id);
+        GuardOwner::Transition(id) => {
+            let spans = map.transition(id);
             (spans.guard.unwrap_or(spans.trigger), words::guard(chart, id))
         }
-        Asker::Step(id) => {
+        GuardOwner::Step(id) => {
             let spans = map.step(id);
             (spans.guard.unwrap_or(spans.name), text(&chart.steps[id.index()].guard))
         }
-        Asker::Permission(i) => (map.permissions[i], text(&chart.permissions[i].guard)),
+        GuardOwner::Permission(i) => (map.permissions[i], text(&chart.permissions[i].guard)),
     };
     (span, text.unwrap_or_default())
 }
@@ -96,7 +96,7 @@ fn asked(context: &Context<'_>, asker: Asker) -> (Span, String) {
 pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Span {
     let Context { chart, map, .. } = context;
     let whole = match writer.owner {
-        Owner::Line(id) => map.line(id).whole,
+        Owner::Transition(id) => map.transition(id).whole,
         Owner::State(id) => map.state(id).whole,
         Owner::Step(id) => map.step(id).whole,
     };
@@ -106,7 +106,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     // Parts of the state that are not its own blocks.
     let mut parts: Vec<Span> = Vec::new();
     if let Owner::State(id) = writer.owner {
-        parts.extend(map.lines.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
+        parts.extend(map.transitions.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
         parts.extend(map.steps.iter().map(|s| s.whole).filter(|s| within(*s, whole)));
         let below = (id.0 + 1..chart.state(id).end.0).map(|s| map.states[s as usize].whole);
         parts.extend(below);

@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let inferred = |id: VarId| {
         agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
     };
-    let flow = Flow::of(chart, facts);
+    let flow = Flow::new(chart, facts);
     never_set::always_alike(context, &flow, diagnostics);
     never_set::never_permits(context, &flow, diagnostics);
     never_set::blank(context, &flow, diagnostics);
@@ -39,10 +39,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
-    let setters = Setters::of(context);
+    let setters = Setters::new(context);
     for found in unset.into_iter().take(MOST) {
-        let line = reading::line_of(found.site);
-        if !told.insert((reading::step_of(chart, found.site), line, found.value)) {
+        let transition = reading::transition_of(found.site);
+        if !told.insert((reading::step_of(chart, found.site), transition, found.value)) {
             continue;
         }
         let (mut span, what) = reading::place(context, found.site);

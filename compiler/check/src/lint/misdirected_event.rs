@@ -15,7 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Some(own) = family.place(map) else { return };
     for post in map.posts.iter().filter(|post| post.to == Receiver::Own) {
         let name = &chart.events[post.event.index()].name;
-        let takes = |(_, child): &&(_, usize)| family.takes(*child, name);
+        let takes = |(_, child): &&(_, usize)| family.can_handle(*child, name);
         let Some((step, child)) = family.member(own).children.iter().find(takes) else { continue };
         let never = !family.handles(own, name);
         if !never && !is_lost(context, post) {
@@ -43,10 +43,10 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let Context { chart, facts, .. } = context;
     let Some(by @ Sender::Lines(_)) = sender(context, post) else { return false };
     let gone = |state| matches!(after(context, &by, state), After::Left | After::Inactive);
-    let takes = |(i, line): (usize, &Transition)| {
-        let named = matches!(&line.trigger, Trigger::Event(all) if all.contains(&post.event));
-        let any = matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
-        let within = &facts.places.line(TransitionId::at(i)).within;
+    let takes = |(i, transition): (usize, &Transition)| {
+        let named = matches!(&transition.trigger, Trigger::Event(all) if all.contains(&post.event));
+        let any = matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence);
+        let within = &facts.scopes.transition(TransitionId::at(i)).within;
         (named || any) && within.iter().any(|state| !gone(*state))
     };
     let asks = |step: &Step| {

@@ -12,12 +12,13 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        let Some(step) = unanswered(line) else { continue };
-        let missing = |id: &VarId| reads(chart, line, *id) && !is_set_elsewhere(chart, step, *id);
+        let Some(step) = unanswered(transition) else { continue };
+        let missing =
+            |id: &VarId| reads(chart, transition, *id) && !is_set_elsewhere(chart, step, *id);
         let Some(variable) =
-            kept(chart, step).into_iter().find(missing).filter(|_| facts.reach.takes(id))
+            kept(chart, step).into_iter().find(missing).filter(|_| facts.reach.can_take(id))
         else {
             continue;
         };
@@ -37,9 +38,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let (name, of) = (&chart.variables[variable.index()].name, words::step(chart, step));
         let message = format!(
             "{} uses `{name}`, which holds the answer of {of}: when it fails, there is none",
-            words::line(chart, id)
+            words::transition(chart, id)
         );
-        let found = RULE.at(map.line(id).whole, message);
+        let found = RULE.at(map.transition(id).whole, message);
         diagnostics.push(
             found
                 .help("use another value here; `error` gives the reason why the step failed")
@@ -49,8 +50,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The step that has no answer when the transition is taken.
-fn unanswered(line: &Transition) -> Option<StepId> {
-    match line.trigger {
+fn unanswered(transition: &Transition) -> Option<StepId> {
+    match transition.trigger {
         Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => {
             Some(step)
         }
@@ -73,8 +74,8 @@ fn unanswered(line: &Transition) -> Option<StepId> {
 /// The variables that hold the step's answer, or a value computed from it.
 fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
     let mut found: BTreeSet<VarId> = chart.steps[step.index()].into.into_iter().collect();
-    for line in chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step)) {
-        for action in &line.actions {
+    for transition in chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step)) {
+        for action in &transition.actions {
             if let Action::Assign(id, value) = action {
                 let mut answers = false;
                 own_walk(value, &mut |e| {
@@ -89,15 +90,15 @@ fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
 }
 
 /// Whether the transition reads the variable before it sets it. A read with a default does not count.
-fn reads(chart: &Chart, line: &Transition, variable: VarId) -> bool {
+fn reads(chart: &Chart, transition: &Transition, variable: VarId) -> bool {
     let mut found = false;
     let mut look = |expr| {
         early_reads(chart, expr, &mut |e| {
             found |= matches!(e.kind, ExprKind::Variable(id) if id == variable);
         });
     };
-    line.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
-    for action in &line.actions {
+    transition.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
+    for action in &transition.actions {
         // An assignment that reads the variable itself is harmless.
         if matches!(action, Action::Assign(id, _) if *id == variable)
             || matches!(action, Action::If(..))
@@ -119,7 +120,7 @@ fn is_set_elsewhere(chart: &Chart, step: StepId, variable: VarId) -> bool {
         set
     };
     let done = chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step));
-    let own: usize = done.map(|line| count(&line.actions)).sum();
+    let own: usize = done.map(|transition| count(&transition.actions)).sum();
     let set = written(chart).map(count).sum::<usize>() > own;
     let others = chart.steps.iter().enumerate().filter(|(i, _)| *i != step.index());
     let empty = chart.variables[variable.index()].default.as_ref().is_none_or(|e| match &e.kind {

@@ -2,7 +2,7 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint};
-use crate::facts::usage::{Spot, Usage, expressions};
+use crate::facts::usage::{ExprOwner, Usage, expressions};
 use crate::facts::uses::own_walk;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, ExprKind, Type, VariableKind};
@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    for (set, read) in slips(chart, &Usage::of(chart)) {
+    for (set, read) in slips(chart, &Usage::new(chart)) {
         let name = |id: VarId| &chart.variables[id.index()].name;
         let (own, meant) = (name(set), name(read));
         let message = format!("`{own}` is set and never read: did you mean `{meant}`?");
@@ -94,7 +94,7 @@ fn is_blank(default: &Expr) -> bool {
 fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
     let mut from = false;
     expressions(chart, &mut |spot, expr| {
-        if spot == Spot::Value(id) {
+        if spot == ExprOwner::Value(id) {
             own_walk(expr, &mut |e| from |= e.kind == ExprKind::Variable(other));
         }
     });

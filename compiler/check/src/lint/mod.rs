@@ -113,16 +113,18 @@ impl Context<'_> {
     /// Whether a run may enter the state.
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
-        seen && self.facts.reach.enters(state)
+        seen && self.facts.reach.can_enter(state)
     }
 
     /// Adds to the finding the transitions that cause it.
     fn blame(
         &self,
         found: Diagnostic,
-        lines: impl IntoIterator<Item = TransitionId>,
+        transitions: impl IntoIterator<Item = TransitionId>,
     ) -> Diagnostic {
-        lines.into_iter().fold(found, |found, line| found.because(self.map.line(line).whole))
+        transitions
+            .into_iter()
+            .fold(found, |found, transition| found.because(self.map.transition(transition).whole))
     }
 }
 

@@ -34,18 +34,18 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
     });
     let mut steps = BTreeSet::new();
     let mut options = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let meets =
             |s: &StateId| inside(permission.from, Some(*s)) || inside(Some(*s), permission.from);
-        let here = facts.places.line(id).within.iter().any(meets);
-        if !is_alone || !here || !line.targets.iter().any(|t| t.state == permission.to) {
+        let here = facts.scopes.transition(id).within.iter().any(meets);
+        if !is_alone || !here || !transition.targets.iter().any(|t| t.state == permission.to) {
             continue;
         }
-        if matches!(line.trigger, Trigger::Choice(_)) {
-            options.push(words::line(chart, id));
+        if matches!(transition.trigger, Trigger::Choice(_)) {
+            options.push(words::transition(chart, id));
         }
-        steps.extend(line.trigger.step());
+        steps.extend(transition.trigger.step());
     }
     let movers: Vec<String> =
         steps.iter().map(|step| words::step(chart, *step)).chain(options).collect();

@@ -4,7 +4,7 @@ use super::reading::{self, Setters, is_yaml};
 use super::{Context, Lint, moving, words};
 use crate::explore::witness::json;
 use crate::facts::guard::{Verdict, decide};
-use crate::facts::usage::{Fixed, Spot, Usage, fixed};
+use crate::facts::usage::{ExprOwner, Fixed, Usage, fixed};
 use crate::facts::uses::written;
 use crate::notation;
 use crate::turn::dataflow::Value;
@@ -27,20 +27,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    for Fixed { variable, spot } in fixed(chart, &Usage::of(chart)) {
+    for Fixed { variable, spot } in fixed(chart, &Usage::new(chart)) {
         let row = &chart.variables[variable.index()];
         let place = match spot {
-            Spot::Line(id) => map.line(id).guard.unwrap_or(map.line(id).whole),
-            Spot::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
-            Spot::Predicate(i) => map.predicates[i],
-            Spot::Permission(i) => map.permissions[i],
-            Spot::Value(_) | Spot::Other => continue,
+            ExprOwner::Transition(id) => {
+                map.transition(id).guard.unwrap_or(map.transition(id).whole)
+            }
+            ExprOwner::Step(id) => map.step(id).guard.unwrap_or(map.step(id).name),
+            ExprOwner::Predicate(i) => map.predicates[i],
+            ExprOwner::Permission(i) => map.permissions[i],
+            ExprOwner::Value(_) | ExprOwner::Other => continue,
         };
         let is = row.default.as_ref().map(|e| notation::expression(chart, e)).unwrap_or_default();
         let refused = match spot {
-            Spot::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
-            Spot::Permission(_) | Spot::Line(_) | Spot::Step(_) | Spot::Predicate(_) => None,
-            Spot::Value(_) | Spot::Other => None,
+            ExprOwner::Permission(i) if is_false(chart, i) => Some(moving::refused(context, i)),
+            ExprOwner::Permission(_)
+            | ExprOwner::Transition(_)
+            | ExprOwner::Step(_)
+            | ExprOwner::Predicate(_) => None,
+            ExprOwner::Value(_) | ExprOwner::Other => None,
         };
         let never = format!("nothing ever sets `{}`", row.name);
         let message = match &refused {
@@ -58,7 +63,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether the condition of a permission is unsatisfiable while the variables that nothing sets keep their initial values.
 fn is_false(chart: &Chart, row: usize) -> bool {
-    let usage = Usage::of(chart);
+    let usage = Usage::new(chart);
     let begins = |id: VarId| {
         let variable = &chart.variables[id.index()];
         let var = matches!(variable.kind, VariableKind::Var { .. });
@@ -75,7 +80,7 @@ fn is_false(chart: &Chart, row: usize) -> bool {
 pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let told: BTreeSet<VarId> =
-        fixed(chart, &Usage::of(chart)).into_iter().map(|f| f.variable).collect();
+        fixed(chart, &Usage::new(chart)).into_iter().map(|f| f.variable).collect();
     for (id, site) in flow.blank().into_iter().filter(|(id, _)| !told.contains(id)).take(MOST) {
         let row = &chart.variables[id.index()];
         let (span, what) = reading::place(context, site);
@@ -117,9 +122,9 @@ pub(super) fn always_alike(
     let Context { chart, map, .. } = context;
     let mut setters = None;
     for fixed in flow.fixed().into_iter().take(MOST) {
-        let line = reading::line_of(fixed.site);
+        let transition = reading::transition_of(fixed.site);
         // All runs have been explored: C0330 reports the transition, with the values that the runs have there.
-        let tried = context.runs.seen.is_some() && !fixed.holds && line.is_some();
+        let tried = context.runs.seen.is_some() && !fixed.holds && transition.is_some();
         let row = if let Site::Permission(row, _) = fixed.site { Some(row) } else { None };
         let row = row.filter(|_| !fixed.holds);
         // Code may declare values in advance; it is reported only where it keeps a step from running or moving.
@@ -129,10 +134,10 @@ pub(super) fn always_alike(
             matches!(kind, VariableKind::Var { per_turn: true }) && !stops
         };
         // A `when` transition that always holds is reported as a cycle.
-        let when = line.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
+        let when = transition.is_some_and(|l| matches!(chart.transition(l).trigger, Trigger::When));
         let (span, what) = reading::place(context, fixed.site);
         if tried
-            || line.is_some_and(|l| fixed.holds && hides(context, l))
+            || transition.is_some_and(|l| fixed.holds && hides(context, l))
             || fixed.values.is_empty()
             || fixed.values.iter().any(|(id, _)| fresh(*id))
             || when && fixed.holds
@@ -148,7 +153,7 @@ pub(super) fn always_alike(
             .help("set it on the way that leads here, or remove the condition");
         found = refused.iter().fold(found, |found, refused| refused.related(context, found));
         for (id, _) in fixed.values.iter().take(1) {
-            let setters = setters.get_or_insert_with(|| Setters::of(context));
+            let setters = setters.get_or_insert_with(|| Setters::new(context));
             // Python declares a variable where it is first set.
             if let Some(value) = constant(context, *id) {
                 found = found.related(map.variables[id.index()], format!("set to `{value}` here"));
@@ -228,13 +233,13 @@ fn shown(chart: &Chart, values: &[(VarId, Vec<Data>)]) -> String {
 }
 
 /// Whether a later transition with the same trigger leads to a state that is never entered, which is reported there.
-fn hides(context: &Context<'_>, line: TransitionId) -> bool {
+fn hides(context: &Context<'_>, transition: TransitionId) -> bool {
     let Context { chart, facts, .. } = context;
-    let row = chart.transition(line);
-    let later = chart.state(row.source).transitions.iter().filter(|l| **l > line);
+    let row = chart.transition(transition);
+    let later = chart.state(row.source).transitions.iter().filter(|l| **l > transition);
     let goals = later
         .map(|l| chart.transition(*l))
         .filter(|other| other.trigger == row.trigger)
         .flat_map(|other| &other.targets);
-    goals.into_iter().any(|t| !context.enters(t.state) && facts.reach.enters(t.state))
+    goals.into_iter().any(|t| !context.enters(t.state) && facts.reach.can_enter(t.state))
 }

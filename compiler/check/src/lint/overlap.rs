@@ -16,15 +16,17 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for overlap in overlaps(chart, facts) {
-        let (line, case) =
-            (words::line(chart, overlap.then), words::case(chart, overlap.then, &overlap.case));
-        let spans = map.line(overlap.then);
+        let (line, case) = (
+            words::transition(chart, overlap.then),
+            words::case(chart, overlap.then, &overlap.case),
+        );
+        let spans = map.transition(overlap.then);
         let message = format!(
             "where {case}, both this line and an earlier one could be taken: their order decides"
         );
         diagnostics.push(
             RULE.at(spans.guard.unwrap_or(spans.trigger), message)
-                .related(map.line(overlap.first).whole, "is taken then")
+                .related(map.transition(overlap.first).whole, "is taken then")
                 .help(format!(
                     "if that is meant, say so: `// chartc: allow(C0315) reason`; else narrow the condition of {line}"
                 )),
@@ -51,14 +53,14 @@ struct Overlap {
 /// not count either.
 fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
-    for state in chart.state_ids().filter(|s| facts.reach.enters(*s)) {
+    for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
         for id in &chart.state(state).transitions {
-            let line = chart.transition(*id);
-            if line.guard.is_none() || !facts.reach.takes(*id) {
+            let transition = chart.transition(*id);
+            if transition.guard.is_none() || !facts.reach.can_take(*id) {
                 continue;
             }
-            for key in keys(line).into_iter().filter(is_shared) {
+            for key in keys(transition).into_iter().filter(is_shared) {
                 let earlier = moments.entry(key).or_default();
                 let hit = earlier.iter().find_map(|first| overlap(chart, *first, *id));
                 if let Some(hit) = hit {

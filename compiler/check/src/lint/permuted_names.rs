@@ -12,8 +12,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     // One line of source may define several transitions.
     let mut told = BTreeSet::new();
-    for (line, spans) in chart.transitions.iter().zip(&map.lines) {
-        let Some((fields, name, place)) = misnamed(chart, line) else { continue };
+    for (transition, spans) in chart.transitions.iter().zip(&map.transitions) {
+        let Some((fields, name, place)) = misnamed(chart, transition) else { continue };
         if !told.insert(spans.whole) {
             continue;
         }
@@ -28,10 +28,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The first bound name that is the name of another field of the event, with its index.
-fn misnamed<'c>(chart: &'c Chart, line: &'c Transition) -> Option<(&'c [Field], &'c str, usize)> {
-    let Trigger::Event(events) = &line.trigger else { return None };
+fn misnamed<'c>(
+    chart: &'c Chart,
+    transition: &'c Transition,
+) -> Option<(&'c [Field], &'c str, usize)> {
+    let Trigger::Event(events) = &transition.trigger else { return None };
     let fields = &chart.events[events.first()?.index()].fields;
-    let misnamed = line.bound.iter().enumerate().find(|(i, name)| {
+    let misnamed = transition.bound.iter().enumerate().find(|(i, name)| {
         let is_other = |(j, field): (usize, &Field)| j != *i && field.name == **name;
         let own = fields.get(*i).is_some_and(|field| field.name == **name);
         !own && fields.iter().enumerate().any(is_other)

@@ -1,8 +1,8 @@
 //! Where events are sent, and what may be active when they arrive.
 
 use super::Context;
-use crate::facts::place::{exclusive, meet};
 use crate::facts::reach::{domain, entered_by_default, entries, is_history};
+use crate::facts::scope::{exclusive, meet};
 use crate::lower::PostSpans;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Action, Chart, Transition, Trigger};
@@ -27,14 +27,14 @@ pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> 
         whole.file == post.span.file && whole.start <= post.span.start && post.span.end <= whole.end
     };
     let sent_in = |actions: &Vec<Action>| sends(actions, post);
-    let lines = map.lines.iter().enumerate().filter(|(_, line)| holds(line.whole));
-    let lines: Vec<TransitionId> = lines
+    let lines = map.transitions.iter().enumerate().filter(|(_, line)| holds(line.whole));
+    let transitions: Vec<TransitionId> = lines
         .map(|(i, _)| TransitionId::at(i))
         .filter(|id| sent_in(&chart.transition(*id).actions).is_some())
         .collect();
-    if !lines.is_empty() {
+    if !transitions.is_empty() {
         let at_once = |id: &TransitionId| sent_in(&chart.transition(*id).actions) == Some(true);
-        return lines.iter().all(at_once).then_some(Sender::Lines(lines));
+        return transitions.iter().all(at_once).then_some(Sender::Lines(transitions));
     }
     let state = chart.state_ids().filter(|id| holds(map.state(*id).whole)).last()?;
     let row = chart.state(state);
@@ -76,8 +76,9 @@ pub(super) enum After {
 pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> After {
     let Context { chart, facts, map, .. } = context;
     let found = match sender {
-        Sender::Lines(lines) => {
-            let mut all = lines.iter().map(|line| after_line(context, *line, state));
+        Sender::Lines(transitions) => {
+            let mut all =
+                transitions.iter().map(|transition| after_transition(context, *transition, state));
             let first = all.next().unwrap_or(After::Perhaps);
             if all.all(|one| one == first) { first } else { After::Perhaps }
         }
@@ -87,11 +88,11 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
         Sender::Entry(_) | Sender::Exit(_) => After::Perhaps,
     };
     let comes_back = |id: TransitionId| {
-        let line = chart.transition(id);
-        let follows = match (sender, &line.trigger) {
+        let transition = chart.transition(id);
+        let follows = match (sender, &transition.trigger) {
             // It may be what runs the block.
             (Sender::Exit(own), _) => {
-                !meet(chart, &facts.places.line(id).within, &[*own]).is_empty()
+                !meet(chart, &facts.scopes.transition(id).within, &[*own]).is_empty()
             }
             (_, Trigger::Event(events)) => map.posts.iter().any(|p| events.contains(&p.event)),
             (_, trigger) => matches!(
@@ -103,7 +104,7 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
                     | Trigger::Error(_)
             ),
         };
-        follows && enters(chart, line, state)
+        follows && enters(chart, transition, state)
     };
     let gone = matches!(found, After::Left | After::Inactive);
     if gone && (0..chart.transitions.len()).map(TransitionId::at).any(comes_back) {
@@ -112,15 +113,15 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
     found
 }
 
-fn after_line(context: &Context<'_>, id: TransitionId, state: StateId) -> After {
+fn after_transition(context: &Context<'_>, id: TransitionId, state: StateId) -> After {
     let Context { chart, facts, .. } = context;
-    let (line, place) = (chart.transition(id), facts.places.line(id));
+    let (transition, place) = (chart.transition(id), facts.scopes.transition(id));
     let before = !meet(chart, &place.within, &[state]).is_empty();
-    let Some(domain) = domain(chart, line) else {
+    let Some(domain) = domain(chart, transition) else {
         return if before { After::Perhaps } else { After::Inactive };
     };
-    if enters(chart, line, state) {
-        return if line.targets.iter().any(|t| is_history(chart, t.state)) {
+    if enters(chart, transition, state) {
+        return if transition.targets.iter().any(|t| is_history(chart, t.state)) {
             After::Perhaps
         } else {
             After::Entered
@@ -136,9 +137,9 @@ fn after_line(context: &Context<'_>, id: TransitionId, state: StateId) -> After 
 }
 
 /// Whether the transition may enter the state.
-fn enters(chart: &Chart, line: &Transition, state: StateId) -> bool {
-    let Some(domain) = domain(chart, line) else { return false };
-    let mut open = entries(chart, line);
+fn enters(chart: &Chart, transition: &Transition, state: StateId) -> bool {
+    let Some(domain) = domain(chart, transition) else { return false };
+    let mut open = entries(chart, transition);
     let mut seen = BTreeSet::new();
     while let Some(next) = open.pop() {
         // What a history restores is not known.

@@ -3,7 +3,7 @@
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
 use crate::facts::reach::Cause;
-use crate::turn::dataflow::{Early, Reading, Value, early};
+use crate::turn::dataflow::{Early, ReadingPart, Value, early};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{Chart, StepKind, Trigger};
@@ -20,16 +20,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for Early { step, reading, value, setter } in all {
         let spans = map.step(step);
         let (place, what) = match reading {
-            Reading::Guard => (spans.guard, "the condition"),
-            Reading::Prompt(part) => (spans.prompt_parts.get(part).copied(), "the prompt"),
-            Reading::Injection(id) => (map.components.get(id.index()).copied(), "a component"),
-            Reading::Fragment(id, part) => {
+            ReadingPart::Guard => (spans.guard, "the condition"),
+            ReadingPart::Prompt(part) => (spans.prompt_parts.get(part).copied(), "the prompt"),
+            ReadingPart::Injection(id) => (map.components.get(id.index()).copied(), "a component"),
+            ReadingPart::Fragment(id, part) => {
                 let parts = map.component_parts.get(id.index());
                 (parts.and_then(|parts| parts.get(part)).copied(), "a component in the prompt")
             }
-            Reading::Code => (None, "the code"),
-            Reading::Line(line) => (map.line(line).guard, "an outcome"),
-            Reading::Permission(row) => {
+            ReadingPart::Code => (None, "the code"),
+            ReadingPart::Transition(transition) => (map.transition(transition).guard, "an outcome"),
+            ReadingPart::Permission(row) => {
                 (map.permissions.get(row).copied(), "what permits the move")
             }
         };
@@ -50,9 +50,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "{what} of `{reader}` reads {name}, which only `{later}` sets, later in the turn"
             )
         };
-        let kept = stuck
-            .as_ref()
-            .filter(|(_, rows)| matches!(reading, Reading::Permission(row) if rows.contains(&row)));
+        let kept = stuck.as_ref().filter(
+            |(_, rows)| matches!(reading, ReadingPart::Permission(row) if rows.contains(&row)),
+        );
         let message = match kept {
             Some((state, _)) => {
                 format!("{message}: the agent stays in {} for ever", words::state(chart, *state))
@@ -79,7 +79,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if kept.is_some() {
             found.severity = Severity::Error;
         }
-        if matches!(reading, Reading::Permission(_)) {
+        if matches!(reading, ReadingPart::Permission(_)) {
             found = found.related(spans.name, format!("{} needs it", words::step(chart, step)));
         }
         // The cause is the order of the steps, whichever step reads the value.
@@ -95,7 +95,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// Whether the first step acts in some leaf, but never in one in which the other acts.
 fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
     let Context { chart, facts, .. } = context;
-    let covers = |step: StepId, leaf: StateId| facts.places.step(step).covers(chart, leaf);
+    let covers = |step: StepId, leaf: StateId| facts.scopes.step(step).may_hold_in(chart, leaf);
     let mut own = facts.reach.leaves(chart).filter(|leaf| covers(one, *leaf)).peekable();
     own.peek().is_some() && !own.any(|leaf| covers(other, leaf))
 }
@@ -112,24 +112,25 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
         cause == Some(Cause::Start)
     };
     let first = facts.reach.leaves(chart).find(begins)?;
-    let defaults = Defaults::of(chart, all);
+    let defaults = Defaults::new(chart, all);
     let read = |id: StepId, row: usize| {
-        all.iter().any(|e| e.step == id && matches!(e.reading, Reading::Permission(r) if r == row))
+        all.iter()
+            .any(|e| e.step == id && matches!(e.reading, ReadingPart::Permission(r) if r == row))
     };
     let closed = |row: usize| {
         let guard = chart.permissions[row].guard.as_ref();
         guard.is_some_and(|guard| holds(guard, &defaults, &Fuel::default()) == Ok(false))
     };
     let mut rows = BTreeSet::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        let place = facts.places.line(TransitionId::at(i));
-        let out = line.targets.iter().find(|target| !chart.contains(target.state, first));
-        let (Some(target), true) = (out, place.covers(chart, first)) else { continue };
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        let place = facts.scopes.transition(TransitionId::at(i));
+        let out = transition.targets.iter().find(|target| !chart.contains(target.state, first));
+        let (Some(target), true) = (out, place.may_hold_in(chart, first)) else { continue };
         let asks = |id: &StepId| {
             matches!(chart.steps[id.index()].kind, StepKind::Ask { .. })
-                && facts.places.step(*id).covers(chart, first)
+                && facts.scopes.step(*id).may_hold_in(chart, first)
         };
-        let movers: Vec<StepId> = match (&line.trigger, line.trigger.step()) {
+        let movers: Vec<StepId> = match (&transition.trigger, transition.trigger.step()) {
             (Trigger::Choice(_), _) => {
                 (0..chart.steps.len()).map(StepId::at).filter(asks).collect()
             }
@@ -155,7 +156,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
 struct Defaults(BTreeMap<VarId, Data>);
 
 impl Defaults {
-    fn of(chart: &Chart, all: &[Early]) -> Self {
+    fn new(chart: &Chart, all: &[Early]) -> Self {
         let mut found = Self(BTreeMap::new());
         for early in all {
             let Value::Variable(id) = early.value else { continue };

@@ -17,14 +17,14 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let of = |id: StepId, what: &str| format!("{what} of {}", words::step(chart, id));
     match site {
-        Site::Line(id) => {
-            let spans = map.line(id);
+        Site::Transition(id) => {
+            let spans = map.transition(id);
             (
                 spans.guard.unwrap_or(spans.trigger),
-                format!("the condition of {}", words::line(chart, id)),
+                format!("the condition of {}", words::transition(chart, id)),
             )
         }
-        Site::Moves(id) => (map.line(id).whole, words::line(chart, id)),
+        Site::Moves(id) => (map.transition(id).whole, words::transition(chart, id)),
         Site::State(id) => (map.state(id).name, format!("a block of {}", words::state(chart, id))),
         Site::Guard(id) => {
             (map.step(id).guard.unwrap_or(map.step(id).name), of(id, "the condition"))
@@ -47,7 +47,8 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
         Site::EndsTurn(id) => (map.step(id).name, of(id, "`ends turn`")),
         Site::Permission(row, id) => {
             let mover = chart.transition(id).trigger.step();
-            let mover = mover.map_or_else(|| words::line(chart, id), |s| words::step(chart, s));
+            let mover =
+                mover.map_or_else(|| words::transition(chart, id), |s| words::step(chart, s));
             (map.permissions[row], format!("what permits the move of {mover}"))
         }
     }
@@ -80,7 +81,7 @@ pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
         | Site::Arguments(id)
         | Site::EndsTurn(id) => Some(id),
         Site::Permission(_, id) => chart.transition(id).trigger.step(),
-        Site::Line(_) | Site::Moves(_) | Site::State(_) => None,
+        Site::Transition(_) | Site::Moves(_) | Site::State(_) => None,
     }
 }
 
@@ -104,7 +105,7 @@ pub(super) struct Setters(BTreeMap<VarId, Vec<Span>>);
 
 impl Setters {
     /// Collects them in one pass over the chart.
-    pub(super) fn of(context: &Context<'_>) -> Self {
+    pub(super) fn new(context: &Context<'_>) -> Self {
         let Context { chart, map, .. } = context;
         let mut found: BTreeMap<VarId, Vec<Span>> = BTreeMap::new();
         let mut add = |ids: BTreeSet<VarId>, place: Span| {
@@ -119,14 +120,14 @@ impl Setters {
             }
             add(step.into.into_iter().collect(), place);
         }
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let place = map.line(TransitionId::at(i)).whole;
-            if let Trigger::Choice(choice) = line.trigger
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let place = map.transition(TransitionId::at(i)).whole;
+            if let Trigger::Choice(choice) = transition.trigger
                 && let ChoiceKind::Call(_, Some(into)) = chart.choices[choice.index()].kind
             {
                 add([into].into(), place);
             }
-            add(assigned(&line.actions), place);
+            add(assigned(&transition.actions), place);
         }
         for (i, state) in chart.states.iter().enumerate() {
             let blocks = state.entry.iter().chain(&state.exit).chain([&state.default_actions]);
@@ -153,8 +154,8 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
     let mut told: Vec<String> = Vec::new();
     for by in way {
         match *by {
-            By::Line(from, id, to) if moves(chart, id) => {
-                let by = words::line(chart, id);
+            By::Transition(from, id, to) if moves(chart, id) => {
+                let by = words::transition(chart, id);
                 if told.is_empty() {
                     told.push(format!("in {}", words::state(chart, from)));
                 }
@@ -169,8 +170,12 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
             By::Done(id) if sets(&chart.steps[id.index()], value) => {
                 told.push(format!("{} runs without setting it", words::step(chart, id)));
             }
-            By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => {
-            }
+            By::Transition(..)
+            | By::Skipped(_)
+            | By::Failed(_)
+            | By::Done(_)
+            | By::Turn
+            | By::Passed => {}
         }
     }
     // Repeated cycles are described once.
@@ -201,8 +206,15 @@ pub(super) fn past(
         By::Failed(id) if is_setter(chart, id, value) => {
             Some((map.step(id).name, "it fails, and the walk goes on"))
         }
-        By::Line(_, id, _) if moves(chart, id) => Some((map.line(id).whole, "this goes past it")),
-        By::Line(..) | By::Skipped(_) | By::Failed(_) | By::Done(_) | By::Turn | By::Passed => None,
+        By::Transition(_, id, _) if moves(chart, id) => {
+            Some((map.transition(id).whole, "this goes past it"))
+        }
+        By::Transition(..)
+        | By::Skipped(_)
+        | By::Failed(_)
+        | By::Done(_)
+        | By::Turn
+        | By::Passed => None,
     })
 }
 
@@ -224,9 +236,9 @@ pub(super) fn thrown_away(chart: &Chart, id: VarId) -> Option<StepId> {
             StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
             StepKind::Ask { .. } | StepKind::Code(_) => false,
         };
-        let done = |line: &TransitionId| {
-            let line = chart.transition(*line);
-            matches!(line.trigger, Trigger::StepDone(_)) && takes_payload(line)
+        let done = |transition: &TransitionId| {
+            let transition = chart.transition(*transition);
+            matches!(transition.trigger, Trigger::StepDone(_)) && takes_payload(transition)
         };
         own && step.into.is_none() && step.returns == *wanted && !step.outcomes.iter().any(done)
     };
@@ -249,7 +261,7 @@ pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     }
     let rows = chart.permissions.iter().zip(&map.permissions);
     let row = rows.filter(|(row, _)| row.from == Some(state)).map(|(_, span)| *span).next();
-    let is_forbidden = facts.places.forbidden.iter().any(|from| from.contains(&state));
+    let is_forbidden = facts.scopes.forbidden.iter().any(|from| from.contains(&state));
     if let Some(row) = row.filter(|_| is_forbidden) {
         return row;
     }
@@ -268,10 +280,10 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let Some((row, span)) = rows.find(|(row, _)| row.to == state && row.from != Some(state)) else {
         return own;
     };
-    let from = row.from.filter(|from| facts.reach.enters(*from));
+    let from = row.from.filter(|from| facts.reach.can_enter(*from));
     let target = from.and_then(|from| last_step(context, from)).and_then(|id| {
-        let mut lines = chart.steps[id.index()].outcomes.iter();
-        lines.find_map(|line| map.line(*line).targets.first().copied())
+        let mut transitions = chart.steps[id.index()].outcomes.iter();
+        transitions.find_map(|transition| map.transition(*transition).targets.first().copied())
     });
     target.unwrap_or(*span)
 }
@@ -280,15 +292,15 @@ pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
 fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let steps = || (0..chart.steps.len()).rev().map(StepId::at);
-    let own = |id: &StepId| facts.places.step(*id).within == [state];
-    let here = |id: &StepId| facts.places.step(*id).covers(chart, state);
+    let own = |id: &StepId| facts.scopes.step(*id).within == [state];
+    let here = |id: &StepId| facts.scopes.step(*id).may_hold_in(chart, state);
     steps().find(own).or_else(|| steps().find(here))
 }
 
 /// The transition to which a site belongs.
-pub(super) fn line_of(site: Site) -> Option<TransitionId> {
+pub(super) fn transition_of(site: Site) -> Option<TransitionId> {
     match site {
-        Site::Line(id) | Site::Moves(id) => Some(id),
+        Site::Transition(id) | Site::Moves(id) => Some(id),
         Site::State(_)
         | Site::Guard(_)
         | Site::Prompt(..)

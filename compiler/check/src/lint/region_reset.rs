@@ -12,13 +12,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut told = BTreeSet::new();
     for reset in resets(chart, facts) {
-        let spans = map.line(reset.line);
+        let spans = map.transition(reset.transition);
         if !told.insert(spans.whole) {
             continue;
         }
-        let source = chart.transition(reset.line).source;
+        let source = chart.transition(reset.transition).source;
         let parallel = words::state(chart, reset.parallel);
-        let target = chart.transition(reset.line).targets[0].state;
+        let target = chart.transition(reset.transition).targets[0].state;
         let region = chart.children(reset.parallel).find(|r| chart.contains(*r, target));
         let own = region.filter(|r| chart.contains(*r, source));
         let help = match (own, region) {
@@ -42,7 +42,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         };
         let verb = if reset.count == 1 { "starts" } else { "start" };
-        let name = words::line(chart, reset.line);
+        let name = words::transition(chart, reset.transition);
         let mut found = RULE
             .at(
                 spans.targets.first().copied().unwrap_or(spans.trigger),

@@ -1,7 +1,7 @@
 //! Effects of an `enter` block that are repeated when a detour returns to the state.
 
 use crate::facts::Facts;
-use crate::facts::livelock::{landing, lonely};
+use crate::facts::livelock::{is_outside_parallel, landing};
 use crate::facts::reach::{domain, is_history};
 use crate::facts::uses::{assigned, changes, reads, walk};
 use crate::lint::{Context, Lint, words};
@@ -31,8 +31,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     "do it on the line that first leads to {}, or send something new",
                     words::state(chart, state)
                 ))
-                .related(map.line(away).whole, "leads away")
-                .related(map.line(back).whole, "leads back"),
+                .related(map.transition(away).whole, "leads away")
+                .related(map.transition(back).whole, "leads back"),
         );
     }
 }
@@ -72,7 +72,7 @@ fn detours(context: &Context<'_>) -> Vec<Detour> {
             || !acts
             || undoes
             || !context.enters(state)
-            || !lonely(chart, state)
+            || !is_outside_parallel(chart, state)
         {
             continue;
         }
@@ -80,7 +80,7 @@ fn detours(context: &Context<'_>) -> Vec<Detour> {
             for action in actions {
                 let Action::Do(effect, arguments) = action else { continue };
                 let Some(read) = settled(chart, arguments) else { continue };
-                let search = Search { chart, facts, state, effect: *effect, read: &read };
+                let search = DetourSearch { chart, facts, state, effect: *effect, read: &read };
                 if let Some((away, through, back)) = search.run() {
                     found.push(Detour { state, block, effect: *effect, away, through, back });
                 }
@@ -110,7 +110,7 @@ fn settled(chart: &Chart, arguments: &[Expr]) -> Option<BTreeSet<VarId>> {
     settled.then_some(read)
 }
 
-struct Search<'c> {
+struct DetourSearch<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     state: StateId,
@@ -118,24 +118,24 @@ struct Search<'c> {
     read: &'c BTreeSet<VarId>,
 }
 
-impl Search<'_> {
+impl DetourSearch<'_> {
     fn run(&self) -> Option<(TransitionId, StateId, TransitionId)> {
         let Self { chart, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
         let around = chart.ancestors(state).skip(1);
         for source in inside.chain(around) {
             for away in &chart.state(source).transitions {
-                let line = chart.transition(*away);
-                let leaves =
-                    domain(chart, line).is_some_and(|d| d != state && chart.contains(d, state));
-                if !is_sudden(&line.trigger) || !leaves || !self.acts_inside(*away) {
+                let transition = chart.transition(*away);
+                let leaves = domain(chart, transition)
+                    .is_some_and(|d| d != state && chart.contains(d, state));
+                if !is_sudden(&transition.trigger) || !leaves || !self.acts_inside(*away) {
                     continue;
                 }
-                let Some(leaf) = landing(chart, line) else { continue };
-                if chart.contains(state, leaf) || self.is_new(line, leaf) {
+                let Some(leaf) = landing(chart, transition) else { continue };
+                if chart.contains(state, leaf) || self.is_new(transition, leaf) {
                     continue;
                 }
-                if let Some((through, back)) = self.comes_back(leaf) {
+                if let Some((through, back)) = self.find_return(leaf) {
                     return Some((*away, through, back));
                 }
             }
@@ -144,15 +144,16 @@ impl Search<'_> {
     }
 
     /// Whether the transition may be taken while the state is active.
-    fn acts_inside(&self, line: TransitionId) -> bool {
+    fn acts_inside(&self, transition: TransitionId) -> bool {
         let Self { chart, facts, state, .. } = *self;
         let inside = (state.0..chart.state(state).end.0).map(StateId);
         let mut leaves = inside.filter(|s| matches!(chart.state(*s).kind, StateKind::Atomic));
-        facts.reach.takes(line) && leaves.any(|leaf| facts.places.line(line).covers(chart, leaf))
+        facts.reach.can_take(transition)
+            && leaves.any(|leaf| facts.scopes.transition(transition).may_hold_in(chart, leaf))
     }
 
     /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
-    fn comes_back(&self, first: StateId) -> Option<(StateId, TransitionId)> {
+    fn find_return(&self, first: StateId) -> Option<(StateId, TransitionId)> {
         let Self { chart, facts, state, .. } = *self;
         let mut seen = BTreeSet::from([first]);
         let mut open = VecDeque::from([(first, 0)]);
@@ -161,24 +162,24 @@ impl Search<'_> {
                 continue;
             }
             for id in chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions) {
-                let line = chart.transition(*id);
-                if !facts.reach.takes(*id)
-                    || !facts.places.line(*id).covers(chart, leaf)
-                    || self.is_answered(line)
+                let transition = chart.transition(*id);
+                if !facts.reach.can_take(*id)
+                    || !facts.scopes.transition(*id).may_hold_in(chart, leaf)
+                    || self.is_answered(transition)
                 {
                     continue;
                 }
                 // The history of an ancestor restores the state that was exited.
-                let recorded = line.targets.iter().any(|t| {
+                let recorded = transition.targets.iter().any(|t| {
                     let parent = chart.state(t.state).parent;
                     is_history(chart, t.state)
                         && parent.is_some_and(|p| p != state && chart.contains(p, state))
                 });
-                if recorded && !self.is_new(line, state) {
+                if recorded && !self.is_new(transition, state) {
                     return Some((leaf, *id));
                 }
-                let Some(next) = landing(chart, line) else { continue };
-                if !is_alone(&line.trigger) || self.is_new(line, next) {
+                let Some(next) = landing(chart, transition) else { continue };
+                if !is_alone(&transition.trigger) || self.is_new(transition, next) {
                     continue;
                 }
                 if chart.contains(state, next) {
@@ -194,13 +195,13 @@ impl Search<'_> {
 
     /// Whether the transition or a block that runs with it sets a variable that is read, or such a block performs the same
     /// effect.
-    fn is_new(&self, line: &Transition, leaf: StateId) -> bool {
+    fn is_new(&self, transition: &Transition, leaf: StateId) -> bool {
         let Self { chart, state, effect, read, .. } = *self;
         let outside = |s: &StateId| !chart.contains(state, *s) && !chart.contains(*s, state);
         let blocks = |s: StateId| chart.state(s).entry.iter().chain(&chart.state(s).exit);
-        let states = chart.ancestors(leaf).chain([line.source]).filter(outside);
+        let states = chart.ancestors(leaf).chain([transition.source]).filter(outside);
         let again = states.flat_map(blocks).any(|block| does(block, Some(effect)));
-        again || changes(chart, line, leaf, read)
+        again || changes(chart, transition, leaf, read)
     }
 
     /// Whether a `code` step that is active in the leaf may set a variable that is read.
@@ -212,8 +213,8 @@ impl Search<'_> {
     }
 
     /// Whether the transition stores the answer of its step in a variable that is read.
-    fn is_answered(&self, line: &Transition) -> bool {
-        let Trigger::StepDone(step) = line.trigger else { return false };
+    fn is_answered(&self, transition: &Transition) -> bool {
+        let Trigger::StepDone(step) = transition.trigger else { return false };
         self.chart.steps[step.index()].into.is_some_and(|v| self.read.contains(&v))
     }
 }

@@ -14,17 +14,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let (shadows, open) = shadows(chart, facts);
     if let Some(first) = open.first() {
-        diagnostics.push(used_up_budget::uncompared(map.line(*first).trigger, open.len()));
+        diagnostics.push(used_up_budget::uncompared(map.transition(*first).trigger, open.len()));
     }
     for shadow in shadows {
-        hidden.entry(map.line(shadow.line).whole).or_default().push(shadow);
+        hidden.entry(map.transition(shadow.transition).whole).or_default().push(shadow);
     }
     if hidden.is_empty() {
         return;
     }
     // `each after` and `from` expand to several transitions with the same span: reported only if all of them are shadowed.
     let mut written: BTreeMap<_, usize> = BTreeMap::new();
-    for spans in map.lines.iter().filter(|spans| hidden.contains_key(&spans.whole)) {
+    for spans in map.transitions.iter().filter(|spans| hidden.contains_key(&spans.whole)) {
         *written.entry(spans.whole).or_default() += 1;
     }
     for (whole, all) in hidden {
@@ -34,7 +34,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if always || written.get(&whole) != Some(&all.len()) {
             continue;
         }
-        let name = words::line(chart, shadow.line);
+        let name = words::transition(chart, shadow.transition);
         let (why, help) = if shadow.inner {
             (
                 "a line of every state below always comes first",
@@ -52,14 +52,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             )
         };
         let mut found = RULE
-            .at(map.line(shadow.line).trigger, format!("{name} is never taken: {why}"))
+            .at(map.transition(shadow.transition).trigger, format!("{name} is never taken: {why}"))
             .help(help);
         for by in shadow.by.iter().take(3) {
-            found = found.related(map.line(*by).whole, "comes first");
+            found = found.related(map.transition(*by).whole, "comes first");
         }
         found = found.breaks(Broken::Construct(whole));
         for by in &shadow.by {
-            found = found.because(map.line(*by).whole);
+            found = found.because(map.transition(*by).whole);
         }
         diagnostics.push(found);
     }

@@ -15,18 +15,18 @@ const SHOWN: usize = 4;
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for id in needed(chart, facts) {
-        let line = chart.transition(id);
-        let Some(goal) = line.targets.first().map(|t| t.state) else { continue };
-        let what = if let Trigger::StepElse(step) = line.trigger {
+        let transition = chart.transition(id);
+        let Some(goal) = transition.targets.first().map(|t| t.state) else { continue };
+        let what = if let Trigger::StepElse(step) = transition.trigger {
             format!("where {} has no usable answer", words::step(chart, step))
-        } else if let Trigger::StepTimeout(step, _) = line.trigger {
+        } else if let Trigger::StepTimeout(step, _) = transition.trigger {
             format!("where {} takes too long", words::step(chart, step))
-        } else if let Trigger::StepError(step) = line.trigger {
+        } else if let Trigger::StepError(step) = transition.trigger {
             format!("where {} fails", words::step(chart, step))
         } else {
             continue;
         };
-        let spans = map.line(id);
+        let spans = map.transition(id);
         let at = spans.targets.first().copied().unwrap_or(spans.whole);
         let message = format!(
             "a run ends `ok` only {what}: nothing else leads to {}",
@@ -40,13 +40,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let other = TransitionId::at(*i);
             moves
                 && other != id
-                && facts.reach.takes(other)
+                && facts.reach.can_take(other)
                 && facts
-                    .places
-                    .line(id)
+                    .scopes
+                    .transition(id)
                     .within
                     .iter()
-                    .any(|s| facts.places.line(other).covers(chart, *s))
+                    .any(|s| facts.scopes.transition(other).may_hold_in(chart, *s))
         });
         for (i, other) in others.take(SHOWN) {
             let to = other.targets.first().map_or_else(
@@ -54,8 +54,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 |t| format!("leads to {}", words::state(chart, t.state)),
             );
             found = found.related(
-                map.lines[i].whole,
-                format!("{} {to}", words::line(chart, TransitionId::at(i))),
+                map.transitions[i].whole,
+                format!("{} {to}", words::transition(chart, TransitionId::at(i))),
             );
         }
         diagnostics.push(found);

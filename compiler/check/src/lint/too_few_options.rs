@@ -13,12 +13,12 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut offers = Offers::default();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if matches!(line.trigger, Trigger::Choice(_)) {
-            for state in &facts.places.lines[i].within {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if matches!(transition.trigger, Trigger::Choice(_)) {
+            for state in &facts.scopes.transitions[i].within {
                 offers.open.entry(*state).or_default().push(TransitionId::at(i));
             }
-            for target in &line.targets {
+            for target in &transition.targets {
                 offers.into.entry(target.state).or_default().push(TransitionId::at(i));
             }
         }
@@ -42,10 +42,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             [only] => RULE
                 .at(
                     map.steps[i].name,
-                    format!("{name} offers one option only, {}", words::line(chart, only)),
+                    format!("{name} offers one option only, {}", words::transition(chart, only)),
                 )
                 .help("add a second option, or write an ordinary line instead of the question")
-                .related(map.line(only).whole, "the only option"),
+                .related(map.transition(only).whole, "the only option"),
             _ => continue,
         };
         diagnostics.push(found);
@@ -70,29 +70,32 @@ impl Offers {
         if !matches!(ask, StepKind::Ask { always: true, otherwise: Otherwise::Stay, .. }) {
             return Vec::new();
         }
-        let lines = self.into.get(&leaf).into_iter().flatten();
-        lines
-            .filter(|line| chart.contains(chart.transition(**line).source, leaf))
+        let transitions = self.into.get(&leaf).into_iter().flatten();
+        transitions
+            .filter(|transition| chart.contains(chart.transition(**transition).source, leaf))
             .copied()
             .collect()
     }
 }
 
 /// Whether the transition offers tools.
-fn is_call(context: &Context<'_>, line: TransitionId) -> bool {
-    let Trigger::Choice(choice) = context.chart.transition(line).trigger else { return false };
+fn is_call(context: &Context<'_>, transition: TransitionId) -> bool {
+    let Trigger::Choice(choice) = context.chart.transition(transition).trigger else {
+        return false;
+    };
     matches!(context.chart.choices[choice.index()].kind, ChoiceKind::Call(..))
 }
 
 /// The largest set of options that are enabled together in a leaf where the step asks, cut to two; `None` if it never asks.
 fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<TransitionId>> {
     let Context { chart, facts, .. } = context;
-    let place = facts.places.step(step);
+    let place = facts.scopes.step(step);
     let mut most: Option<Vec<TransitionId>> = None;
     for top in &place.within {
         for leaf in (top.0..chart.state(*top).end.0).map(StateId) {
-            let asked =
-                is_leaf(chart, leaf) && facts.reach.enters(leaf) && !place.leaves_out(chart, leaf);
+            let asked = is_leaf(chart, leaf)
+                && facts.reach.can_enter(leaf)
+                && !place.excludes_leaf(chart, leaf);
             if !asked || nearer(context, step, leaf) {
                 continue;
             }
@@ -100,12 +103,16 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
                 .ancestors(leaf)
                 .filter_map(|s| offers.open.get(&s))
                 .flatten()
-                .filter(|l| !facts.places.line(**l).leaves_out(chart, leaf))
+                .filter(|l| !facts.scopes.transition(**l).excludes_leaf(chart, leaf))
                 .copied()
                 .collect();
             let stays = offers.stays(context, step, leaf);
             open.extend(
-                stays.iter().filter(|line| !open.contains(line)).copied().collect::<Vec<_>>(),
+                stays
+                    .iter()
+                    .filter(|transition| !open.contains(transition))
+                    .copied()
+                    .collect::<Vec<_>>(),
             );
             open.truncate(2);
             if most.as_ref().is_none_or(|m| m.len() < open.len()) {

@@ -17,13 +17,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
     let Some(round) = endless(chart, facts) else { return };
     let step = words::step(chart, round.step);
-    let moves = round.lines.iter().copied().find(|line| {
-        let row = chart.transition(*line);
-        row.targets.iter().any(|t| t.state.0 != 0) && map.line(*line).whole.file == map.file
+    let moves = round.transitions.iter().copied().find(|transition| {
+        let row = chart.transition(*transition);
+        row.targets.iter().any(|t| t.state.0 != 0)
+            && map.transition(*transition).whole.file == map.file
     });
     let message = match moves {
-        Some(line) => {
-            let source = chart.transition(line).targets.first().map_or(StateId::at(0), |t| t.state);
+        Some(transition) => {
+            let source =
+                chart.transition(transition).targets.first().map_or(StateId::at(0), |t| t.state);
             let source = words::state(chart, source);
             format!(
                 "{step} may call the model again and again: nothing bounds the rounds through {source}"
@@ -36,8 +38,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = RULE.at(map.step(round.step).name, message).help(
         "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",
     );
-    if let Some(line) = moves {
-        found = found.related(map.line(line).whole, "part of the cycle");
+    if let Some(transition) = moves {
+        found = found.related(map.transition(transition).whole, "part of the cycle");
     }
     diagnostics.push(found);
 }

@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let id = StepId::at(i);
         let Some(each) = &step.each else { continue };
         let spans = map.step(id);
-        if spans.up_to.is_some() || facts.places.step(id).within.is_empty() {
+        if spans.up_to.is_some() || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         let (does, cure) = match &step.kind {
@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             | StepKind::Call(..)
             | StepKind::Human(_) => continue,
         };
-        let lists = lists.get_or_insert_with(|| Lists::of(chart));
+        let lists = lists.get_or_insert_with(|| Lists::new(chart));
         if lists.is_bounded(&each.list) {
             continue;
         }

@@ -1,8 +1,8 @@
 //! Model calls without any time limit.
 
 use crate::facts::Facts;
-use crate::facts::place::{Place, is_final};
 use crate::facts::reach::{is_history, is_leaf};
+use crate::facts::scope::{ScopeCondition, is_final};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
@@ -48,7 +48,7 @@ fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
         if !calls(step) || is_timed(chart, step) {
             continue;
         }
-        let leaf = first_of(chart, facts.places.step(id), &idle);
+        let leaf = first_of(chart, facts.scopes.step(id), &idle);
         found.extend(leaf.map(|leaf| Wait { step: id, leaf }));
     }
     found
@@ -63,8 +63,8 @@ fn is_timed(chart: &Chart, step: &Step) -> bool {
 /// The reachable leaves for which neither they nor their ancestors have a deadline or a time limit, in document order.
 fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     let mut timed: Vec<bool> = chart.states.iter().map(|s| s.limits.has(LimitKind::Time)).collect();
-    for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
-        if matches!(line.trigger, Trigger::After(_)) {
+    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
+        if matches!(transition.trigger, Trigger::After(_)) {
             place.within.iter().for_each(|s| timed[s.index()] = true);
         }
     }
@@ -73,7 +73,7 @@ fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
         let row = chart.state(state);
         timed[state.index()] |= row.parent.is_some_and(|p| timed[p.index()]);
         let rests = is_leaf(chart, state) && !is_final(chart, state) && !is_history(chart, state);
-        if rests && !timed[state.index()] && facts.reach.enters(state) {
+        if rests && !timed[state.index()] && facts.reach.can_enter(state) {
             idle.push(state);
         }
     }
@@ -81,10 +81,10 @@ fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
 }
 
 /// The first of the leaves, which are in document order, that the place covers.
-fn first_of(chart: &Chart, place: &Place, leaves: &[StateId]) -> Option<StateId> {
+fn first_of(chart: &Chart, place: &ScopeCondition, leaves: &[StateId]) -> Option<StateId> {
     place.within.iter().find_map(|top| {
         let from = leaves.partition_point(|l| l < top);
         let below = leaves[from..].iter().take_while(|l| chart.contains(*top, **l));
-        below.copied().find(|l| !place.leaves_out(chart, *l))
+        below.copied().find(|l| !place.excludes_leaf(chart, *l))
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, lost_count, words};
 use crate::facts::counting::uncounted;
-use crate::facts::rounds;
+use crate::facts::loops;
 use chartc_core::arena::StateId;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::uncounted_line::RULE;
@@ -14,25 +14,25 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let mut told = BTreeSet::new();
     for found in uncounted(chart, facts) {
-        let spans = map.line(found.line);
+        let spans = map.transition(found.transition);
         if !told.insert(spans.whole) {
             continue;
         }
         let name = &chart.variables[found.counter.index()].name;
-        let goal = chart.transition(found.line).targets.first();
+        let goal = chart.transition(found.transition).targets.first();
         let goal = goal.map_or_else(String::new, |t| words::state(chart, t.state));
-        let other = words::line(chart, found.counting);
+        let other = words::transition(chart, found.counting);
         let message = format!(
             "this bounds nothing: {} leads to {goal} without counting `{name}`, and nothing on the way back counts it",
-            words::line(chart, found.line)
+            words::transition(chart, found.transition)
         );
         let place = spans.guard.unwrap_or(spans.trigger);
         let help = format!("count it, as {other} does: `{name} = {name} + 1`");
-        let other = map.line(found.counting).whole;
+        let other = map.transition(found.counting).whole;
         diagnostics.push(RULE.at(place, message).help(help).related(other, "this line counts"));
     }
-    for found in rounds::uncounted(chart, facts) {
-        let spans = map.line(found.line);
+    for found in loops::uncounted(chart, facts) {
+        let spans = map.transition(found.transition);
         if told.insert(spans.whole) {
             diagnostics.push(past(context, &found));
         }
@@ -40,16 +40,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The finding for a loop through the condition in which nothing counts.
-fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
+fn past(context: &Context<'_>, found: &loops::Uncounted) -> Diagnostic {
     let Context { chart, map, .. } = context;
-    let spans = map.line(found.line);
+    let spans = map.transition(found.transition);
     let name = &chart.variables[found.counter.index()].name;
-    let line = words::line(chart, found.line);
+    let line = words::transition(chart, found.transition);
     let around: Vec<StateId> = found
         .way
         .iter()
-        .chain([&found.line].into_iter().filter(|_| found.leads_back))
-        .flat_map(|line| chart.transition(*line).targets.iter().map(|t| t.state))
+        .chain([&found.transition].into_iter().filter(|_| found.leads_back))
+        .flat_map(|transition| chart.transition(*transition).targets.iter().map(|t| t.state))
         .collect();
     let message = format!(
         "this bounds nothing: no cycle through {} counts `{name}` before it comes back to {line}",
@@ -60,8 +60,8 @@ fn past(context: &Context<'_>, found: &rounds::Uncounted) -> Diagnostic {
         .at(place, message)
         .help(format!("count it in the loop: `{name} = {name} + 1`"))
         .related(lost_count::place(context, found.counter, found.counted), "counted here only");
-    for line in found.way.iter().take(4) {
-        one = one.related(map.line(*line).whole, "part of the cycle");
+    for transition in found.way.iter().take(4) {
+        one = one.related(map.transition(*transition).whole, "part of the cycle");
     }
     one
 }

@@ -21,10 +21,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "give it a line or a step, or make it `final` if the run ends here{}",
                 words::way(context, state)
             ));
-        if let Some(Cause::Line(line)) = facts.reach.causes[state.index()] {
+        if let Some(Cause::Transition(transition)) = facts.reach.causes[state.index()] {
             found = found.related(
-                map.line(line).whole,
-                format!("the run gets stuck after {}", words::line(chart, line)),
+                map.transition(transition).whole,
+                format!("the run gets stuck after {}", words::transition(chart, transition)),
             );
         }
         diagnostics.push(found);

@@ -58,7 +58,9 @@ fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
         .help("lead the run there, or handle the event in a state that can be active");
     for handler in one.dead.iter().take(3) {
         let (span, state) = match handler {
-            Handler::Line(line) => (map.line(*line).whole, chart.transition(*line).source),
+            Handler::Transition(transition) => {
+                (map.transition(*transition).whole, chart.transition(*transition).source)
+            }
             Handler::Question(step) => (map.step(*step).name, chart.steps[step.index()].state),
         };
         found = found.related(span, format!("{} is never active", words::state(chart, state)));

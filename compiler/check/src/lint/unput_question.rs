@@ -9,13 +9,13 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for (step, lines) in &facts.places.unput {
+    for (step, transitions) in &facts.scopes.unput {
         let row = &chart.steps[step.index()];
         let name = &row.name;
-        let line = words::line(chart, lines[0]);
+        let line = words::transition(chart, transitions[0]);
         let in_turns = matches!(row.kind, StepKind::Ask { on: AskOn::Turn, .. });
         let what = if in_turns { "the turn" } else { "its event" };
-        let message = if let [_] = lines[..] {
+        let message = if let [_] = transitions[..] {
             format!("`{name}` is never put: {line} always takes {what} first")
         } else {
             format!(
@@ -27,9 +27,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             "a question is put only if no line takes its event: give the line a condition, or let it lead to a state that asks `on turn`"
         });
-        for line in lines.iter().take(3) {
+        for transition in transitions.iter().take(3) {
             let takes = if in_turns { "takes every turn" } else { "takes the event" };
-            found = found.related(map.line(*line).whole, takes);
+            found = found.related(map.transition(*transition).whole, takes);
         }
         diagnostics.push(found);
     }

@@ -3,8 +3,8 @@
 use super::reading::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::facts::asking::Takers;
-use crate::facts::place::{is_final, meet};
 use crate::facts::reach::{is_history, is_leaf};
+use crate::facts::scope::{is_final, meet};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let name = words::state(chart, state);
         let found = RULE.at(way_in(context, state), format!("{name} can never be entered"));
         let lines = lines.get_or_insert_with(|| leading(chart));
-        if facts.reach.enters(state) {
+        if facts.reach.can_enter(state) {
             diagnostics.push(closed_by_values(context, lines, state, found));
             continue;
         }
@@ -46,7 +46,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     let inside = state..chart.state(state).end;
     let lines = leading.range(inside).flat_map(|(_, ids)| ids).copied();
     let outside = |id: &TransitionId| {
-        let places = &facts.places.line(*id).within;
+        let places = &facts.scopes.transition(*id).within;
         !chart.contains(state, chart.transition(*id).source)
             && places.iter().any(|place| context.enters(*place))
     };
@@ -64,7 +64,7 @@ pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: Stat
         }
         let inside = at..chart.state(at).end;
         for id in leading.range(inside).flat_map(|(_, ids)| ids) {
-            for place in &facts.places.line(*id).within {
+            for place in &facts.scopes.transition(*id).within {
                 if !todo.contains(place) && todo.len() < ON_THE_WAY {
                     todo.push(*place);
                 }
@@ -83,17 +83,18 @@ pub(super) fn closed_by_values(
 ) -> Diagnostic {
     let Context { chart, map, .. } = context;
     for id in closed(context, leading, state).into_iter().take(3) {
-        let why = if let Some(line) = taken_turn(context, id) {
+        let why = if let Some(transition) = taken_turn(context, id) {
             format!(
                 "leads here, but where it could be chosen {} takes every turn, and nothing is asked then",
-                words::line(chart, line)
+                words::transition(chart, transition)
             )
         } else if chart.transition(id).guard.is_some() {
             "leads here, but its condition does not hold when the line could be taken".into()
         } else {
             "leads here, but no run takes it".into()
         };
-        found = found.related(map.line(id).whole, format!("{} {why}", words::line(chart, id)));
+        found = found
+            .related(map.transition(id).whole, format!("{} {why}", words::transition(chart, id)));
     }
     found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
 }
@@ -101,17 +102,17 @@ pub(super) fn closed_by_values(
 /// The question to which an option or `else` belongs, if it is never asked.
 fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
-    let line = chart.transition(id);
-    let mut unput = facts.places.unput.keys().copied();
-    if let Some(step) = line.trigger.step() {
+    let transition = chart.transition(id);
+    let mut unput = facts.scopes.unput.keys().copied();
+    if let Some(step) = transition.trigger.step() {
         return unput.find(|other| *other == step);
     }
     let above = |step: &StepId| {
         let state = chart.steps[step.index()].state;
-        chart.contains(state, line.source) || chart.contains(line.source, state)
+        chart.contains(state, transition.source) || chart.contains(transition.source, state)
     };
-    let is_choice = matches!(line.trigger, Trigger::Choice(_));
-    unput.find(above).filter(|_| is_choice && facts.places.line(id).within.is_empty())
+    let is_choice = matches!(transition.trigger, Trigger::Choice(_));
+    unput.find(above).filter(|_| is_choice && facts.scopes.transition(id).within.is_empty())
 }
 
 /// For an option or the `else` of a question: a transition that takes the turn, if one does in each leaf where the question could
@@ -120,14 +121,14 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let Context { chart, facts, .. } = context;
     let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
     let in_events = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
-    let line = chart.transition(id);
-    let is_asked =
-        matches!(line.trigger, Trigger::Choice(_)) || line.trigger.step().is_some_and(|s| asks(&s));
+    let transition = chart.transition(id);
+    let is_asked = matches!(transition.trigger, Trigger::Choice(_))
+        || transition.trigger.step().is_some_and(|s| asks(&s));
     if !is_asked || chart.steps.iter().any(in_events) {
         return None;
     }
-    let takers = Takers::of(chart);
-    let places = &facts.places.line(id).within;
+    let takers = Takers::new(chart);
+    let places = &facts.scopes.transition(id).within;
     let here = |leaf: &StateId| places.iter().any(|place| chart.contains(*place, *leaf));
     let is_open =
         |leaf: &StateId| is_leaf(chart, *leaf) && !is_final(chart, *leaf) && context.enters(*leaf);
@@ -140,7 +141,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
 
 /// The transitions of a chart by target.
 pub(super) struct Leading {
-    lines: BTreeMap<StateId, Vec<TransitionId>>,
+    transitions: BTreeMap<StateId, Vec<TransitionId>>,
     /// The permissions, by the state that they permit to enter.
     permitting: BTreeMap<StateId, Vec<usize>>,
 }
@@ -150,19 +151,19 @@ impl Leading {
         &self,
         inside: Range<StateId>,
     ) -> impl Iterator<Item = (&StateId, &Vec<TransitionId>)> {
-        self.lines.range(inside)
+        self.transitions.range(inside)
     }
 }
 
 /// Indexes the transitions and permissions by target.
 pub(super) fn leading(chart: &Chart) -> Leading {
-    let mut leading = Leading { lines: BTreeMap::new(), permitting: BTreeMap::new() };
+    let mut leading = Leading { transitions: BTreeMap::new(), permitting: BTreeMap::new() };
     for (nth, row) in chart.permissions.iter().enumerate() {
         leading.permitting.entry(row.to).or_default().push(nth);
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
-        for target in &line.targets {
-            leading.lines.entry(target.state).or_default().push(TransitionId::at(i));
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        for target in &transition.targets {
+            leading.transitions.entry(target.state).or_default().push(TransitionId::at(i));
         }
     }
     leading
@@ -183,28 +184,31 @@ pub(super) fn explain(
             continue;
         }
         let closed: Vec<StateId> = facts
-            .places
-            .line(id)
+            .scopes
+            .transition(id)
             .within
             .iter()
-            .filter(|s| !facts.reach.enters(**s))
+            .filter(|s| !facts.reach.can_enter(**s))
             .copied()
             .collect();
-        let why = if !facts.places.forbidden[id.index()].is_empty() {
+        let why = if !facts.scopes.forbidden[id.index()].is_empty() {
             let table =
                 if is_yaml(context) { "`transitions`" } else { "the table of `allow` lines" };
-            format!("{} leads here, but {table} forbids it", words::line(chart, id))
+            format!("{} leads here, but {table} forbids it", words::transition(chart, id))
         } else if let Some(step) = never_put(context, id) {
             let name = &chart.steps[step.index()].name;
-            format!("{} leads here, but `{name}` is never put", words::line(chart, id))
+            format!("{} leads here, but `{name}` is never put", words::transition(chart, id))
         } else if closed.is_empty() || !meet(chart, &closed, &[state]).is_empty() {
             continue;
         } else {
             let from = words::states(chart, &closed);
-            format!("{} leads here, but {from} can never be entered either", words::line(chart, id))
+            format!(
+                "{} leads here, but {from} can never be entered either",
+                words::transition(chart, id)
+            )
         };
         lines += 1;
-        found = found.related(map.line(id).whole, why);
+        found = found.related(map.transition(id).whole, why);
     }
     let inside = state..chart.state(state).end;
     let mut permitting: Vec<usize> =

@@ -23,7 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!("{step} never runs: {after} has always left {state} before");
         diagnostics.push(
             RULE.at(map.step(one.step).name, message)
-                .related(map.line(one.line).whole, "leaves the state")
+                .related(map.transition(one.transition).whole, "leaves the state")
                 .help(format!(
                     "a turn comes to each step once, from top to bottom: put it before {after}, or into the state that {after} leads to"
                 )),

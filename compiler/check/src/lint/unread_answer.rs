@@ -18,10 +18,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut usage = None;
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        if !is_typed(step) || step.into.is_some() || facts.places.step(id).within.is_empty() {
+        if !is_typed(step) || step.into.is_some() || facts.scopes.step(id).within.is_empty() {
             continue;
         }
-        let usage = usage.get_or_insert_with(|| Usage::of(chart));
+        let usage = usage.get_or_insert_with(|| Usage::new(chart));
         if usage.last_result || usage.answers[i] || only_ends(chart, step, id) {
             continue;
         }
@@ -43,10 +43,12 @@ fn is_typed(step: &Step) -> bool {
 
 /// Whether the answer always ends the run, and so is the last entry of its trace.
 fn only_ends(chart: &Chart, step: &Step, id: StepId) -> bool {
-    let lines = step.outcomes.iter().map(|line| chart.transition(*line));
-    let mut done = lines.filter(|line| line.trigger == Trigger::StepDone(id)).peekable();
+    let transitions = step.outcomes.iter().map(|transition| chart.transition(*transition));
+    let mut done =
+        transitions.filter(|transition| transition.trigger == Trigger::StepDone(id)).peekable();
     done.peek().is_some()
-        && done.all(|line| {
-            !line.targets.is_empty() && line.targets.iter().all(|t| is_end(chart, t.state))
+        && done.all(|transition| {
+            !transition.targets.is_empty()
+                && transition.targets.iter().all(|t| is_end(chart, t.state))
         })
 }

@@ -14,7 +14,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    let usage = Usage::of(chart);
+    let usage = Usage::new(chart);
     for (i, variable) in chart.variables.iter().enumerate() {
         if unused_declaration::may_be_identity(variable) && !usage.seen[i] {
             let message = format!("nothing in the chart reads the param `{}`", variable.name);

@@ -1,7 +1,7 @@
 //! Charts that wait for events that nothing sends to them.
 
 use super::{Context, Lint, words};
-use crate::facts::livelock::lonely;
+use crate::facts::livelock::is_outside_parallel;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Forward, Limits, StateKind, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -15,15 +15,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Some(own) = family.place(map).filter(|own| !family.member(*own).parents.is_empty()) else {
         return;
     };
-    let given: Vec<bool> = chart.events.iter().map(|e| family.gives(own, &e.name)).collect();
+    let given: Vec<bool> = chart.events.iter().map(|e| family.can_receive(own, &e.name)).collect();
     let mut told = BTreeSet::new();
-    for leaf in facts.reach.leaves(chart).filter(|leaf| lonely(chart, *leaf)) {
+    for leaf in facts.reach.leaves(chart).filter(|leaf| is_outside_parallel(chart, *leaf)) {
         if !matches!(chart.state(leaf).kind, StateKind::Atomic) || !context.enters(leaf) {
             continue;
         }
         let Some(waits) = waits(context, leaf, &given) else { continue };
-        let Some((line, first)) = waits.first() else { continue };
-        if !told.insert(*line) {
+        let Some((transition, first)) = waits.first() else { continue };
+        if !told.insert(*transition) {
             continue;
         }
         let name = |event: &EventId| chart.events[event.index()].name.as_str();
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             chart.name
         );
         let help = cure(context, own, name(first));
-        let mut found = RULE.at(map.line(*line).trigger, message).help(help);
+        let mut found = RULE.at(map.transition(*transition).trigger, message).help(help);
         for (parent, step) in family.member(own).parents.iter().take(3) {
             let parent = family.member(*parent);
             let run = format!("`{}` runs it here", parent.chart.name);
@@ -55,7 +55,7 @@ fn waits(
     let Context { chart, facts, .. } = context;
     let is_limited = chart.ancestors(leaf).any(|s| chart.state(s).limits != Limits::default());
     let acts = |(i, row): (usize, &Step)| {
-        facts.places.step(StepId::at(i)).covers(chart, leaf)
+        facts.scopes.step(StepId::at(i)).may_hold_in(chart, leaf)
             && match &row.kind {
                 StepKind::Ask { on: AskOn::Event(events), .. } => {
                     events.iter().any(|event| given[event.index()])
@@ -72,12 +72,12 @@ fn waits(
         return None;
     }
     let mut found = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) || !facts.places.line(id).covers(chart, leaf) {
+        if !facts.reach.can_take(id) || !facts.scopes.transition(id).may_hold_in(chart, leaf) {
             continue;
         }
-        match &line.trigger {
+        match &transition.trigger {
             Trigger::Event(events) => found.extend(events.iter().map(|event| (id, *event))),
             Trigger::AnyEvent => found.extend((0..given.len()).map(|n| (id, EventId::at(n)))),
             Trigger::AnyOccurrence

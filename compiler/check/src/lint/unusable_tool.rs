@@ -113,7 +113,7 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
         let offers_some = matches!(step.kind, StepKind::Ask { .. }) || step.tools.is_some();
-        if !offers_some || facts.places.step(id).within.is_empty() {
+        if !offers_some || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         let own = step.prompt.iter().map(|prompt| (None, prompt));
@@ -152,8 +152,8 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
 /// The tools that the `may call` transitions offer, by the states in which they are enabled.
 fn offers(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, BTreeSet<ToolId>> {
     let mut offers: BTreeMap<StateId, BTreeSet<ToolId>> = BTreeMap::new();
-    for (line, place) in chart.transitions.iter().zip(&facts.places.lines) {
-        let Trigger::Choice(choice) = line.trigger else { continue };
+    for (transition, place) in chart.transitions.iter().zip(&facts.scopes.transitions) {
+        let Trigger::Choice(choice) = transition.trigger else { continue };
         let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
         for state in &place.within {
             offers.entry(*state).or_default().extend(chart.tools_of(set));
@@ -173,7 +173,7 @@ fn callable(
         return chart.tools_of(tools.set).into_iter().collect();
     }
     let mut open = BTreeSet::new();
-    for top in &facts.places.step(step).within {
+    for top in &facts.scopes.step(step).within {
         let above = chart.ancestors(*top).filter_map(|state| offers.get(&state));
         let below = offers.range(*top..chart.state(*top).end).map(|(_, tools)| tools);
         open.extend(above.chain(below).flatten().copied());

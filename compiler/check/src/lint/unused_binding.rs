@@ -18,20 +18,20 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // One line of source may define several transitions.
     let mut used = BTreeSet::new();
     let mut unused = Vec::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         // The parameters of an option are for the model.
-        if line.bound.is_empty() || matches!(line.trigger, Trigger::Choice(_)) {
+        if transition.bound.is_empty() || matches!(transition.trigger, Trigger::Choice(_)) {
             continue;
         }
-        if takes_payload(line) {
-            used.insert(map.lines[i].whole);
+        if takes_payload(transition) {
+            used.insert(map.transitions[i].whole);
         } else {
             unused.push(TransitionId::at(i));
         }
     }
     let mut told = used;
     for id in unused {
-        let spans = map.line(id);
+        let spans = map.transition(id);
         if !told.insert(spans.whole) {
             continue;
         }

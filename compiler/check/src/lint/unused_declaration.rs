@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    let usage = Usage::of(chart);
+    let usage = Usage::new(chart);
     let Some(whole) = map.states.first().map(|s| s.whole) else { return };
     // A declaration outside the chart may be for another chart.
     let own =
@@ -109,7 +109,7 @@ pub(crate) fn beside(
         if !all.into_iter().any(lies) {
             continue;
         }
-        let usage = Usage::of(&one.chart);
+        let usage = Usage::new(&one.chart);
         let mut named: BTreeSet<&str> = BTreeSet::new();
         for (step, _) in one.tests.iter().flat_map(|test| &test.moves) {
             match step {

@@ -2,7 +2,7 @@
 
 use super::reading::is_yaml;
 use super::{Context, Lint, words};
-use crate::facts::place::is_final;
+use crate::facts::scope::is_final;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{StateKind, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
@@ -21,23 +21,23 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         // Another rule reports states that are never entered. A row of an agent from a state to itself says that it may stay.
         let stays = permission.from == Some(permission.to) && is_yaml(context);
         let history = matches!(chart.state(permission.to).kind, StateKind::History { .. });
-        if facts.places.used[row] || stays || history || !facts.reach.enters(permission.to) {
+        if facts.scopes.used[row] || stays || history || !facts.reach.can_enter(permission.to) {
             continue;
         }
         let goal = words::state(chart, permission.to);
         let mut found = match permission.from {
-            Some(from) if !facts.reach.enters(from) || is_final(chart, from) => continue,
+            Some(from) if !facts.reach.can_enter(from) || is_final(chart, from) => continue,
             Some(from) => {
                 let here = words::state(chart, from);
                 let message = format!(
                     "no step and no option moves from {here} to {goal}: this permits nothing"
                 );
-                let leaves = |(i, line): (usize, &Transition)| {
+                let leaves = |(i, transition): (usize, &Transition)| {
                     let id = TransitionId::at(i);
-                    let moves =
-                        line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
-                    let here = facts.places.line(id).covers(chart, from);
-                    (moves && here && !line.targets.is_empty()).then_some(id)
+                    let moves = transition.trigger.step().is_some()
+                        || matches!(transition.trigger, Trigger::Choice(_));
+                    let here = facts.scopes.transition(id).may_hold_in(chart, from);
+                    (moves && here && !transition.targets.is_empty()).then_some(id)
                 };
                 let found = RULE.at(map.permissions[row], message);
                 let shown = if diagnostics.len() < TOLD { SHOWN } else { 0 };
@@ -45,7 +45,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 ways.fold(found, |found, id| {
                     let goal = chart.transition(id).targets.first();
                     let goal = goal.map_or_else(String::new, |t| words::state(chart, t.state));
-                    found.related(map.line(id).whole, format!("from {here} this moves to {goal}"))
+                    found.related(
+                        map.transition(id).whole,
+                        format!("from {here} this moves to {goal}"),
+                    )
                 })
             }
             None => RULE.at(

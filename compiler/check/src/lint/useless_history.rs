@@ -40,7 +40,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 format!("history {name} brings nothing back: {outer} has one way to be active"),
                 format!("lead to {outer} itself"),
             )
-        } else if facts.reach.enters(state) && !left[parent.index()] {
+        } else if facts.reach.can_enter(state) && !left[parent.index()] {
             (
                 format!("history {name} always leads to its default: {outer} is never left before"),
                 format!("lead to {outer} itself, or add the line that leaves it"),

@@ -35,7 +35,7 @@ pub(super) fn step(chart: &Chart, id: StepId) -> String {
 }
 
 /// What begins a transition.
-pub enum Head<'c> {
+pub enum TransitionHead<'c> {
     /// The first words of a line.
     Line(String),
     /// An outcome of the step with this name.
@@ -43,19 +43,19 @@ pub enum Head<'c> {
 }
 
 /// Names a transition by its trigger, as written in a chart.
-pub fn line(chart: &Chart, id: TransitionId) -> String {
+pub fn transition(chart: &Chart, id: TransitionId) -> String {
     match head(chart, id) {
-        Head::Line(words) => format!("`{words}`"),
-        Head::Outcome(what, step) => format!("`{what}` of `{step}`"),
+        TransitionHead::Line(words) => format!("`{words}`"),
+        TransitionHead::Outcome(what, step) => format!("`{what}` of `{step}`"),
     }
 }
 
 /// What begins a transition, as written in a chart.
-pub fn head(chart: &Chart, id: TransitionId) -> Head<'_> {
+pub fn head(chart: &Chart, id: TransitionId) -> TransitionHead<'_> {
     let row = chart.transition(id);
     let step = |id: &StepId| chart.steps[id.index()].name.as_str();
     let payload = notation::payload(row);
-    Head::Line(match &row.trigger {
+    TransitionHead::Line(match &row.trigger {
         Trigger::Event(events) => format!("on {}", notation::event_pattern(chart, events)),
         Trigger::AnyEvent => "on *".into(),
         Trigger::AnyOccurrence => "on **".into(),
@@ -76,11 +76,11 @@ pub fn head(chart: &Chart, id: TransitionId) -> Head<'_> {
                 ChoiceKind::Call(..) => format!("may call {}", notation::path(&choice.name)),
             }
         }
-        Trigger::StepDone(id) => return Head::Outcome("done", step(id)),
-        Trigger::StepError(id) => return Head::Outcome("error", step(id)),
-        Trigger::StepTimeout(id, _) => return Head::Outcome("timeout", step(id)),
-        Trigger::StepDoubt(id) => return Head::Outcome("doubt", step(id)),
-        Trigger::StepElse(id) => return Head::Outcome("else", step(id)),
+        Trigger::StepDone(id) => return TransitionHead::Outcome("done", step(id)),
+        Trigger::StepError(id) => return TransitionHead::Outcome("error", step(id)),
+        Trigger::StepTimeout(id, _) => return TransitionHead::Outcome("timeout", step(id)),
+        Trigger::StepDoubt(id) => return TransitionHead::Outcome("doubt", step(id)),
+        Trigger::StepElse(id) => return TransitionHead::Outcome("else", step(id)),
         Trigger::Error(pattern) => format!("on {}", notation::machine_event(pattern)),
         Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
     })
@@ -106,7 +106,7 @@ pub(super) fn run(chart: &Chart, witness: &Witness) -> String {
     let Some((first, _, _)) = witness.hops.first() else { return "the run begins there".into() };
     let mut text = format!("in {}", state(chart, *first));
     for (_, by, to) in &witness.hops {
-        text.push_str(&format!(", {} leads to {}", line(chart, *by), state(chart, *to)));
+        text.push_str(&format!(", {} leads to {}", transition(chart, *by), state(chart, *to)));
     }
     text
 }

@@ -8,7 +8,7 @@ use chartc_text::syntax::{self, LineKind, StateItem};
 
 /// An item that a condition may belong to.
 #[derive(Clone, Copy)]
-pub(super) enum Item<'s> {
+pub(super) enum Neighbour<'s> {
     Line(&'s syntax::Line),
     Allow(&'s syntax::Allow),
     Step(&'s syntax::Step),
@@ -17,26 +17,29 @@ pub(super) enum Item<'s> {
 /// The neighbours of a line in its body.
 #[derive(Clone, Copy)]
 pub(super) struct Beside<'s> {
-    pub(super) before: Option<Item<'s>>,
+    pub(super) before: Option<Neighbour<'s>>,
     pub(super) next: Option<Follower>,
 }
 
 impl<'s> Beside<'s> {
-    pub(super) fn of(before: Option<(Item<'s>, Span)>, next: Option<(Item<'s>, Span)>) -> Self {
+    pub(super) fn new(
+        before: Option<(Neighbour<'s>, Span)>,
+        next: Option<(Neighbour<'s>, Span)>,
+    ) -> Self {
         let next = next.and_then(|(item, span)| match item {
-            Item::Line(line) => Some(follower(line, span)),
-            Item::Allow(_) | Item::Step(_) => None,
+            Neighbour::Line(line) => Some(follower(line, span)),
+            Neighbour::Allow(_) | Neighbour::Step(_) => None,
         });
         Self { before: before.map(|(item, _)| item), next }
     }
 }
 
 /// The item, if a condition may belong to it.
-pub(super) fn item(item: &StateItem) -> Option<Item<'_>> {
+pub(super) fn item(item: &StateItem) -> Option<Neighbour<'_>> {
     match item {
-        StateItem::Line(line) => Some(Item::Line(line)),
-        StateItem::Allow(allow) => Some(Item::Allow(allow)),
-        StateItem::Step(step) => Some(Item::Step(step)),
+        StateItem::Line(line) => Some(Neighbour::Line(line)),
+        StateItem::Allow(allow) => Some(Neighbour::Allow(allow)),
+        StateItem::Step(step) => Some(Neighbour::Step(step)),
         StateItem::State(_)
         | StateItem::Enter(_)
         | StateItem::Exit(_)
@@ -67,25 +70,27 @@ fn first(span: Span, word: &str) -> Span {
 }
 
 /// The finding for a `when` line that does nothing, whose condition may have been meant for the item before it.
-pub(super) fn idle_when(span: Span, before: Option<Item<'_>>) -> Diagnostic {
+pub(super) fn idle_when(span: Span, before: Option<Neighbour<'_>>) -> Diagnostic {
     let word = first(span, "when");
     match before {
-        Some(Item::Allow(allow)) if allow.guard.is_none() => {
+        Some(Neighbour::Allow(allow)) if allow.guard.is_none() => {
             illegal_structure::idle_when(span, "a condition is `if`: `allow a -> b if …`")
                 .replace(word, "if", false)
         }
-        Some(Item::Line(line)) if line.tail.guard.is_none() && !line.tail.targets.is_empty() => {
+        Some(Neighbour::Line(line))
+            if line.tail.guard.is_none() && !line.tail.targets.is_empty() =>
+        {
             illegal_structure::idle_when(
                 span,
                 "give it `-> state`, or actions that make its condition false; the condition of the line before it is written `if`, before the arrow",
             )
         }
-        Some(Item::Step(step)) if is_open(step) => illegal_structure::idle_when(
+        Some(Neighbour::Step(step)) if is_open(step) => illegal_structure::idle_when(
             span,
             "the condition of a step is `if`, before its body: `llm s if … { }`",
         )
         .replace(word, "if", false),
-        Some(Item::Line(_) | Item::Allow(_) | Item::Step(_)) | None => {
+        Some(Neighbour::Line(_) | Neighbour::Allow(_) | Neighbour::Step(_)) | None => {
             illegal_structure::idle_when(span, illegal_structure::GIVE_TARGET)
         }
     }

@@ -82,13 +82,13 @@ pub(super) fn cancels(cx: &mut Cx<'_>) {
     let mut first: BTreeMap<SendId, Span> = BTreeMap::new();
     for (id, at) in std::mem::take(&mut cx.ids) {
         let declared = *first.entry(id).or_insert(at);
-        cx.means_id(id, at, declared);
+        cx.record_send_id(id, at, declared);
     }
     let names: Vec<String> =
         cx.sent.iter().map(|id| cx.chart.send_ids[id.index()].clone()).collect();
     for (id, span) in std::mem::take(&mut cx.canceled) {
         if let Some(declared) = first.get(&id) {
-            cx.means_id(id, span, *declared);
+            cx.record_send_id(id, span, *declared);
         } else {
             let name = cx.chart.send_ids[id.index()].clone();
             cx.unknown("`send` id", &name, span, names.iter().map(String::as_str));
@@ -131,7 +131,7 @@ fn effect(
         }
         return None;
     };
-    cx.means(name.span, place, NameKind::Function);
+    cx.record_use(name.span, place, NameKind::Function);
     let declared = cx.chart.functions[id.index()].clone();
     let what = format!("`{}`", name.node);
     let arguments = expr::arguments(cx, env, &what, &declared.params, arguments, span);
@@ -165,7 +165,7 @@ fn assign(
     let found = cx.names.variables.get(&name.node).copied();
     let (id, place) = match found {
         Some(found) if !bound => {
-            cx.means(name.span, found.1, NameKind::Variable);
+            cx.record_use(name.span, found.1, NameKind::Variable);
             found
         }
         _ => {
@@ -288,7 +288,7 @@ fn for_each(
     if !env.enter() {
         return Action::For(Local { id: local, name: name.node.clone() }, from, Vec::new());
     }
-    cx.binds(name, &element);
+    cx.record_binding(name, &element);
     env.locals.push(Bound::local(name, element));
     let body = listed(cx, env, body);
     env.locals.pop();

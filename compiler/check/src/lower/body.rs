@@ -1,9 +1,9 @@
 //! Bodies of states, in document order.
 
 use super::beside::{Beside, item};
-use super::context::{Cx, NodeKind, Part};
+use super::context::{BodyItem, Cx, NodeKind};
 use super::expr::{self, Env, Options};
-use super::{block, each, limits, line, paths, scope, step};
+use super::{block, each, limits, paths, scope, step, transition};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Action, Permission, StateKind};
 use chartc_text::rules::illegal_structure;
@@ -26,7 +26,7 @@ pub(super) fn all(cx: &mut Cx<'_>) {
     }
 }
 
-fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
+fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
     let mut steps = cx.chart.state(id).steps.clone().into_iter();
     let mut bounds: Vec<&'s [Noted<syntax::Limit>]> = Vec::new();
     let mut advised: Option<Span> = None;
@@ -34,8 +34,8 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[Part<'s>]) {
         match part.item {
             StateItem::Line(written) => {
                 let near = |nth: usize| parts.get(nth).and_then(|p| Some((item(p.item)?, p.span)));
-                let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
-                line::own(cx, id, written, part.span, beside);
+                let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
+                transition::own(cx, id, written, part.span, beside);
             }
             StateItem::Step(_) => own_step(cx, id, &mut steps),
             StateItem::Enter(block) => {

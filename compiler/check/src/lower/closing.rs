@@ -21,10 +21,10 @@ pub(super) fn component(
 ) {
     let node = item.node;
     let (name, span) = (&node.name.node, node.name.span);
-    cx.declares(&node.name, NameKind::Component);
+    cx.record_declaration(&node.name, NameKind::Component);
     let mut inserts = Vec::new();
     let mut asks_only = true;
-    let mut told: Vec<(StepId, syntax::Place, Span)> = Vec::new();
+    let mut told: Vec<(StepId, syntax::InsertPosition, Span)> = Vec::new();
     for insert in &node.inserts {
         let Some(found) = step::named(cx, &insert.step) else {
             if !item.shared {
@@ -47,9 +47,9 @@ pub(super) fn component(
         let state = cx.chart.steps[found.index()].state;
         let guard = insert.guard.as_ref().map(|g| expr::condition(cx, &mut Env::at(state), g));
         let place = match insert.place {
-            syntax::Place::Start => Position::Start,
-            syntax::Place::End => Position::End,
-            syntax::Place::Replace => Position::Replace,
+            syntax::InsertPosition::Start => Position::Start,
+            syntax::InsertPosition::End => Position::End,
+            syntax::InsertPosition::Replace => Position::Replace,
         };
         inserts.push(Insert { step: found, guard, place });
     }

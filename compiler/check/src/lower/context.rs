@@ -24,7 +24,7 @@ pub(super) struct Cx<'s> {
     pub(super) chart: Chart,
     pub(super) map: SourceMap,
     /// Parallel to `chart.states`.
-    pub(super) nodes: Vec<Node<'s>>,
+    pub(super) nodes: Vec<StateSource<'s>>,
     /// A state's children by name, the first of each.
     pub(super) children: HashMap<(StateId, &'s str), StateId>,
     /// Parallel to `chart.steps`.
@@ -97,11 +97,11 @@ pub(super) struct Names<'s> {
 }
 
 /// A state as it is written.
-pub(super) struct Node<'s> {
+pub(super) struct StateSource<'s> {
     pub(super) kind: NodeKind<'s>,
-    pub(super) items: Vec<Part<'s>>,
+    pub(super) items: Vec<BodyItem<'s>>,
     /// Transitions that are copied to every leaf below; filled when the state is lowered.
-    pub(super) each: Vec<(Transition, super::LineSpans)>,
+    pub(super) each: Vec<(Transition, super::TransitionSpans)>,
     /// The nearest state with such transitions: this one or an ancestor.
     pub(super) each_above: Option<StateId>,
 }
@@ -118,7 +118,7 @@ pub(super) enum NodeKind<'s> {
 
 /// An item in the body of the chart or of a state.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'s> {
+pub(super) struct BodyItem<'s> {
     pub(super) doc: &'s str,
     pub(super) span: Span,
     pub(super) item: &'s syntax::StateItem,
@@ -206,7 +206,7 @@ impl Cx<'_> {
         span: Span,
         known: impl IntoIterator<Item = &'k str>,
     ) {
-        let finding = unknown_name::unknown(what, name, span, self.may_guess().then_some(known));
+        let finding = unknown_name::unknown(what, name, span, self.take_guess().then_some(known));
         self.report(finding);
     }
 
@@ -215,8 +215,8 @@ impl Cx<'_> {
         self.guesses < GUESSES
     }
 
-    /// Likewise, and counts the suggestion.
-    pub(super) fn may_guess(&mut self) -> bool {
+    /// Takes one of the suggestions of similar names; `false` if none is left.
+    pub(super) fn take_guess(&mut self) -> bool {
         self.guesses += 1;
         self.guesses <= GUESSES
     }

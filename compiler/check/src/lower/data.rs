@@ -19,7 +19,7 @@ use chartc_text::syntax::{self, Param, Path};
 /// Declares a `param`, `input` or `var`. Its default may read what was declared before it.
 pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &str) {
     let (name, span) = (&node.name.node, node.name.span);
-    cx.declares(&node.name, NameKind::Variable);
+    cx.record_declaration(&node.name, NameKind::Variable);
     let ty = types::resolve(cx, &node.ty);
     let is_param = node.kind == syntax::VariableKind::Param;
     let mut default = node.default.as_ref().map(|written| {
@@ -140,7 +140,7 @@ const RESERVED: [&str; 6] = ["done", "error", "doubt", "limit", "choice", "turn"
 /// Declares a host event.
 pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: &str) {
     let name = path.text();
-    cx.declares_event(path);
+    cx.record_event(path);
     if let Some(first) = path.names.first()
         && RESERVED.contains(&first.node.as_str())
     {
@@ -167,7 +167,7 @@ const LONGEST: u32 = 256;
 /// Declares a named condition, which may use those before it.
 pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let (name, span) = (&node.name.node, node.name.span);
-    cx.declares(&node.name, NameKind::Predicate);
+    cx.record_declaration(&node.name, NameKind::Predicate);
     cx.length = 0;
     let mut expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
     let length = cx.length.saturating_add(1);
@@ -205,7 +205,7 @@ pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
         .map(|(_, (id, _))| *id);
     let mut found: Vec<EventId> = exact.into_iter().chain(below).collect();
     found.sort_unstable();
-    cx.means_event(&path.names);
+    cx.record_event_use(&path.names);
     if found.is_empty() {
         unknown_event(cx, path);
     }
@@ -215,7 +215,7 @@ pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
 /// The event of exactly this name, for `raise` and `send`; reports it if there is none.
 pub(super) fn event_named(cx: &mut Cx<'_>, path: &Path) -> Option<EventId> {
     let found = cx.names.events.get(&path.text()).map(|(id, _)| *id);
-    cx.means_event(&path.names);
+    cx.record_event_use(&path.names);
     if found.is_none() {
         unknown_event(cx, path);
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function>]) {
     for item in items {
         let name = &item.node.name;
-        cx.declares(name, NameKind::Function);
+        cx.record_declaration(name, NameKind::Function);
         if expr::is_language_function(&name.node) {
             cx.report(duplicate_name::of_the_language(&name.node, "a function", name.span));
             continue;
@@ -93,7 +93,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
     let mut kept = Vec::new();
     for item in items {
         let name = &item.node.name;
-        cx.declares(name, NameKind::Client);
+        cx.record_declaration(name, NameKind::Client);
         let id = ClientId::at(cx.chart.clients.len());
         if declare(&mut cx.findings, &mut cx.names.clients, "client", &name.node, name.span, id) {
             kept.push((id, item.node));
@@ -245,7 +245,7 @@ fn fallback(cx: &mut Cx<'_>, value: &syntax::Expr) -> Option<ClientId> {
 pub(super) fn client_named(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<ClientId> {
     let found = cx.names.clients.get(name).copied();
     if let Some((_, place)) = found {
-        cx.means(span, place, NameKind::Client);
+        cx.record_use(span, place, NameKind::Client);
     } else {
         let known: Vec<String> = cx.names.clients.keys().cloned().collect();
         cx.unknown("client", name, span, known.iter().map(String::as_str));

@@ -33,8 +33,8 @@ pub(super) fn retry(cx: &mut Cx<'_>, id: StepId, span: Span) {
 /// Reports lines for a doubt that cannot be: the call is made again.
 pub(super) fn close(cx: &mut Cx<'_>) {
     let mut seen = BTreeSet::new();
-    for (line, spans) in cx.chart.transitions.iter().zip(&cx.map.lines) {
-        let Trigger::StepDoubt(id) = line.trigger else { continue };
+    for (transition, spans) in cx.chart.transitions.iter().zip(&cx.map.transitions) {
+        let Trigger::StepDoubt(id) = transition.trigger else { continue };
         let row = &cx.chart.steps[id.index()];
         let span = spans.whole;
         if cx.chart.may_doubt(id) || !seen.insert((span.file, span.start)) {

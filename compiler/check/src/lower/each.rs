@@ -1,7 +1,7 @@
 //! `each after`: copies of a transition for every leaf below its state.
 
 use super::context::Cx;
-use super::line::{Draft, add};
+use super::transition::{Draft, add};
 use chartc_core::arena::StateId;
 use chartc_core::model::TransitionKind;
 use chartc_text::rules::illegal_structure;

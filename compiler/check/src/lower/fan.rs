@@ -34,7 +34,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
         cx.report(type_error::RULE.at(list.span, message));
         Type::Json
     };
-    cx.binds(name, &element);
+    cx.record_binding(name, &element);
     env.locals.push(Bound::local(name, element));
     let whole = &cx.chart.steps[id.index()].returns;
     let one = if let Type::List(one) = whole { one.as_ref().clone() } else { whole.clone() };

@@ -89,7 +89,7 @@ pub(super) struct Sight<'s> {
 }
 
 impl<'s> Sight<'s> {
-    pub(super) fn of(loaded: &'s Loaded, file: FileId) -> Self {
+    pub(super) fn new(loaded: &'s Loaded, file: FileId) -> Self {
         let (mut items, mut charts) = (Vec::new(), Charts::default());
         let mut places = BTreeMap::new();
         for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
@@ -186,7 +186,7 @@ pub(super) fn scenarios(loaded: &Loaded) -> Scenarios<'_> {
         if !file.items.iter().any(of_file) {
             continue;
         }
-        let seen = Sight::of(loaded, file.id).charts;
+        let seen = Sight::new(loaded, file.id).charts;
         for noted in &file.items {
             if let Item::Scenario(scenario) = &noted.node
                 && let Some(chart) = meant(&seen, file.id, scenario)

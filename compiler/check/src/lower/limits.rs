@@ -74,11 +74,12 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     let bound = bound(cx, &limit.bound, ty, &format!("`{name}`"));
     let warn = limit.warn.as_ref().and_then(|warn| self::bound(cx, warn, ty, "`warn`"));
     let late = match (&bound, &warn) {
-        (Some(Bound::Fixed(bound)), Some(Bound::Fixed(warn))) => number(warn) > number(bound),
+        (Some(LimitValue::Fixed(bound)), Some(LimitValue::Fixed(warn))) => {
+            number(warn) > number(bound)
+        }
         _ => false,
     };
-    let is_none =
-        |bound: &Option<Bound>| matches!(bound, Some(Bound::Fixed(n)) if number(n) == 0.0);
+    let is_none = |bound: &Option<LimitValue>| matches!(bound, Some(LimitValue::Fixed(n)) if number(n) == 0.0);
     refuse_late(cx, limit, late);
     let needed = matches!(kind, LimitKind::Turns | LimitKind::Time);
     refuse_nothing(cx, limit, needed && is_none(&bound), is_none(&warn));
@@ -86,8 +87,8 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     let limits = &mut cx.chart.states[state.index()].limits;
     for (bound, is_soft) in [(bound, false), (warn, true)] {
         match bound {
-            Some(Bound::Fixed(value)) => set(limits, kind, is_soft, &value),
-            Some(Bound::Over(value)) => {
+            Some(LimitValue::Fixed(value)) => set(limits, kind, is_soft, &value),
+            Some(LimitValue::Over(value)) => {
                 limits.computed.push(ComputedLimit { kind, is_soft, value });
             }
             None => {}
@@ -96,23 +97,23 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
 }
 
 /// The value of a bound, or an expression over params.
-enum Bound {
+enum LimitValue {
     Fixed(Value),
     Over(Expr),
 }
 
 /// Lowers a bound: a literal that is not negative, or an expression over params.
-fn bound(cx: &mut Cx<'_>, written: &syntax::Expr, want: &Type, what: &str) -> Option<Bound> {
+fn bound(cx: &mut Cx<'_>, written: &syntax::Expr, want: &Type, what: &str) -> Option<LimitValue> {
     let before = cx.findings.len();
     let lowered = expr::expect(cx, &mut Env::params(), written, want);
     if let Some(value) = expr::value_of(&lowered) {
         if number(&value) >= 0.0 {
-            return Some(Bound::Fixed(value));
+            return Some(LimitValue::Fixed(value));
         }
         cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
         return None;
     }
-    (cx.findings.len() == before && !expr::is_faulty(&lowered)).then_some(Bound::Over(lowered))
+    (cx.findings.len() == before && !expr::is_faulty(&lowered)).then_some(LimitValue::Over(lowered))
 }
 
 fn number(value: &Value) -> f64 {

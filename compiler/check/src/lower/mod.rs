@@ -2,7 +2,7 @@
 //!
 //! In this order: what is visible in a chart ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
 //! ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
-//! [`line`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
+//! [`transition`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
 
 mod beside;
 mod block;
@@ -20,7 +20,6 @@ mod fan;
 mod format;
 mod items;
 mod limits;
-mod line;
 mod namesakes;
 mod once;
 mod outcome;
@@ -37,6 +36,7 @@ mod step;
 mod structure;
 pub mod test;
 mod tools;
+mod transition;
 mod trigger;
 mod types;
 mod uses;
@@ -45,7 +45,7 @@ pub use closing::properties;
 pub use declare::OPTIONS as CLIENT_OPTIONS;
 pub use expr::{language_functions, observables};
 pub use limits::limit_names;
-pub use source_map::{Follower, LineSpans, PostSpans, SourceMap, StateSpans, StepSpans};
+pub use source_map::{Follower, PostSpans, SourceMap, StateSpans, StepSpans, TransitionSpans};
 pub use trigger::machine_errors;
 pub use types::language_types;
 pub use uses::{NameKind, Use};
@@ -95,7 +95,7 @@ pub fn lower(
         let first = lowered.len();
         let mut names: BTreeMap<&str, Span> = BTreeMap::new();
         let mut tests: BTreeMap<&str, Span> = BTreeMap::new();
-        let sight = Sight::of(loaded, file.id);
+        let sight = Sight::new(loaded, file.id);
         let seen = sight.declarations(None);
         for noted in &file.items {
             match &noted.node {

@@ -2,8 +2,8 @@
 
 use super::context::Cx;
 use super::expr::{self, Env};
-use super::line::{self, Draft};
-use super::{LineSpans, trigger};
+use super::transition::{self, Draft};
+use super::{TransitionSpans, trigger};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type};
 use chartc_text::rules::illegal_structure;
@@ -39,7 +39,7 @@ pub(super) fn outcome(
             (Trigger::StepTimeout(id, lowered), words)
         }
     };
-    let Some(tail) = line::tail(cx, &mut env, &[], state, &outcome.tail) else {
+    let Some(tail) = transition::tail(cx, &mut env, &[], state, &outcome.tail) else {
         cx.dropped = true;
         return;
     };
@@ -47,7 +47,7 @@ pub(super) fn outcome(
         return;
     }
     let trigger_span = Span { end: span.start + words as u32, ..span };
-    let spans = LineSpans {
+    let spans = TransitionSpans {
         whole: span,
         trigger: trigger_span,
         from: None,
@@ -62,8 +62,8 @@ fn push(
     cx: &mut Cx<'_>,
     id: StepId,
     trigger: Trigger,
-    tail: line::Tail,
-    spans: LineSpans,
+    tail: transition::Tail,
+    spans: TransitionSpans,
 ) -> TransitionId {
     let transition = Transition {
         source: cx.chart.steps[id.index()].state,
@@ -75,7 +75,7 @@ fn push(
         kind: tail.kind,
         actions: tail.actions,
     };
-    let line = line::add(cx, Draft { transition, spans, choice: None, each: false });
+    let line = transition::add(cx, Draft { transition, spans, choice: None, each: false });
     cx.chart.steps[id.index()].outcomes.push(line);
     line
 }
@@ -96,11 +96,11 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(state);
     env.answer = Some(id);
-    let Some(tail) = line::tail(cx, &mut env, &[], state, written) else {
+    let Some(tail) = transition::tail(cx, &mut env, &[], state, written) else {
         cx.dropped = true;
         return;
     };
-    let spans = LineSpans {
+    let spans = TransitionSpans {
         whole: span,
         trigger: span,
         from: None,
@@ -121,14 +121,14 @@ fn instead(
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(scope);
     let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
-    let Some((targets, target_spans)) = line::targets(cx, &mut env, &written.targets) else {
+    let Some((targets, target_spans)) = transition::targets(cx, &mut env, &written.targets) else {
         cx.dropped = true;
         return None;
     };
-    let kind = line::kind(cx, state, &written, &targets);
+    let kind = transition::kind(cx, state, &written, &targets);
     let span = target.path.span;
-    let spans = LineSpans { whole: span, trigger: span, ..LineSpans::default() };
-    let tail = line::Tail {
+    let spans = TransitionSpans { whole: span, trigger: span, ..TransitionSpans::default() };
+    let tail = transition::Tail {
         guard: None,
         targets,
         kind,
@@ -136,7 +136,7 @@ fn instead(
         guard_span: None,
         target_spans,
     };
-    let spans = LineSpans { targets: tail.target_spans.clone(), ..spans };
+    let spans = TransitionSpans { targets: tail.target_spans.clone(), ..spans };
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 

@@ -35,7 +35,7 @@ fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
     let mut state = Some(last);
     for name in names.iter().rev() {
         let Some(id) = state else { return };
-        cx.means(name.span, cx.map.states[id.index()].name, NameKind::State);
+        cx.record_use(name.span, cx.map.states[id.index()].name, NameKind::State);
         state = cx.chart.state(id).parent;
     }
 }
@@ -71,7 +71,7 @@ fn look_up(cx: &Cx<'_>, from: StateId, names: &[&Ident]) -> Result<StateId, Miss
 fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
     let Some(missing) = names.get(miss.at) else { return };
     let (name, span) = (missing.node.as_str(), missing.span);
-    if !cx.may_guess() {
+    if !cx.take_guess() {
         cx.report(unknown_name::state(name, span, None));
         return;
     }

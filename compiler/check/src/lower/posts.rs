@@ -51,7 +51,7 @@ fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
         cx.unknown("`run` step", &to.node, to.span, known);
         return None;
     };
-    cx.means(to.span, place, NameKind::Step);
+    cx.record_use(to.span, place, NameKind::Step);
     if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
         let finding = illegal_structure::RULE
             .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))

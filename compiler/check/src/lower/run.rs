@@ -40,7 +40,7 @@ pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax:
         let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
         return StepKind::Run(run);
     };
-    cx.means(name.span, child.name.span, NameKind::Chart);
+    cx.record_use(name.span, child.name.span, NameKind::Chart);
     let file = cx.map.file;
     let charts = cx.charts.clone();
     let mut imported = charts.named(&name.node).iter().map(|c| c.name.span);
@@ -107,7 +107,7 @@ fn given(
             Some(name) => {
                 let found = params.iter().find(|param| param.name == name.node);
                 if let Some(param) = found {
-                    cx.means(name.span, param.place, NameKind::Variable);
+                    cx.record_use(name.span, param.place, NameKind::Variable);
                 }
                 if found.is_none() {
                     let known: Vec<&str> = params.iter().map(|param| param.name).collect();
@@ -166,14 +166,14 @@ struct Others<'s> {
 }
 
 impl<'s> Others<'s> {
-    fn of(loaded: &'s Loaded, file: FileId) -> Self {
+    fn new(loaded: &'s Loaded, file: FileId) -> Self {
         let mut named: BTreeMap<Span, Vec<_>> = BTreeMap::new();
         for noted in loaded.files.get(file.0 as usize).into_iter().flat_map(|file| &file.items) {
             if let Item::Chart(chart) = &noted.node {
                 named.entry(chart.name.span).or_default().push((noted, chart));
             }
         }
-        Self { sight: Sight::of(loaded, file), named }
+        Self { sight: Sight::new(loaded, file), named }
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn others<'s>(
             continue;
         }
         let Others { sight, named } =
-            files.entry(name.file).or_insert_with(|| Others::of(loaded, name.file));
+            files.entry(name.file).or_insert_with(|| Others::new(loaded, name.file));
         for (noted, chart) in named.get(&name).into_iter().flatten() {
             let seen = sight.declarations(Some(chart));
             let cx = Cx::new(&chart.name, &noted.doc, record.is_kept);

@@ -1,9 +1,9 @@
 //! `from … { }`: lines with the states in which they apply.
 
-use super::beside::{Beside, Item};
+use super::beside::{Beside, Neighbour};
 use super::context::{Cx, NodeKind};
-use super::line::{add, draft};
 use super::paths;
+use super::transition::{add, draft};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Scope, StateKind};
 use chartc_text::rules::{illegal_structure, needless_except};
@@ -17,9 +17,10 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     };
     let mut targets: Vec<Vec<StateId>> = Vec::new();
     for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
-        let near =
-            |nth: usize| from.lines.get(nth).map(|noted| (Item::Line(&noted.node), noted.span));
-        let beside = Beside::of(i.checked_sub(1).and_then(near), near(i + 1));
+        let near = |nth: usize| {
+            from.lines.get(nth).map(|noted| (Neighbour::Line(&noted.node), noted.span))
+        };
+        let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
         let Some(mut draft) = draft(cx, source, line, *span, beside) else {
             cx.dropped = true;
             continue;

@@ -1,6 +1,6 @@
 //! Numbers states and steps in document order before anything is resolved.
 
-use super::context::{Cx, Node, NodeKind, Part, StepNode, declare};
+use super::context::{BodyItem, Cx, NodeKind, StateSource, StepNode, declare};
 use super::uses::NameKind;
 use super::{StateSpans, StepSpans, renamed};
 use chartc_core::arena::{StateId, StepId};
@@ -17,7 +17,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
         .items
         .iter()
         .filter_map(|noted| match &noted.node {
-            ChartItem::State(item) => Some(Part { doc: &noted.doc, span: noted.span, item }),
+            ChartItem::State(item) => Some(BodyItem { doc: &noted.doc, span: noted.span, item }),
             ChartItem::Meta(_)
             | ChartItem::Variable(_)
             | ChartItem::Event(..)
@@ -32,7 +32,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
             | ChartItem::Check(_) => None,
         })
         .collect();
-    let root = Place { parent: None, name: &chart.name, doc: "", whole };
+    let root = NewState { parent: None, name: &chart.name, doc: "", whole };
     let root = add_state(cx, root, NodeKind::Root, items);
     let mut open = vec![(root, 0)];
     while let Some((id, at)) = open.last_mut() {
@@ -53,15 +53,19 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
                     }
                 };
                 let body = state.body.as_ref().map(parts).unwrap_or_default();
-                let place =
-                    Place { parent: Some(id), name: &state.name, doc: part.doc, whole: part.span };
+                let place = NewState {
+                    parent: Some(id),
+                    name: &state.name,
+                    doc: part.doc,
+                    whole: part.span,
+                };
                 let child = add_state(cx, place, kind, body);
                 renamed::note(cx, Renamed::State(child), &state.name.node, &state.renamed);
                 open.push((child, 0));
             }
         } else if let StateItem::History(history) = part.item {
             if may_stand(cx, id, "a history state", part.span) && has_states(cx, id, part.span) {
-                let place = Place {
+                let place = NewState {
                     parent: Some(id),
                     name: &history.name,
                     doc: part.doc,
@@ -83,14 +87,14 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
     }
 }
 
-fn parts(body: &syntax::StateBody) -> Vec<Part<'_>> {
+fn parts(body: &syntax::StateBody) -> Vec<BodyItem<'_>> {
     body.items
         .iter()
-        .map(|noted| Part { doc: &noted.doc, span: noted.span, item: &noted.node })
+        .map(|noted| BodyItem { doc: &noted.doc, span: noted.span, item: &noted.node })
         .collect()
 }
 
-struct Place<'s> {
+struct NewState<'s> {
     parent: Option<StateId>,
     name: &'s Ident,
     doc: &'s str,
@@ -119,13 +123,13 @@ fn has_states(cx: &mut Cx<'_>, id: StateId, span: Span) -> bool {
 
 fn add_state<'s>(
     cx: &mut Cx<'s>,
-    place: Place<'s>,
+    place: NewState<'s>,
     kind: NodeKind<'s>,
-    items: Vec<Part<'s>>,
+    items: Vec<BodyItem<'s>>,
 ) -> StateId {
     let id = StateId::at(cx.chart.states.len());
     let name = &place.name.node;
-    cx.declares(place.name, place.parent.map_or(NameKind::Chart, |_| NameKind::State));
+    cx.record_declaration(place.name, place.parent.map_or(NameKind::Chart, |_| NameKind::State));
     let path = match place.parent {
         None => String::new(),
         Some(parent) => {
@@ -165,15 +169,15 @@ fn add_state<'s>(
         whole: place.whole,
         ..StateSpans::default()
     });
-    cx.nodes.push(Node { kind, items, each: Vec::new(), each_above: None });
+    cx.nodes.push(StateSource { kind, items, each: Vec::new(), each_above: None });
     id
 }
 
-fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: Part<'s>) {
+fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyItem<'s>) {
     let step = node.step;
     let id = StepId::at(cx.chart.steps.len());
     let name = &step.name.node;
-    cx.declares(&step.name, NameKind::Step);
+    cx.record_declaration(&step.name, NameKind::Step);
     declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
     renamed::note(cx, Renamed::Step(id), name, &step.renamed);
     cx.chart.states[state.index()].steps.push(id);

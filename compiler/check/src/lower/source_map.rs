@@ -16,7 +16,7 @@ pub struct SourceMap {
     /// By state.
     pub states: Vec<StateSpans>,
     /// By transition.
-    pub lines: Vec<LineSpans>,
+    pub transitions: Vec<TransitionSpans>,
     /// By step.
     pub steps: Vec<StepSpans>,
     /// By type: its name.
@@ -62,8 +62,8 @@ impl SourceMap {
     }
 
     /// The spans of a line.
-    pub fn line(&self, id: TransitionId) -> &LineSpans {
-        &self.lines[id.index()]
+    pub fn transition(&self, id: TransitionId) -> &TransitionSpans {
+        &self.transitions[id.index()]
     }
 
     /// The spans of a step.
@@ -99,7 +99,7 @@ pub struct StateSpans {
 
 /// Spans of a line.
 #[derive(Debug, Clone, Default)]
-pub struct LineSpans {
+pub struct TransitionSpans {
     /// The whole line.
     pub whole: Span,
     /// Its first words: `on e`, `when g`, `after 5s`, `may x`; for a `from` line the `from` head is `from`.

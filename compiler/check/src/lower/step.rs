@@ -105,7 +105,7 @@ fn call(
     arguments: &[syntax::Expr],
 ) -> StepKind {
     let name = path.text();
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     let Some((tool, _)) = cx.names.tools.get(&name).copied() else {
         for argument in arguments {
             expr::expr(cx, env, argument, None);
@@ -284,12 +284,12 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
 /// The step with this name, for a component; reports nothing.
 pub(super) fn named(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
     let (id, place) = cx.names.steps.get(&name.node).copied()?;
-    cx.means(name.span, place, NameKind::Step);
+    cx.record_use(name.span, place, NameKind::Step);
     Some(id)
 }
 
 /// The finding for a step that is not declared.
 pub(super) fn no_such(cx: &mut Cx<'_>, name: &Ident) -> chartc_text::diagnostic::Diagnostic {
-    let known = cx.may_guess().then(|| cx.names.steps.keys().map(String::as_str));
+    let known = cx.take_guess().then(|| cx.names.steps.keys().map(String::as_str));
     unknown_name::unknown("step", &name.node, name.span, known)
 }

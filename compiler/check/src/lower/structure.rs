@@ -2,7 +2,7 @@
 
 use super::context::{Cx, NodeKind};
 use super::uses::NameKind;
-use super::{line, paths, types};
+use super::{paths, transition, types};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Field, StateKind, Status};
 use chartc_text::rules::{duplicate_name, illegal_structure, missing_initial};
@@ -119,7 +119,7 @@ fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Initi
 
 /// The targets of a default, if they can be active together; else `otherwise`.
 fn together(cx: &mut Cx<'_>, all: Vec<(StateId, Span)>, otherwise: StateId) -> Vec<StateId> {
-    let legal = !all.is_empty() && line::refuse_apart(cx, &all);
+    let legal = !all.is_empty() && transition::refuse_apart(cx, &all);
     cx.dropped |= !legal;
     if legal { all.into_iter().map(|(state, _)| state).collect() } else { vec![otherwise] }
 }
@@ -166,7 +166,7 @@ pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<F
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut fields = Vec::new();
     for param in params {
-        cx.declares(&param.name, kind);
+        cx.record_declaration(&param.name, kind);
         let name = param.name.node.as_str();
         if let Some(first) = seen.get(name) {
             cx.findings.push(duplicate_name::twice("parameter", name, param.name.span, *first));

@@ -20,7 +20,7 @@ pub(super) fn declare_all<'s>(
 ) {
     for item in items {
         let name = item.node.name.text();
-        cx.declares_tool(&item.node.name);
+        cx.record_tool(&item.node.name);
         let id = ToolId::at(cx.chart.tools.len());
         let span = item.node.name.span;
         let free = declare(&mut cx.findings, &mut cx.names.tools, "tool", &name, span, id);
@@ -40,7 +40,7 @@ pub(super) fn declare_all<'s>(
 
 fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     let (name, span) = (&node.name.node, node.name.span);
-    cx.declares(&node.name, NameKind::ToolSet);
+    cx.record_declaration(&node.name, NameKind::ToolSet);
     if let Some((_, tool)) = cx.names.tools.get(name) {
         cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
     }
@@ -54,9 +54,9 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
                 let text = path.text();
                 if let Some((tool, _)) = cx.names.tools.get(&text) {
                     tools.insert(*tool);
-                    cx.means_tool(&path.names);
+                    cx.record_tool_use(&path.names);
                 } else if let Some((set, place)) = cx.names.tool_sets.get(&text).copied() {
-                    cx.means(path.span, place, NameKind::ToolSet);
+                    cx.record_use(path.span, place, NameKind::ToolSet);
                     let set = &cx.chart.tool_sets[set.index()];
                     any |= set.any;
                     tools.extend(&set.tools);
@@ -66,7 +66,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
                 }
             }
             ToolPattern::Prefix(path) => {
-                cx.means_tool(&path.names);
+                cx.record_tool_use(&path.names);
                 let prefix = format!("{}.", path.text());
                 let matching: Vec<ToolId> = below(&cx.names.tools, &prefix).collect();
                 if matching.is_empty() {
@@ -83,7 +83,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
             }
             ToolPattern::Name(path) => take_away(cx, path, &mut tools, &mut minus),
             ToolPattern::Prefix(path) => {
-                cx.means_tool(&path.names);
+                cx.record_tool_use(&path.names);
                 let prefix = format!("{}.", path.text());
                 for tool in below(&cx.names.tools, &prefix) {
                     tools.remove(&tool);
@@ -108,10 +108,10 @@ pub(super) fn named(cx: &mut Cx<'_>, names: &[Ident]) -> Option<ToolSetId> {
     let name = words.join(".");
     let name = name.as_str();
     if let Some((id, place)) = cx.names.tool_sets.get(name).copied() {
-        cx.means(span, place, NameKind::ToolSet);
+        cx.record_use(span, place, NameKind::ToolSet);
         return Some(id);
     }
-    cx.means_tool(names);
+    cx.record_tool_use(names);
     let tool = cx.names.tools.get(name).map(|(id, _)| *id);
     let any = name == "any";
     if tool.is_none() && !any {
@@ -149,14 +149,14 @@ fn take_away(
 ) {
     let name = path.text();
     if let Some((set, place)) = cx.names.tool_sets.get(&name).copied() {
-        cx.means(path.span, place, NameKind::ToolSet);
+        cx.record_use(path.span, place, NameKind::ToolSet);
         for tool in &cx.chart.tool_sets[set.index()].tools {
             tools.remove(tool);
             minus.push(cx.chart.tools[tool.index()].name.clone());
         }
         return;
     }
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     if let Some((tool, _)) = cx.names.tools.get(&name) {
         tools.remove(tool);
     }

@@ -3,7 +3,7 @@
 use super::context::Cx;
 use super::expr::{self, Bound, Env, Options};
 use super::uses::NameKind;
-use super::{line, paths, structure, tools};
+use super::{paths, structure, tools, transition};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
@@ -15,7 +15,7 @@ use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 
 /// A resolved trigger.
-pub(super) struct Found {
+pub(super) struct ResolvedTrigger {
     /// `None` if it could not be resolved: the line is dropped.
     pub(super) trigger: Option<Trigger>,
     /// The place of its words.
@@ -31,8 +31,13 @@ pub(super) struct Found {
 }
 
 /// Resolves the trigger of a line and adds what it binds to `env`.
-pub(super) fn of(cx: &mut Cx<'_>, env: &mut Env, line: &syntax::Line, whole: Span) -> Found {
-    let mut found = Found {
+pub(super) fn of(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    line: &syntax::Line,
+    whole: Span,
+) -> ResolvedTrigger {
+    let mut found = ResolvedTrigger {
         trigger: None,
         span: whole,
         condition: None,
@@ -90,13 +95,13 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
         EventPattern::Turn(_) => Some(Trigger::Turn),
         EventPattern::Event(path, names) => {
             refuse_twice(cx, names);
-            let (trigger, bound) = line::payload(cx, path, names);
+            let (trigger, bound) = transition::payload(cx, path, names);
             env.payload = bound;
             let known = !matches!(&trigger, Trigger::Event(events) if events.is_empty());
             known.then_some(trigger)
         }
         EventPattern::Done(done) => match subject(cx, env, done)? {
-            Subject::Step(step) => {
+            DoneSubject::Step(step) => {
                 if let Some(name) = &done.binding {
                     let ty = cx.chart.steps[step.index()].returns.clone();
                     bind(cx, env, name, ty);
@@ -104,7 +109,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
                 env.answer = Some(step);
                 Some(Trigger::StepDone(step))
             }
-            Subject::State(state) => {
+            DoneSubject::State(state) => {
                 if let Some(name) = &done.binding {
                     bind(cx, env, name, Type::Json);
                     let message = "a state that is done has no value to bind";
@@ -141,7 +146,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
 
 /// Binds the value of an answer, a failure or a doubt.
 fn bind(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, ty: Type) {
-    cx.binds(name, &ty);
+    cx.record_binding(name, &ty);
     env.payload = vec![Bound::local(name, ty)];
 }
 
@@ -153,13 +158,13 @@ fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
     }
 }
 
-enum Subject {
+enum DoneSubject {
     Step(StepId),
     State(chartc_core::arena::StateId),
 }
 
 /// What `done(X)` is about: a step or a state. Reports a name that is both.
-fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
+fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<DoneSubject> {
     let path = &done.subject;
     let step = match path.names.as_slice() {
         [name] => cx.names.steps.get(&name.node).copied(),
@@ -176,20 +181,20 @@ fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<Subject> {
             cx.unknown("step or state", &name.node, name.span, known);
             return None;
         }
-        return paths::state(cx, env.state, path).map(Subject::State);
+        return paths::state(cx, env.state, path).map(DoneSubject::State);
     };
-    cx.means(path.span, place, NameKind::Step);
+    cx.record_use(path.span, place, NameKind::Step);
     if let Some(state) = paths::find(cx, env.state, path) {
         let other = cx.map.states[state.index()].name;
         cx.report(duplicate_name::step_and_state(&path.text(), path.span, place, other));
     }
-    Some(Subject::Step(step))
+    Some(DoneSubject::Step(step))
 }
 
 fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<StepId> {
     match subject(cx, env, done)? {
-        Subject::Step(step) => Some(step),
-        Subject::State(_) => {
+        DoneSubject::Step(step) => Some(step),
+        DoneSubject::State(_) => {
             let message = format!("`{}` is a state; only a step {verb}", done.subject.text());
             cx.report(illegal_structure::RULE.at(done.subject.span, message));
             None
@@ -240,10 +245,10 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
     Some(make(pattern.to_owned()))
 }
 
-fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Found) {
+fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut ResolvedTrigger) {
     let (name, kind) = match &may.kind {
         MayKind::Option(name, params) => {
-            cx.declares_choice(name);
+            cx.record_choice(name);
             let fields = structure::fields(cx, params, NameKind::Param);
             env.hidden = fields.iter().map(|f| f.name.clone()).collect();
             let all = fields.iter().zip(params);
@@ -307,7 +312,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
         cx.unknown("variable", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.means(name.span, place, NameKind::Variable);
+    cx.record_use(name.span, place, NameKind::Variable);
     let declared = &cx.chart.variables[id.index()];
     if !matches!(declared.kind, VariableKind::Var { .. }) {
         super::block::refuse_write(cx, id, name.span, place);

@@ -34,7 +34,7 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
     let mut kept = Vec::new();
     for item in items {
         let name = item.node.name();
-        cx.declares(name, NameKind::Type);
+        cx.record_declaration(name, NameKind::Type);
         let id = TypeId::at(cx.chart.types.len());
         if CONTAINERS.contains(&name.node.as_str())
             || PLAIN.iter().any(|(plain, _)| *plain == name.node)
@@ -100,7 +100,7 @@ fn enum_names(cx: &mut Cx<'_>, node: &syntax::Enum) -> Vec<String> {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     let mut names = Vec::new();
     for ident in node.names.iter().map(|n| &n.node) {
-        cx.declares(ident, NameKind::Value);
+        cx.record_declaration(ident, NameKind::Value);
         let Ident { node: name, span } = ident;
         match seen.get(name.as_str()) {
             Some(first) => cx.findings.push(duplicate_name::twice("value", name, *span, *first)),
@@ -149,7 +149,7 @@ fn named(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
         return plain.clone();
     }
     if let Some((id, place)) = cx.names.types.get(name).copied() {
-        cx.means(span, place, NameKind::Type);
+        cx.record_use(span, place, NameKind::Type);
         return Type::Named(id);
     }
     let declared: Vec<String> = cx.names.types.keys().cloned().collect();

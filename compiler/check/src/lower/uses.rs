@@ -72,21 +72,21 @@ pub enum NameKind {
 
 impl<'s> Cx<'s> {
     /// Records what a name means.
-    pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {
+    pub(super) fn record_use(&mut self, at: Span, declared: Span, kind: NameKind) {
         if self.records {
             self.uses.push(used(at, declared, kind));
         }
     }
 
     /// Records a declaration.
-    pub(super) fn declares(&mut self, name: &Ident, kind: NameKind) {
-        self.means(name.span, name.span, kind);
+    pub(super) fn record_declaration(&mut self, name: &Ident, kind: NameKind) {
+        self.record_use(name.span, name.span, kind);
         self.print(name.span, kind, &name.node);
     }
 
     /// Records a name that a line, a step, a `for` or a comprehension binds.
-    pub(super) fn binds(&mut self, name: &Ident, ty: &Type) {
-        self.declares(name, NameKind::Local);
+    pub(super) fn record_binding(&mut self, name: &Ident, ty: &Type) {
+        self.record_declaration(name, NameKind::Local);
         if self.records {
             self.map.bound.push((name.span, ty.clone()));
         }
@@ -99,7 +99,7 @@ impl<'s> Cx<'s> {
     }
 
     /// Records a declared event.
-    pub(super) fn declares_event(&mut self, path: &'s Path) {
+    pub(super) fn record_event(&mut self, path: &'s Path) {
         if !self.records {
             return;
         }
@@ -109,7 +109,7 @@ impl<'s> Cx<'s> {
     }
 
     /// Records a declared tool.
-    pub(super) fn declares_tool(&mut self, path: &Path) {
+    pub(super) fn record_tool(&mut self, path: &Path) {
         if !self.records {
             return;
         }
@@ -119,13 +119,13 @@ impl<'s> Cx<'s> {
     }
 
     /// Records the name of an event, or of a group of events.
-    pub(super) fn means_event(&mut self, names: &[Ident]) {
+    pub(super) fn record_event_use(&mut self, names: &[Ident]) {
         let means = self.names.event_segments.find(names);
         self.segments(names, &means, NameKind::Event);
     }
 
     /// Records the name of a tool, or of a group of tools.
-    pub(super) fn means_tool(&mut self, names: &[Ident]) {
+    pub(super) fn record_tool_use(&mut self, names: &[Ident]) {
         let means = self.names.tool_segments.find(names);
         self.segments(names, &means, NameKind::Tool);
     }
@@ -141,28 +141,28 @@ impl<'s> Cx<'s> {
     }
 
     /// Records an option where it is offered. Those with one name are one option to a model and in a trace.
-    pub(super) fn declares_choice(&mut self, name: &Ident) {
+    pub(super) fn record_choice(&mut self, name: &Ident) {
         if !self.records {
             return;
         }
         let declared = *self.names.choices.entry(name.node.clone()).or_insert(name.span);
-        self.means(name.span, declared, NameKind::Choice);
+        self.record_use(name.span, declared, NameKind::Choice);
         self.print(declared, NameKind::Choice, &name.node);
     }
 
     /// Records the name of an option or a tool, in a test.
-    pub(super) fn means_offer(&mut self, path: &Path) {
+    pub(super) fn record_offer_use(&mut self, path: &Path) {
         if let Some(declared) = self.names.choices.get(&path.text()) {
             let declared = *declared;
-            self.means(path.span, declared, NameKind::Choice);
+            self.record_use(path.span, declared, NameKind::Choice);
         } else {
-            self.means_tool(&path.names);
+            self.record_tool_use(&path.names);
         }
     }
 
     /// Records the id of a `send`.
-    pub(super) fn means_id(&mut self, id: SendId, at: Span, declared: Span) {
-        self.means(at, declared, NameKind::SendId);
+    pub(super) fn record_send_id(&mut self, id: SendId, at: Span, declared: Span) {
+        self.record_use(at, declared, NameKind::SendId);
         if self.records {
             let name = print(&self.chart.send_ids[id.index()]);
             self.prints.push((declared, NameKind::SendId, name));
@@ -170,7 +170,7 @@ impl<'s> Cx<'s> {
     }
 
     /// Records a value that a final state may end with.
-    pub(super) fn means_result(&mut self, name: &Ident) {
+    pub(super) fn record_result_use(&mut self, name: &Ident) {
         if !self.records {
             return;
         }
@@ -182,13 +182,13 @@ impl<'s> Cx<'s> {
     }
 
     /// Records the field of a record, or the value of an enum.
-    pub(super) fn means_member(&mut self, ty: TypeId, name: &Ident) {
+    pub(super) fn record_member_use(&mut self, ty: TypeId, name: &Ident) {
         if !self.records {
             return;
         }
         let Some(item) = self.type_items.get(ty.index()) else { return };
         if let Some((declared, kind)) = item.member(&name.node) {
-            self.means(name.span, declared, kind);
+            self.record_use(name.span, declared, kind);
         }
     }
 }

@@ -17,7 +17,7 @@ pub fn expression(chart: &Chart, expr: &Expr) -> String {
 
 /// Like [`expression`], with names for the fields of the payload.
 pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
-    Printer::of(chart, payload).whole(expr)
+    Printer::new(chart, payload).whole(expr)
 }
 
 /// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them, but hours up to three days.
@@ -40,27 +40,27 @@ pub fn duration(milliseconds: u64) -> String {
 pub(super) struct Printer<'c> {
     pub(super) chart: &'c Chart,
     payload: &'c [&'c str],
-    local: Option<&'c Bound<'c>>,
+    local: Option<&'c BoundVariable<'c>>,
 }
 
 /// A variable that is bound around an expression, linked to the outer ones.
-pub(super) struct Bound<'c> {
+pub(super) struct BoundVariable<'c> {
     local: &'c Local,
-    outer: Option<&'c Bound<'c>>,
+    outer: Option<&'c BoundVariable<'c>>,
 }
 
 impl<'c> Printer<'c> {
-    pub(super) fn of(chart: &'c Chart, payload: &'c [&'c str]) -> Self {
+    pub(super) fn new(chart: &'c Chart, payload: &'c [&'c str]) -> Self {
         Self { chart, payload, local: None }
     }
 
     /// Adds a bound variable.
-    pub(super) fn bind(self, local: &'c Local) -> Bound<'c> {
-        Bound { local, outer: self.local }
+    pub(super) fn bind(self, local: &'c Local) -> BoundVariable<'c> {
+        BoundVariable { local, outer: self.local }
     }
 
     /// The printer for the scope of a bound variable.
-    pub(super) fn inside(self, bound: &'c Bound<'c>) -> Self {
+    pub(super) fn inside(self, bound: &'c BoundVariable<'c>) -> Self {
         Self { local: Some(bound), ..self }
     }
 }

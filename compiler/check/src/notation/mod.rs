@@ -18,8 +18,8 @@ pub use expr::{duration, expression, expression_in};
 pub type Payload<'c> = Vec<&'c str>;
 
 /// The names of a transition's payload, in order; for an option, the names of its arguments.
-pub fn payload(line: &Transition) -> Payload<'_> {
-    line.bound.iter().map(String::as_str).collect()
+pub fn payload(transition: &Transition) -> Payload<'_> {
+    transition.bound.iter().map(String::as_str).collect()
 }
 
 /// Prints a name, in backticks if it would not be read as one.
@@ -56,7 +56,7 @@ pub fn step_name(chart: &Chart, step: StepId) -> &str {
 
 /// Prints a string with its quotes; placeholders as written.
 pub fn template(chart: &Chart, template: &Template, payload: &[&str]) -> String {
-    quoted(template, Printer::of(chart, payload))
+    quoted(template, Printer::new(chart, payload))
 }
 
 fn quoted(template: &Template, names: Printer<'_>) -> String {
@@ -65,7 +65,7 @@ fn quoted(template: &Template, names: Printer<'_>) -> String {
 
 /// Prints a string without quotes, with `{name:spec}` for placeholders.
 pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
-    text_in(template, Printer::of(chart, payload))
+    text_in(template, Printer::new(chart, payload))
 }
 
 fn text_in(template: &Template, names: Printer<'_>) -> String {
@@ -106,7 +106,7 @@ pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
 
 /// Prints actions separated by `between`, also in branches and loops.
 pub fn joined(chart: &Chart, actions: &[Action], payload: &[&str], between: &str) -> String {
-    row(actions, Printer::of(chart, payload), between)
+    row(actions, Printer::new(chart, payload), between)
 }
 
 fn row(actions: &[Action], names: Printer<'_>, between: &str) -> String {

@@ -1,8 +1,8 @@
 //! Model calls in the walk of a turn.
 
 use crate::facts::Facts;
-use crate::facts::place::Place;
 use crate::facts::reach::entries;
+use crate::facts::scope::ScopeCondition;
 use crate::facts::uses::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
@@ -33,7 +33,7 @@ pub fn hidden(chart: &Chart, facts: &Facts) -> Vec<Hiding> {
     if !binds && !stops {
         return Vec::new();
     }
-    let walked = |cap, stops| Walk::new(chart, facts, cap, stops).all();
+    let walked = |cap, stops| CallWalk::new(chart, facts, cap, stops).all();
     let (Some(free), Some(held)) = (walked(None, false), walked(chart.calls_per_turn, true)) else {
         return Vec::new();
     };
@@ -70,7 +70,7 @@ enum Arrival {
     Never(Option<End>),
 }
 
-struct Walk<'c> {
+struct CallWalk<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     cap: Option<u32>,
@@ -92,7 +92,7 @@ struct Walk<'c> {
     work: usize,
 }
 
-impl<'c> Walk<'c> {
+impl<'c> CallWalk<'c> {
     fn new(chart: &'c Chart, facts: &'c Facts, cap: Option<u32>, stops: bool) -> Self {
         let leaves: Vec<StateId> = facts.reach.leaves(chart).collect();
         let count = leaves.len();
@@ -115,16 +115,16 @@ impl<'c> Walk<'c> {
             turn_lines: chart.transitions.iter().any(|t| matches!(t.trigger, Trigger::Turn)),
             work: 0,
         };
-        for (i, line) in chart.transitions.iter().enumerate() {
-            if matches!(line.trigger, Trigger::Choice(_)) && line.guard.is_none() {
-                for leaf in walk.covered(facts.places.line(TransitionId::at(i))) {
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            if matches!(transition.trigger, Trigger::Choice(_)) && transition.guard.is_none() {
+                for leaf in walk.covered(facts.scopes.transition(TransitionId::at(i))) {
                     walk.options[leaf] += 1;
                 }
             }
         }
         let asks = |s: &&Step| matches!(&s.kind, StepKind::Ask { on, .. } if *on == AskOn::Turn);
         for step in chart.steps.iter().filter(asks) {
-            for leaf in walk.covered(&Place::of(step.state)) {
+            for leaf in walk.covered(&ScopeCondition::in_state(step.state)) {
                 let known = walk.innermost[leaf];
                 // Inner states have greater numbers.
                 walk.innermost[leaf] = known.max(Some(step.state));
@@ -146,7 +146,7 @@ impl<'c> Walk<'c> {
     }
 
     /// The indexes of the leaves of a place.
-    fn covered(&mut self, place: &Place) -> Vec<usize> {
+    fn covered(&mut self, place: &ScopeCondition) -> Vec<usize> {
         let mut found = Vec::new();
         for state in &place.within {
             let from = self.leaves.partition_point(|leaf| leaf < state);
@@ -154,7 +154,7 @@ impl<'c> Walk<'c> {
             found.extend((from..).zip(below).map(|(i, _)| i));
         }
         self.work += found.len() + 1;
-        found.retain(|leaf| !place.leaves_out(self.chart, self.leaves[*leaf]));
+        found.retain(|leaf| !place.excludes_leaf(self.chart, self.leaves[*leaf]));
         found
     }
 
@@ -165,14 +165,15 @@ impl<'c> Walk<'c> {
             StepKind::Run(run) => run.on_entry,
             StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => false,
         };
-        let place = self.facts.places.step(id);
+        let place = self.facts.scopes.step(id);
         let covered = self.covered(place);
         if beside {
             return Arrival::Runs(0);
         }
         let own = region(self.chart, step.state);
-        let sure =
-            step.guard.as_ref().is_none_or(is_where) && !place.is_loose && own == StateId::at(0);
+        let sure = step.guard.as_ref().is_none_or(is_where)
+            && !place.is_approximate
+            && own == StateId::at(0);
         let mut least: Option<u32> = None;
         let mut end = None;
         let mut after: Option<Here> = None;
@@ -219,56 +220,57 @@ impl<'c> Walk<'c> {
             }
         }
         if let Some(then) = after {
-            self.moves(id, step, own, then);
+            self.propagate(id, step, own, then);
         }
         least.map_or(Arrival::Never(end), Arrival::Runs)
     }
 
     /// Propagates the fewest calls from the step's leaves to every leaf that its outcomes may enter.
-    fn moves(&mut self, id: StepId, step: &Step, own: StateId, then: Here) {
+    fn propagate(&mut self, id: StepId, step: &Step, own: StateId, then: Here) {
         let quiet = matches!(step.kind, StepKind::Code(_)) && step.outcomes.is_empty();
         let whens = || self.chart.transitions.iter().any(|t| t.trigger == Trigger::When);
         if self.loose && (!quiet || whens()) {
             self.work += self.leaves.len();
             for leaf in 0..self.leaves.len() {
-                self.comes(leaf, own, then);
+                self.lower_calls(leaf, own, then);
             }
             return;
         }
         let failing = match step.failure.then {
-            Failure::Take(line) => Some(line),
+            Failure::Take(transition) => Some(transition),
             Failure::Fail | Failure::Skip => None,
         };
-        let mut lines: Vec<TransitionId> = step.outcomes.iter().copied().chain(failing).collect();
+        let mut transitions: Vec<TransitionId> =
+            step.outcomes.iter().copied().chain(failing).collect();
         if let StepKind::Ask { otherwise, .. } = &step.kind {
-            if let Otherwise::Take(line) = otherwise {
-                lines.push(*line);
+            if let Otherwise::Take(transition) = otherwise {
+                transitions.push(*transition);
             }
-            let place = self.facts.places.step(id).clone();
-            for (i, line) in self.chart.transitions.iter().enumerate() {
-                let of = &self.facts.places.line(TransitionId::at(i)).within;
-                if matches!(line.trigger, Trigger::Choice(_))
-                    && !crate::facts::place::meet(self.chart, &place.within, of).is_empty()
+            let place = self.facts.scopes.step(id).clone();
+            for (i, transition) in self.chart.transitions.iter().enumerate() {
+                let of = &self.facts.scopes.transition(TransitionId::at(i)).within;
+                if matches!(transition.trigger, Trigger::Choice(_))
+                    && !crate::facts::scope::meet(self.chart, &place.within, of).is_empty()
                 {
-                    lines.push(TransitionId::at(i));
+                    transitions.push(TransitionId::at(i));
                 }
             }
             self.work += self.chart.transitions.len();
         }
-        for line in lines {
-            for state in entries(self.chart, self.chart.transition(line)) {
+        for transition in transitions {
+            for state in entries(self.chart, self.chart.transition(transition)) {
                 // A history enters siblings, too.
                 let history = matches!(self.chart.state(state).kind, StateKind::History { .. });
                 let below = self.chart.state(state).parent.filter(|_| history).unwrap_or(state);
-                for leaf in self.covered(&Place::of(below)) {
-                    self.comes(leaf, own, then);
+                for leaf in self.covered(&ScopeCondition::in_state(below)) {
+                    self.lower_calls(leaf, own, then);
                 }
             }
         }
     }
 
     /// A step of the region `own` may lead to the leaf.
-    fn comes(&mut self, leaf: usize, own: StateId, then: Here) {
+    fn lower_calls(&mut self, leaf: usize, own: StateId, then: Here) {
         let is_own = self.regions[leaf] == own;
         let then = if is_own { then } else { Here { calls: 0, by: None } };
         let fewer = |here: Here| then.calls < here.calls;

@@ -13,7 +13,7 @@ type Cause = Option<(StateId, TransitionId)>;
 
 /// A state, whether it is entered by default, and the calls made so far.
 #[derive(Clone, Copy)]
-struct Item {
+struct QueueItem {
     calls: u64,
     state: StateId,
     default: bool,
@@ -74,8 +74,8 @@ fn calls_of_a_turn(chart: &Chart) -> Option<u64> {
 }
 
 /// Whether a search takes the transition: the handler of an error does not count as a way through a state.
-fn serves(line: &Transition, goal: Goal) -> bool {
-    let fault = matches!(line.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
+fn serves(transition: &Transition, goal: Goal) -> bool {
+    let fault = matches!(transition.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
     goal == Goal::End || !fault
 }
 
@@ -86,26 +86,26 @@ fn search(
     walks: bool,
     goal: Goal,
 ) -> Option<(u64, Vec<TransitionId>)> {
-    let mut lines: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
-    for (i, place) in facts.places.lines.iter().enumerate() {
+    let mut transitions: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
+    for (i, place) in facts.scopes.transitions.iter().enumerate() {
         let row = &chart.transitions[i];
         if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
             continue;
         }
         for state in &place.within {
-            lines[state.index()].push(TransitionId::at(i));
+            transitions[state.index()].push(TransitionId::at(i));
         }
     }
-    let mut regions = Regions::of(chart);
+    let mut regions = Regions::new(chart);
     let root = StateId::at(0);
-    let prices = Prices::of(chart, walks);
+    let prices = Prices::new(chart, walks);
     let mut active: Vec<Option<Cause>> = vec![None; chart.states.len()];
     let mut entered = vec![false; chart.states.len()];
     let mut taken = vec![false; chart.transitions.len()];
     let first = if let Goal::Out(state) = goal { state } else { root };
-    let begins = Item { calls: 0, state: first, default: true, cause: None, is_out: false };
+    let begins = QueueItem { calls: 0, state: first, default: true, cause: None, is_out: false };
     let mut open = VecDeque::from([begins]);
-    while let Some(Item { calls, state, default, cause, is_out }) = open.pop_front() {
+    while let Some(QueueItem { calls, state, default, cause, is_out }) = open.pop_front() {
         let is_end = matches!(chart.state(state).kind, StateKind::Final { .. })
             && goal == Goal::Out(chart.state(state).parent.unwrap_or(root));
         if is_out || is_end {
@@ -120,23 +120,23 @@ fn search(
                 return Some((calls, trace(&active, cause)));
             }
             let parent = chart.state(state).parent;
-            let inner = Item { calls, state, default: false, cause, is_out: false };
-            open.all_first(parent, |state| Item { state, ..inner });
+            let inner = QueueItem { calls, state, default: false, cause, is_out: false };
+            open.all_first(parent, |state| QueueItem { state, ..inner });
             let ready = regions.end(chart, state);
-            for id in std::mem::take(&mut lines[state.index()]).into_iter().chain(ready) {
+            for id in std::mem::take(&mut transitions[state.index()]).into_iter().chain(ready) {
                 if std::mem::replace(&mut taken[id.index()], true) {
                     continue;
                 }
                 let pays = prices.pays(chart, id);
-                let line = chart.transition(id);
+                let transition = chart.transition(id);
                 let is_out = match goal {
                     Goal::End => false,
                     Goal::Out(state) => {
-                        domain(chart, line).is_some_and(|top| !chart.contains(state, top))
+                        domain(chart, transition).is_some_and(|top| !chart.contains(state, top))
                     }
                 };
                 for target in entries(chart, chart.transition(id)) {
-                    let item = Item {
+                    let item = QueueItem {
                         calls: calls + u64::from(pays),
                         state: target,
                         default: true,
@@ -149,8 +149,8 @@ fn search(
         }
         if default && !std::mem::replace(&mut entered[state.index()], true) {
             let with = entered_by_default(chart, state).into_iter().chain(restored(chart, state));
-            let inner = Item { calls, state, default: true, cause, is_out: false };
-            open.all_first(with, |state| Item { state, ..inner });
+            let inner = QueueItem { calls, state, default: true, cause, is_out: false };
+            open.all_first(with, |state| QueueItem { state, ..inner });
         }
     }
     None
@@ -161,15 +161,15 @@ trait AllFirst {
     fn all_first(
         &mut self,
         states: impl IntoIterator<Item = StateId>,
-        make: impl Fn(StateId) -> Item,
+        make: impl Fn(StateId) -> QueueItem,
     );
 }
 
-impl AllFirst for VecDeque<Item> {
+impl AllFirst for VecDeque<QueueItem> {
     fn all_first(
         &mut self,
         states: impl IntoIterator<Item = StateId>,
-        make: impl Fn(StateId) -> Item,
+        make: impl Fn(StateId) -> QueueItem,
     ) {
         for state in states {
             self.push_front(make(state));
@@ -179,14 +179,14 @@ impl AllFirst for VecDeque<Item> {
 
 /// The transitions that led to the cause, in the order taken.
 fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
-    let mut lines = Vec::new();
+    let mut transitions = Vec::new();
     let mut at = last;
-    while let Some((state, line)) = at {
-        lines.push(line);
+    while let Some((state, transition)) = at {
+        transitions.push(transition);
         at = active[state.index()].flatten();
     }
-    lines.reverse();
-    lines
+    transitions.reverse();
+    transitions
 }
 
 /// Parallels that end when all of their regions have ended.
@@ -195,29 +195,29 @@ struct Regions {
     left: BTreeMap<StateId, usize>,
     ended: BTreeSet<StateId>,
     /// `done` transitions of the parallel.
-    lines: BTreeMap<StateId, Vec<TransitionId>>,
+    transitions: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
 impl Regions {
-    fn of(chart: &Chart) -> Self {
-        let mut lines: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
+    fn new(chart: &Chart) -> Self {
+        let mut transitions: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
         let mut left = BTreeMap::new();
         for id in (0..chart.transitions.len()).map(TransitionId::at) {
             if let Some(parallel) = Self::waits(chart, id) {
-                lines.entry(parallel).or_default().push(id);
+                transitions.entry(parallel).or_default().push(id);
                 let regions = chart.children(parallel);
                 let last =
                     regions.filter(|r| matches!(chart.state(*r).kind, StateKind::Compound { .. }));
                 left.insert(parallel, last.count());
             }
         }
-        Self { left, ended: BTreeSet::new(), lines }
+        Self { left, ended: BTreeSet::new(), transitions }
     }
 
     /// The parallel for whose end the transition waits.
     fn waits(chart: &Chart, id: TransitionId) -> Option<StateId> {
-        let line = chart.transition(id);
-        let Trigger::StateDone(state) = line.trigger else { return None };
+        let transition = chart.transition(id);
+        let Trigger::StateDone(state) = transition.trigger else { return None };
         let parallel = matches!(chart.state(state).kind, StateKind::Parallel);
         let simple = chart
             .children(state)
@@ -235,7 +235,7 @@ impl Regions {
         if self.ended.insert(region) {
             *left -= 1;
         }
-        if *left == 0 { self.lines.remove(&parallel).unwrap_or_default() } else { Vec::new() }
+        if *left == 0 { self.transitions.remove(&parallel).unwrap_or_default() } else { Vec::new() }
     }
 }
 
@@ -250,12 +250,12 @@ struct Prices {
 }
 
 impl Prices {
-    fn of(chart: &Chart, walks: bool) -> Self {
+    fn new(chart: &Chart, walks: bool) -> Self {
         let mut open = vec![0; chart.states.len()];
-        for line in &chart.transitions {
-            let plain = line.guard.is_none() && line.scope.is_none();
-            if plain && matches!(line.trigger, Trigger::Choice(_)) {
-                open[line.source.index()] += 1;
+        for transition in &chart.transitions {
+            let plain = transition.guard.is_none() && transition.scope.is_none();
+            if plain && matches!(transition.trigger, Trigger::Choice(_)) {
+                open[transition.source.index()] += 1;
             }
         }
         for i in 1..chart.states.len() {
@@ -269,9 +269,9 @@ impl Prices {
     }
 
     fn pays(&self, chart: &Chart, id: TransitionId) -> bool {
-        let line = chart.transition(id);
-        let open = self.open[line.source.index()];
-        if let Trigger::Choice(choice) = line.trigger {
+        let transition = chart.transition(id);
+        let open = self.open[transition.source.index()];
+        if let Trigger::Choice(choice) = transition.trigger {
             if self.outside {
                 return false;
             }
@@ -279,16 +279,16 @@ impl Prices {
                 ChoiceKind::Option(fields) => !fields.is_empty(),
                 ChoiceKind::Call(..) => true,
             };
-            let own = u32::from(line.guard.is_none() && line.scope.is_none());
+            let own = u32::from(transition.guard.is_none() && transition.scope.is_none());
             return asked || self.always || open > own;
         }
-        let Some(step) = line.trigger.step() else { return false };
+        let Some(step) = transition.trigger.step() else { return false };
         match chart.steps[step.index()].kind {
             // The list of an `each` may be empty.
             StepKind::Llm => chart.steps[step.index()].each.is_none(),
             // Without an enabled option, its `else` is taken without a call.
             StepKind::Ask { .. } => {
-                !self.outside && (!matches!(line.trigger, Trigger::StepElse(_)) || open > 0)
+                !self.outside && (!matches!(transition.trigger, Trigger::StepElse(_)) || open > 0)
             }
             StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
                 false

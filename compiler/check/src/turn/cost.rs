@@ -4,7 +4,7 @@
 //! calls of a child chart count for the child.
 
 use crate::facts::Facts;
-use crate::facts::graph::Node;
+use crate::facts::graph::GraphNode;
 use crate::facts::reach::is_end;
 use crate::turn::shared::Shared;
 use crate::turn::turns::Walks;
@@ -66,7 +66,7 @@ pub struct RunCost {
     /// The fewest calls of a run that ends `ok`, with the transitions taken; `None` if no run does.
     pub least: Option<(u64, Vec<TransitionId>)>,
     /// The bound on the calls of any run.
-    pub worst: Bound,
+    pub worst: CallBound,
     /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need
     /// not be exited in between.
     pub round: Vec<TransitionId>,
@@ -74,7 +74,7 @@ pub struct RunCost {
 
 /// The reason why the calls of a run are bounded, if they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum CallBound {
     /// No model step can run.
     NoCalls,
     /// `limits { calls … }` of the chart.
@@ -99,7 +99,7 @@ pub enum Bound {
     },
 }
 
-impl Bound {
+impl CallBound {
     /// The upper bound on the calls of a run, if there is one.
     pub fn calls(self) -> Option<u64> {
         match self {
@@ -114,19 +114,19 @@ impl Bound {
 /// Computes all bounds. The work for each leaf is about its depth where any event may come while a step is awaited, and no states are
 /// parallel; else the number of steps that may run in a turn that begins there.
 pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
-    let walks = Walks::of(chart, facts);
-    bounds(chart, facts, &walks, Shared::of(&walks))
+    let walks = Walks::new(chart, facts);
+    bounds(chart, facts, &walks, Shared::new(&walks))
 }
 
 /// Likewise, with a walk for each leaf: what [`cost`] has to agree with.
 pub fn cost_by_walks(chart: &Chart, facts: &Facts) -> Cost {
-    bounds(chart, facts, &Walks::of(chart, facts), None)
+    bounds(chart, facts, &Walks::new(chart, facts), None)
 }
 
 /// Like [`cost`]; `None` if it would take long.
 pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
-    let walks = Walks::of(chart, facts);
-    let shared = Shared::of(&walks);
+    let walks = Walks::new(chart, facts);
+    let shared = Shared::new(&walks);
     let leaves = walks.leaves.len();
     let is_soon = shared.is_some()
         || !walks.calls
@@ -152,19 +152,19 @@ fn bounds(
         |step: &&(usize, &Step)| matches!(step.1.kind, StepKind::Ask { on: AskOn::Event(_), .. });
     let steps = chart.steps.iter().enumerate();
     let events: Vec<Driver> = steps
-        .filter(|s| waits(&s) && !facts.places.steps[s.0].within.is_empty())
+        .filter(|s| waits(&s) && !facts.scopes.steps[s.0].within.is_empty())
         .map(|(i, _)| walks.driver(StepId::at(i)))
         .collect();
     let worst = bound(chart, facts, &turns, &events);
     let round = match worst {
-        Bound::None { step, leaf } => {
+        CallBound::None { step, leaf } => {
             round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
         }
-        Bound::NoCalls
-        | Bound::Calls(_)
-        | Bound::States(_)
-        | Bound::Turns { .. }
-        | Bound::Formula => Vec::new(),
+        CallBound::NoCalls
+        | CallBound::Calls(_)
+        | CallBound::States(_)
+        | CallBound::Turns { .. }
+        | CallBound::Formula => Vec::new(),
     };
     let least = crate::turn::cheapest::least(chart, facts);
     Cost { turns, events, run: RunCost { least, worst, round } }
@@ -172,14 +172,13 @@ fn bounds(
 
 /// The shortest cycle of transitions from a state back to it.
 fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
-    let goal = Node::Active(state);
-    let mut from: Vec<Option<Node>> = vec![None; facts.moves.nodes()];
+    let goal = GraphNode::Active(state);
+    let mut from: Vec<Option<GraphNode>> = vec![None; facts.moves.nodes()];
     let mut open = VecDeque::from([goal]);
     while let Some(node) = open.pop_front() {
         for next in facts.moves.next(node) {
             // An ancestor that stays active does not lead back into the state.
-            let up =
-                matches!((node, next), (Node::Active(s), Node::Active(t)) if chart.contains(t, s));
+            let up = matches!((node, next), (GraphNode::Active(s), GraphNode::Active(t)) if chart.contains(t, s));
             let known = &mut from[facts.moves.place(next)];
             if known.is_some() || up && chart.state(state).parent.is_none() {
                 continue;
@@ -195,17 +194,17 @@ fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
 }
 
 /// The transitions on the path that leads back to the goal.
-fn back(facts: &Facts, from: &[Option<Node>], goal: Node) -> Vec<TransitionId> {
-    let mut lines = Vec::new();
+fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<TransitionId> {
+    let mut transitions = Vec::new();
     let mut at = from[facts.moves.place(goal)];
     while let Some(node) = at.filter(|node| *node != goal) {
-        if let Node::Line(line) = node {
-            lines.push(line);
+        if let GraphNode::Transition(transition) = node {
+            transitions.push(transition);
         }
         at = from[facts.moves.place(node)];
     }
-    lines.reverse();
-    lines
+    transitions.reverse();
+    transitions
 }
 
 /// The sum of the call limits of states, if each calling step is inside a state with such a limit.
@@ -230,37 +229,37 @@ pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
 
 /// Whether the run ends when its limit of turns is reached: no line handles that and goes on.
 pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
-    let goes_on = |(i, line): (usize, &Transition)| {
-        let handles = if let Trigger::Error(pattern) = &line.trigger {
+    let goes_on = |(i, transition): (usize, &Transition)| {
+        let handles = if let Trigger::Error(pattern) = &transition.trigger {
             let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
             prefix == "*" || "limit.turns".starts_with(prefix)
         } else {
-            line.trigger == Trigger::AnyOccurrence
+            transition.trigger == Trigger::AnyOccurrence
         };
         let ends = |target: &Target| is_end(chart, target.state);
-        let ends = !line.targets.is_empty() && line.targets.iter().all(ends);
-        handles && facts.reach.takes(TransitionId::at(i)) && !ends
+        let ends = !transition.targets.is_empty() && transition.targets.iter().all(ends);
+        handles && facts.reach.can_take(TransitionId::at(i)) && !ends
     };
     !chart.transitions.iter().enumerate().any(goes_on)
 }
 
-fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) -> Bound {
+fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) -> CallBound {
     let limits = &chart.state(StateId::at(0)).limits;
     let given = |limit: Option<i64>| limit.and_then(|n| u64::try_from(n).ok());
     let dearest = turns.iter().max_by_key(|t| (t.worst, std::cmp::Reverse(t.leaf)));
     let each = dearest.map_or(0, |t| t.worst);
     let by_turns = last_turn(chart, facts).filter(|_| events.is_empty());
-    let by_turns = by_turns.map(|turns| Bound::Turns { turns, each });
-    let by_calls = given(limits.calls).map(Bound::Calls);
-    let by_states = by_states(chart, turns, events).map(Bound::States);
+    let by_turns = by_turns.map(|turns| CallBound::Turns { turns, each });
+    let by_calls = given(limits.calls).map(CallBound::Calls);
+    let by_states = by_states(chart, turns, events).map(CallBound::States);
     let least = [by_turns, by_calls, by_states].into_iter().flatten().min_by_key(|b| b.calls());
-    let formula = limits.formula(LimitKind::Calls).map(|_| Bound::Formula);
+    let formula = limits.formula(LimitKind::Calls).map(|_| CallBound::Formula);
     let least = least.or(formula);
     match (dearest.and_then(|t| Some((t, t.drivers.first()?))), events.first()) {
-        (None, None) => Bound::NoCalls,
+        (None, None) => CallBound::NoCalls,
         (Some((turn, driver)), _) => {
-            least.unwrap_or(Bound::None { step: driver.step, leaf: Some(turn.leaf) })
+            least.unwrap_or(CallBound::None { step: driver.step, leaf: Some(turn.leaf) })
         }
-        (None, Some(event)) => least.unwrap_or(Bound::None { step: event.step, leaf: None }),
+        (None, Some(event)) => least.unwrap_or(CallBound::None { step: event.step, leaf: None }),
     }
 }

@@ -1,7 +1,7 @@
 //! Per-turn values that are read before the turn can have set them.
 
 use crate::facts::Facts;
-use crate::facts::place::meet;
+use crate::facts::scope::meet;
 use crate::facts::uses::{assigned, code_reads, early_reads};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of a step that reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reading {
+pub enum ReadingPart {
     /// Its condition.
     Guard,
     /// A part of its prompt.
@@ -23,7 +23,7 @@ pub enum Reading {
     /// Its statements.
     Code,
     /// The guard of a transition on its outcome.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The condition of an `allow` line that its move needs.
     Permission(usize),
 }
@@ -43,7 +43,7 @@ pub struct Early {
     /// The step that reads.
     pub step: StepId,
     /// The part of the step that reads.
-    pub reading: Reading,
+    pub reading: ReadingPart,
     /// The value that is read.
     pub value: Value,
     /// The first step that sets the value.
@@ -64,7 +64,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let mut found = Vec::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        let mut note = |reading: Reading, read: BTreeSet<Value>, own: bool| {
+        let mut note = |reading: ReadingPart, read: BTreeSet<Value>, own: bool| {
             for value in read {
                 let setter = match value {
                     Value::Variable(variable) => setters.get(&variable).copied(),
@@ -76,32 +76,32 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
             }
         };
         if let Some(guard) = &step.guard {
-            note(Reading::Guard, reads(chart, guard), false);
+            note(ReadingPart::Guard, reads(chart, guard), false);
         }
         for (part, expr) in step.prompt.iter().flat_map(parts) {
-            note(Reading::Prompt(part), reads(chart, expr), false);
+            note(ReadingPart::Prompt(part), reads(chart, expr), false);
         }
         for (component, insert) in injected.get(&id).into_iter().flatten() {
             if let Some(guard) = &insert.guard {
-                note(Reading::Injection(*component), reads(chart, guard), false);
+                note(ReadingPart::Injection(*component), reads(chart, guard), false);
             }
             for (part, expr) in parts(&chart.components[component.index()].text) {
-                note(Reading::Fragment(*component, part), reads(chart, expr), false);
+                note(ReadingPart::Fragment(*component, part), reads(chart, expr), false);
             }
         }
         if let StepKind::Code(statements) = &step.kind {
             let own = assigned(statements);
             let read = code_reads(chart, statements).into_iter().map(Value::Variable);
             let read = read.filter(|v| !matches!(v, Value::Variable(v) if own.contains(v)));
-            note(Reading::Code, read.collect(), true);
+            note(ReadingPart::Code, read.collect(), true);
         }
-        for line in &step.outcomes {
-            if let Some(guard) = &chart.transition(*line).guard {
-                note(Reading::Line(*line), reads(chart, guard), true);
+        for transition in &step.outcomes {
+            if let Some(guard) = &chart.transition(*transition).guard {
+                note(ReadingPart::Transition(*transition), reads(chart, guard), true);
             }
         }
         for (row, guard) in needed(chart, facts, &table, step) {
-            note(Reading::Permission(row), reads(chart, guard), true);
+            note(ReadingPart::Permission(row), reads(chart, guard), true);
         }
     }
     found.sort_by_key(|e| (e.step, e.reading, e.value));
@@ -209,9 +209,9 @@ fn needed<'c>(
     step: &Step,
 ) -> Vec<(usize, &'c Expr)> {
     let mut rows = Vec::new();
-    for line in &step.outcomes {
-        let place = facts.places.line(*line);
-        for target in &chart.transition(*line).targets {
+    for transition in &step.outcomes {
+        let place = facts.scopes.transition(*transition);
+        for target in &chart.transition(*transition).targets {
             let rows_to = table.get(&target.state).map_or(&[][..], Vec::as_slice);
             let fits = rows_to.iter().filter(|(_, p)| {
                 p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())

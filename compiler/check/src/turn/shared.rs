@@ -29,12 +29,12 @@ pub(super) struct Shared<'w, 'c> {
     /// The model steps by their number of attempts, greatest first.
     ranks: BTreeMap<Reverse<u64>, Vec<StepId>>,
     /// The first part of the walk, if it is the same for all leaves.
-    begun: Option<Begun>,
+    begun: Option<PartialWalk>,
 }
 
 /// A walk up to the step at which any leaf may be active.
 #[derive(Clone)]
-struct Begun {
+struct PartialWalk {
     step: StepId,
     /// The ends of the run that may have been entered.
     ends: BTreeSet<StateId>,
@@ -45,7 +45,7 @@ struct Begun {
 impl<'w, 'c> Shared<'w, 'c> {
     /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not
     /// reach.
-    pub(super) fn of(walks: &'w Walks<'c>) -> Option<Self> {
+    pub(super) fn new(walks: &'w Walks<'c>) -> Option<Self> {
         if !walks.interrupted || walks.parallel {
             return None;
         }
@@ -104,17 +104,17 @@ impl<'w, 'c> Shared<'w, 'c> {
         Some(self.most(leaf, &begun, least))
     }
 
-    fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<Begun> {
+    fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<PartialWalk> {
         let is_leaf = |state: &StateId| self.at.binary_search(state).is_ok();
         let ends: BTreeSet<StateId> = walk.at.iter().copied().filter(|s| !is_leaf(s)).collect();
         let is_foreseen = ends.iter().all(|end| is_end(self.walks.chart, *end))
             && walk.due.is_subset(&self.due)
             && self.due.contains(&step);
-        is_foreseen.then_some(Begun { step, ends, least: walk.least, stops: walk.stops })
+        is_foreseen.then_some(PartialWalk { step, ends, least: walk.least, stops: walk.stops })
     }
 
     /// The minimum number of calls.
-    fn least(&self, begun: &Begun) -> u64 {
+    fn least(&self, begun: &PartialWalk) -> u64 {
         let (walks, first, cap) = (self.walks, begun.step, self.walks.cap());
         let mut least = begun.least;
         if begun.stops {
@@ -126,13 +126,13 @@ impl<'w, 'c> Shared<'w, 'c> {
             if least >= cap || stop.is_some_and(|stop| step > stop) {
                 break;
             }
-            let place = walks.facts.places.step(*step);
+            let place = walks.facts.scopes.step(*step);
             let entered = |steps: &Vec<StepId>| {
                 let next = steps.get(steps.partition_point(|step| *step <= first));
                 next.is_some_and(|next| next < step)
             };
             let later = self.ends.iter().filter(|(_, steps)| entered(steps)).map(|(end, _)| end);
-            if begun.ends.iter().chain(later).all(|end| place.covers(walks.chart, *end)) {
+            if begun.ends.iter().chain(later).all(|end| place.may_hold_in(walks.chart, *end)) {
                 least += 1;
             }
         }
@@ -140,14 +140,14 @@ impl<'w, 'c> Shared<'w, 'c> {
     }
 
     /// The maximum number of calls, with the steps that make them.
-    fn most(&self, leaf: StateId, begun: &Begun, least: u64) -> TurnCost {
+    fn most(&self, leaf: StateId, begun: &PartialWalk, least: u64) -> TurnCost {
         let Walks { chart, steps, facts, .. } = self.walks;
         let first = begun.step;
         // Among steps with equally many attempts, those that may run in the leaf come first.
         let above = chart.ancestors(leaf).flat_map(|state| steps.get(&state).into_iter().flatten());
         let here = |step: &StepId| {
-            let place = facts.places.step(*step);
-            *step >= first && self.due.contains(step) && place.covers(chart, leaf)
+            let place = facts.scopes.step(*step);
+            *step >= first && self.due.contains(step) && place.may_hold_in(chart, leaf)
         };
         let own: BTreeSet<StepId> = above.copied().filter(here).collect();
         let (mut worst, mut drivers, mut left) = (0_u64, Vec::new(), self.walks.cap());
@@ -173,7 +173,7 @@ impl<'w, 'c> Shared<'w, 'c> {
     }
 
     /// The maximum number of calls of a step: a question is asked in each leaf that may be active.
-    fn times(&self, step: StepId, begun: &Begun) -> u64 {
+    fn times(&self, step: StepId, begun: &PartialWalk) -> u64 {
         let chart = self.walks.chart;
         let row = &chart.steps[step.index()];
         if !matches!(row.kind, StepKind::Ask { .. }) {

@@ -35,13 +35,13 @@ pub(crate) struct Walks<'c> {
 }
 
 impl<'c> Walks<'c> {
-    pub(crate) fn of(chart: &'c Chart, facts: &'c Facts) -> Self {
+    pub(crate) fn new(chart: &'c Chart, facts: &'c Facts) -> Self {
         let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
         let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
         for (i, step) in chart.steps.iter().enumerate() {
             if is_model(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
             {
-                for state in &facts.places.steps[i].within {
+                for state in &facts.scopes.steps[i].within {
                     steps.entry(*state).or_default().push(StepId::at(i));
                 }
             }
@@ -67,8 +67,8 @@ impl<'c> Walks<'c> {
         let (mut moving, mut starting) = (BTreeMap::new(), BTreeMap::new());
         let mut choices = BTreeMap::new();
         let mut ends: BTreeMap<StepId, Vec<TransitionId>> = BTreeMap::new();
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let lines: &mut BTreeMap<StateId, Vec<TransitionId>> = match line.trigger {
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let transitions: &mut BTreeMap<StateId, Vec<TransitionId>> = match transition.trigger {
                 Trigger::Turn => &mut starting,
                 Trigger::Event(_) | Trigger::AnyEvent if raises => &mut moving,
                 Trigger::When
@@ -90,8 +90,8 @@ impl<'c> Walks<'c> {
                 | Trigger::After(_)
                 | Trigger::AfterTurns(_) => continue,
             };
-            for state in &facts.places.lines[i].within {
-                lines.entry(*state).or_default().push(TransitionId::at(i));
+            for state in &facts.scopes.transitions[i].within {
+                transitions.entry(*state).or_default().push(TransitionId::at(i));
             }
         }
         let calls = chart.steps.iter().any(is_model);
@@ -166,7 +166,7 @@ impl<'c> Walks<'c> {
 
     /// Whether the step calls in every leaf that may be active when the walk reaches it.
     pub(super) fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
-        let (row, place) = (&self.chart.steps[step.index()], self.facts.places.step(step));
+        let (row, place) = (&self.chart.steps[step.index()], self.facts.scopes.step(step));
         let kind = match &row.kind {
             // The list of an `each` may be empty.
             StepKind::Llm => row.each.is_none(),
@@ -176,9 +176,9 @@ impl<'c> Walks<'c> {
             | StepKind::Human(_)
             | StepKind::Run(..) => false,
         };
-        let everywhere = || at.iter().all(|leaf| place.covers(self.chart, *leaf));
+        let everywhere = || at.iter().all(|leaf| place.may_hold_in(self.chart, *leaf));
         kind && !self.parallel
-            && !place.is_loose
+            && !place.is_approximate
             && row.guard.as_ref().is_none_or(is_where)
             && everywhere()
     }

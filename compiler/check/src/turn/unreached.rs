@@ -18,7 +18,7 @@ pub struct Unreached {
     /// An earlier step of that state, which always runs; then the walk ends or the state has been exited.
     pub after: StepId,
     /// The transition of that step that exits the state.
-    pub line: TransitionId,
+    pub transition: TransitionId,
 }
 
 /// Every such step, ascending. A walk reaches each step once, in document order. If an earlier step always exits the state and nothing in
@@ -26,10 +26,10 @@ pub struct Unreached {
 pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut found = Vec::new();
     let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
-    for (i, place) in facts.places.steps.iter().enumerate() {
+    for (i, place) in facts.scopes.steps.iter().enumerate() {
         if let [state] = place.within[..]
             && state != StateId::at(0)
-            && facts.reach.enters(state)
+            && facts.reach.can_enter(state)
         {
             by_state.entry(state).or_default().push(StepId::at(i));
         }
@@ -38,19 +38,19 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     if by_state.is_empty() {
         return found;
     }
-    let back = Entering::of(chart);
+    let back = Entering::new(chart);
     for (state, steps) in by_state {
         let mut gone: Option<(StepId, TransitionId)> = None;
         for id in steps {
-            if let Some((after, line)) = gone
+            if let Some((after, transition)) = gone
                 && in_walk(&chart.steps[id.index()])
                 && !back.between(chart, state, after, id)
             {
-                found.push(Unreached { step: id, state, after, line });
+                found.push(Unreached { step: id, state, after, transition });
                 continue;
             }
-            if let Some(line) = leaves(chart, facts, state, id) {
-                gone = Some((id, line));
+            if let Some(transition) = leaves(chart, facts, state, id) {
+                gone = Some((id, transition));
             }
         }
     }
@@ -75,33 +75,35 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
         StepKind::Llm | StepKind::Call(..) | StepKind::Code(_) => true,
         StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(..) => false,
     };
-    let place = facts.places.step(id);
-    let always =
-        step.guard.as_ref().is_none_or(is_where) && place.except.is_empty() && !place.is_loose;
+    let place = facts.scopes.step(id);
+    let always = step.guard.as_ref().is_none_or(is_where)
+        && place.except.is_empty()
+        && !place.is_approximate;
     if !awaited || !always || step.failure.then == Failure::Skip {
         return None;
     }
     let mut sure = None;
     let failing = match step.failure.then {
-        Failure::Take(line) => Some(line),
+        Failure::Take(transition) => Some(transition),
         Failure::Fail | Failure::Skip => None,
     };
-    for line in step.outcomes.iter().copied().chain(failing) {
-        let row = chart.transition(line);
-        let away =
-            !row.targets.is_empty() && permitted(chart, state, row) && outside(chart, state, line);
+    for transition in step.outcomes.iter().copied().chain(failing) {
+        let row = chart.transition(transition);
+        let away = !row.targets.is_empty()
+            && permitted(chart, state, row)
+            && outside(chart, state, transition);
         if !away {
             return None;
         }
         if matches!(row.trigger, Trigger::StepDone(_)) && row.guard.is_none() {
-            sure = sure.or(Some(line));
+            sure = sure.or(Some(transition));
         }
     }
     sure
 }
 
 /// Whether the transition table permits the move from the state for all values of the variables.
-fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
+fn permitted(chart: &Chart, state: StateId, transition: &Transition) -> bool {
     let rows = &chart.permissions;
     let permits = |target: StateId| {
         rows.iter().any(|row| {
@@ -109,12 +111,14 @@ fn permitted(chart: &Chart, state: StateId, line: &Transition) -> bool {
             from && row.to == target && row.guard.is_none()
         })
     };
-    rows.is_empty() || line.targets.iter().all(|target| permits(target.state))
+    rows.is_empty() || transition.targets.iter().all(|target| permits(target.state))
 }
 
 /// Whether the transition exits the state without entering it again.
-fn outside(chart: &Chart, state: StateId, line: TransitionId) -> bool {
-    entries(chart, chart.transition(line)).iter().all(|target| !touches(chart, *target, state))
+fn outside(chart: &Chart, state: StateId, transition: TransitionId) -> bool {
+    entries(chart, chart.transition(transition))
+        .iter()
+        .all(|target| !touches(chart, *target, state))
 }
 
 /// Whether entering `target` may activate `state`.
@@ -139,14 +143,14 @@ struct Entering {
 }
 
 impl Entering {
-    fn of(chart: &Chart) -> Self {
+    fn new(chart: &Chart) -> Self {
         let (mut steps, mut others) = (BTreeMap::<StepId, Vec<StateId>>::new(), Vec::new());
         let mut chosen = Vec::new();
-        for line in &chart.transitions {
-            let entered = entries(chart, line);
-            if matches!(line.trigger, Trigger::Choice(_)) {
+        for transition in &chart.transitions {
+            let entered = entries(chart, transition);
+            if matches!(transition.trigger, Trigger::Choice(_)) {
                 chosen.extend(entered);
-            } else if let Some(step) = line.trigger.step() {
+            } else if let Some(step) = transition.trigger.step() {
                 steps.entry(step).or_default().extend(entered);
             } else {
                 others.extend(entered);

@@ -1,7 +1,7 @@
 //! The steps that may call the model in a turn that begins in a given leaf.
 
-use crate::facts::place::exclusive;
 use crate::facts::reach::{entered_by_default, entries, is_history, is_leaf};
+use crate::facts::scope::exclusive;
 use crate::turn::calls::is_model;
 use crate::turn::cost::{Driver, TurnCost};
 use crate::turn::turns::{Walks, attempts, elements};
@@ -94,9 +94,9 @@ impl<'w, 'c> Walk<'w, 'c> {
                 self.enter_any();
             }
         }
-        for line in walks.ends.get(&step).into_iter().flatten() {
-            if !walks.facts.places.line(*line).within.is_empty() {
-                self.take(*line);
+        for transition in walks.ends.get(&step).into_iter().flatten() {
+            if !walks.facts.scopes.transition(*transition).within.is_empty() {
+                self.take(*transition);
             }
         }
         if walks.interrupted && matches!(row.kind, StepKind::Call(..)) {
@@ -111,7 +111,8 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// The calls of the whole walk.
     pub(super) fn total(self, leaf: StateId) -> TurnCost {
         let Self { walks, mut drivers, at, least, .. } = self;
-        let elsewhere = |d: &Driver| !walks.facts.places.step(d.step).covers(walks.chart, leaf);
+        let elsewhere =
+            |d: &Driver| !walks.facts.scopes.step(d.step).may_hold_in(walks.chart, leaf);
         // The limit counts calls, not attempts.
         drivers.sort_by_key(|d| (std::cmp::Reverse(attempts(d)), elsewhere(d), d.step));
         let mut worst = 0_u64;
@@ -148,10 +149,10 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Takes a transition: enters its targets.
-    fn take(&mut self, line: TransitionId) {
+    fn take(&mut self, transition: TransitionId) {
         let chart = self.walks.chart;
         let mut leaves = Vec::new();
-        for entered in entries(chart, chart.transition(line)) {
+        for entered in entries(chart, chart.transition(transition)) {
             leaves_of(chart, entered, &mut leaves);
         }
         for leaf in leaves {
@@ -174,12 +175,12 @@ impl<'w, 'c> Walk<'w, 'c> {
         let Walks { chart, choices, .. } = self.walks;
         while std::mem::replace(&mut self.chosen, self.at.len()) != self.at.len() {
             let below = |s: &StateId| self.at.range(*s..chart.state(*s).end);
-            let mut lines = BTreeSet::new();
+            let mut transitions = BTreeSet::new();
             for above in self.asked.iter().flat_map(below).flat_map(|leaf| chart.ancestors(*leaf)) {
-                lines.extend(choices.get(&above).into_iter().flatten().copied());
+                transitions.extend(choices.get(&above).into_iter().flatten().copied());
             }
-            for line in lines {
-                self.take(line);
+            for transition in transitions {
+                self.take(transition);
             }
         }
     }
@@ -189,7 +190,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let Walks { chart, steps, moving, starting, facts, .. } = self.walks;
         let mut open = vec![leaf];
         while let Some(state) = open.pop() {
-            if !facts.reach.enters(state) || is_history(chart, state) || !self.at.insert(state) {
+            if !facts.reach.can_enter(state) || is_history(chart, state) || !self.at.insert(state) {
                 continue;
             }
             for above in chart.ancestors(state) {
@@ -199,11 +200,11 @@ impl<'w, 'c> Walk<'w, 'c> {
                     .into_iter()
                     .flatten()
                     .filter(|s| past.is_none_or(|p| **s > p) && !self.passed.contains(s));
-                let covers = |s: &&StepId| !facts.places.step(**s).leaves_out(chart, state);
+                let covers = |s: &&StepId| !facts.scopes.step(**s).excludes_leaf(chart, state);
                 self.due.extend(later.filter(covers));
                 let turn = first.then(|| starting.get(&above)).flatten();
-                for line in moving.get(&above).into_iter().chain(turn).flatten() {
-                    for entered in entries(chart, chart.transition(*line)) {
+                for transition in moving.get(&above).into_iter().chain(turn).flatten() {
+                    for entered in entries(chart, chart.transition(*transition)) {
                         leaves_of(chart, entered, &mut open);
                     }
                 }

@@ -23,9 +23,9 @@ pub(super) fn edges(places: &Places<'_>, options: &Options) -> Edges {
 
 fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges) {
     let chart = places.chart;
-    let line = chart.transition(arrow.line);
-    let look = Look::of(&line.trigger);
-    let parts = words::parts(chart, line, arrow.is_each);
+    let transition = chart.transition(arrow.transition);
+    let look = Look::from_trigger(&transition.trigger);
+    let parts = words::parts(chart, transition, arrow.is_each);
     let mut label: Vec<String> = parts.iter().flat_map(|p| wrap(p, WIDTH)).collect();
     let mut stroke = Stroke {
         colour: look.colour(),
@@ -34,7 +34,7 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
         tail: if look.is_choice() { "odiamond" } else { "none" },
         pen: 0,
     };
-    if line.scope.as_ref().is_some_and(|s| s.wildcard) {
+    if transition.scope.as_ref().is_some_and(|s| s.wildcard) {
         stroke.style = "dashed";
     }
     for condition in &arrow.permits {
@@ -44,21 +44,21 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
         label.push("denied: no allow line".to_string());
         stroke = Stroke { colour: Look::Error.colour(), style: "dashed", head: "tee", ..stroke };
     }
-    if let Some(times) = options.times(arrow.line) {
+    if let Some(times) = options.times(arrow.transition) {
         label.push(format!("{times}×"));
         stroke.pen = pen(options, times);
         if times == 0 {
             stroke.colour = FAINT;
         }
     }
-    let tooltip = words::whole(chart, line);
-    match line.targets.as_slice() {
+    let tooltip = words::whole(chart, transition);
+    match transition.targets.as_slice() {
         [target] => {
-            edges.add(Some(arrow.line), arrow.origin, target.state, stroke, label, tooltip);
+            edges.add(Some(arrow.transition), arrow.origin, target.state, stroke, label, tooltip);
         }
         targets => {
             let targets = targets.iter().map(|t| t.state).collect();
-            edges.fork(arrow.line, arrow.origin, targets, stroke, label, tooltip);
+            edges.fork(arrow.transition, arrow.origin, targets, stroke, label, tooltip);
         }
     }
 }

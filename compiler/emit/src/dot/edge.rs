@@ -1,7 +1,7 @@
 //! Edges of the picture, and how they are written as DOT.
 
 use super::text::{label, quoted};
-use crate::picture::place::{Node, Origin, Places};
+use crate::picture::place::{Origin, PictureNode, Places};
 use chartc_core::arena::{StateId, TransitionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ enum End {
 
 struct Edge {
     /// The transitions that it shows; none for a permission.
-    lines: Vec<TransitionId>,
+    transitions: Vec<TransitionId>,
     origin: Origin,
     end: End,
     stroke: Stroke,
@@ -51,7 +51,7 @@ impl Edges {
     /// Adds a transition with one target, or a permission.
     pub(super) fn add(
         &mut self,
-        line: Option<TransitionId>,
+        transition: Option<TransitionId>,
         origin: Origin,
         target: StateId,
         stroke: Stroke,
@@ -61,42 +61,40 @@ impl Edges {
         let end = End::State(target);
         let like = self.last.get(&(origin, end, stroke)).map(|i| &mut self.lines[*i]);
         if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= LINES) {
-            edge.lines.extend(line);
+            edge.transitions.extend(transition);
             edge.label.extend(label);
             edge.tooltip.push(tooltip);
             return;
         }
         self.last.insert((origin, end, stroke), self.lines.len());
-        let lines = line.into_iter().collect();
-        self.lines.push(Edge { lines, origin, end, stroke, label, tooltip: vec![tooltip] });
+        let transitions = transition.into_iter().collect();
+        self.lines.push(Edge { transitions, origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
     /// Adds a transition with several targets: an edge to a bar, and from the bar an edge to each target.
     pub(super) fn fork(
         &mut self,
-        line: TransitionId,
+        transition: TransitionId,
         origin: Origin,
         targets: Vec<StateId>,
         stroke: Stroke,
         label: Vec<String>,
         tooltip: String,
     ) {
-        self.forks.push((line, targets, stroke.colour));
+        self.forks.push((transition, targets, stroke.colour));
         let stroke = Stroke { head: "none", ..stroke };
-        let (lines, end) = (vec![line], End::Fork(line.0));
-        self.lines.push(Edge { lines, origin, end, stroke, label, tooltip: vec![tooltip] });
+        let (transitions, end) = (vec![transition], End::Fork(transition.0));
+        self.lines.push(Edge { transitions, origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
     /// The transitions with the ids of their edges.
     pub(super) fn ids(&self) -> Vec<(String, TransitionId)> {
-        let branches = self.forks.iter().flat_map(|(line, targets, _)| {
-            (0..targets.len()).map(|branch| (branch_id(*line, branch), *line))
+        let branches = self.forks.iter().flat_map(|(transition, targets, _)| {
+            (0..targets.len()).map(|branch| (branch_id(*transition, branch), *transition))
         });
-        let edges = self
-            .lines
-            .iter()
-            .enumerate()
-            .flat_map(|(nth, edge)| edge.lines.iter().map(move |line| (edge_id(nth), *line)));
+        let edges = self.lines.iter().enumerate().flat_map(|(nth, edge)| {
+            edge.transitions.iter().map(move |transition| (edge_id(nth), *transition))
+        });
         edges.chain(branches).collect()
     }
 
@@ -113,21 +111,21 @@ impl Edges {
     pub(super) fn write(&self, out: &mut String, places: &Places<'_>, with_ids: bool) {
         let id =
             |id: String| if with_ids { format!(", id={}", quoted(&id)) } else { String::new() };
-        for (line, targets, colour) in &self.forks {
-            let number = line.0;
+        for (transition, targets, colour) in &self.forks {
+            let number = transition.0;
             out.push_str(&format!(
                 "  f{number} [shape=box, style=filled, fillcolor=\"{colour}\", color=\"{colour}\", label=\"\", width=0.5, height=0.05, fixedsize=true];\n"
             ));
             for (branch, target) in targets.iter().enumerate() {
-                let id = id(branch_id(*line, branch));
-                let end = places.rim(*target).name();
+                let id = id(branch_id(*transition, branch));
+                let end = places.border(*target).name();
                 let lhead = clip("lhead", places.is_cluster(*target).then_some(*target));
                 out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}{id}];\n"));
             }
         }
         for (nth, edge) in self.lines.iter().enumerate() {
             // A permission has no line that could be looked for.
-            let id = if edge.lines.is_empty() { String::new() } else { id(edge_id(nth)) };
+            let id = if edge.transitions.is_empty() { String::new() } else { id(edge_id(nth)) };
             edge.write(out, places, &id);
         }
     }
@@ -139,8 +137,8 @@ fn edge_id(nth: usize) -> String {
 }
 
 /// The id of an edge from a bar to one of its targets.
-fn branch_id(line: TransitionId, branch: usize) -> String {
-    format!("f{}_{branch}", line.0)
+fn branch_id(transition: TransitionId, branch: usize) -> String {
+    format!("f{}_{branch}", transition.0)
 }
 
 impl Edge {
@@ -159,7 +157,7 @@ impl Edge {
                 let node = if is_below {
                     places.bottom(target)
                 } else if is_outside {
-                    places.rim(target)
+                    places.border(target)
                 } else {
                     places.top(target)
                 };
@@ -167,9 +165,9 @@ impl Edge {
             }
         };
         let (start, at_start) = match self.origin {
-            Origin::Any(state) => (Node::Any(state), None),
+            Origin::Any(state) => (PictureNode::Any(state), None),
             Origin::State(state) => {
-                let node = if is_upwards { places.rim(state) } else { places.bottom(state) };
+                let node = if is_upwards { places.border(state) } else { places.bottom(state) };
                 (node, places.is_cluster(state).then_some(state))
             }
         };

@@ -2,7 +2,7 @@
 
 use super::text::html;
 use crate::picture::look::{BORDER, Look};
-use crate::picture::rows::Row;
+use crate::picture::rows::LabelRow;
 use crate::picture::text::{short, wrap};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, Status};
@@ -11,7 +11,7 @@ use chartc_core::model::{Chart, StateKind, Status};
 const WIDTH: usize = 38;
 
 /// The HTML-like label of a state with its angle brackets, `title` first.
-pub(super) fn whole(rows: &[Row], title: &str, flush_left: bool) -> String {
+pub(super) fn whole(rows: &[LabelRow], title: &str, flush_left: bool) -> String {
     if rows.is_empty() {
         return format!("<{title}>");
     }

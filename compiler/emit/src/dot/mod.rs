@@ -12,10 +12,10 @@ mod style;
 mod text;
 
 use super::picture::look::{BORDER, FAINT, LIT, LIT_BORDER, above, final_colours};
-use super::picture::place::{self, Node, Places};
+use super::picture::place::{self, PictureNode, Places};
 use super::picture::rows::Rows;
 use super::picture::text::{paragraph, short, wrap};
-use super::{Emitter, Kind, Options};
+use super::{Emitter, Options, OutputKind};
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, State, StateKind};
@@ -28,7 +28,7 @@ use text::{html, quoted};
 pub const EMITTER: Emitter = Emitter {
     name: "dot",
     extension: "dot",
-    kind: Kind::Picture,
+    kind: OutputKind::Picture,
     emit: |checked, options| Ok(dot(checked.chart(), checked.map(), options)),
 };
 
@@ -52,8 +52,8 @@ pub fn with_ids(
 }
 
 fn draw(chart: &Chart, map: &SourceMap, options: &Options, with_ids: bool) -> (String, Edges) {
-    let places = Places::of(chart, map);
-    let rows = Rows::of(&places);
+    let places = Places::new(chart, map);
+    let rows = Rows::new(&places);
     let edges = arrow::edges(&places, options);
     let lit = Lit { states: &options.highlight, above: above(chart, &options.highlight) };
     let sketch = Sketch { chart, places: &places, rows: &rows, lit };
@@ -170,7 +170,7 @@ impl Sketch<'_> {
     fn node(&self, out: &mut String, id: StateId, depth: usize) {
         let (chart, state) = (self.chart, self.chart.state(id));
         let pad = indent(depth);
-        let name = Node::State(id).name();
+        let name = PictureNode::State(id).name();
         let label = label::whole(self.rows.at(id), &label::title(chart, id), false);
         let look = match &state.kind {
             StateKind::Final { status, .. } => {
@@ -228,13 +228,13 @@ fn is_region(chart: &Chart, state: &State) -> bool {
 fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTreeSet<StateId>) {
     let pad = indent(depth);
     if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
-        let dot = Node::Initial(id).name();
+        let dot = PictureNode::Initial(id).name();
         out.push_str(&format!(
             "{pad}{dot} [shape=circle, style=filled, fillcolor=\"{BORDER}\", label=\"\", width=0.12, fixedsize=true];\n"
         ));
     }
     if any.contains(&id) {
-        let any = Node::Any(id).name();
+        let any = PictureNode::Any(id).name();
         let inside = if id.0 == 0 { "the chart" } else { &chart.state(id).path };
         out.push_str(&format!(
             "{pad}{any} [shape=circle, label=<<b>*</b>>, width=0.26, fixedsize=true, margin=0, tooltip={}];\n",
@@ -255,13 +255,13 @@ fn pointers(out: &mut String, places: &Places<'_>) {
     let chart = places.chart;
     for id in chart.state_ids() {
         let (from, all, look) = match &chart.state(id).kind {
-            StateKind::Compound { initial } => (Node::Initial(id), initial, BORDER),
-            StateKind::History { default, .. } => (Node::State(id), default, FAINT),
+            StateKind::Compound { initial } => (PictureNode::Initial(id), initial, BORDER),
+            StateKind::History { default, .. } => (PictureNode::State(id), default, FAINT),
             StateKind::Atomic | StateKind::Parallel | StateKind::Final { .. } => continue,
         };
         for to in all.iter().copied() {
             let (to_node, lhead) = if places.is_cluster(to) && !chart.contains(to, id) {
-                (places.rim(to), format!(", lhead=cluster{}", to.0))
+                (places.border(to), format!(", lhead=cluster{}", to.0))
             } else {
                 (places.top(to), String::new())
             };

@@ -39,14 +39,15 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Collects the edges in time linear in the size of the chart.
-    pub(super) fn of(
+    pub(super) fn new(
         places: &Places<'_>,
         names: &[String],
         arrows: &[Arrow],
         options: &Options,
     ) -> Self {
         let chart = places.chart;
-        let is_choice = |a: &&Arrow| matches!(chart.transition(a.line).trigger, Trigger::Choice(_));
+        let is_choice =
+            |a: &&Arrow| matches!(chart.transition(a.transition).trigger, Trigger::Choice(_));
         let mut edges = Self {
             lines: Vec::new(),
             last: BTreeMap::new(),
@@ -66,33 +67,33 @@ impl Edges {
             edges.add(start(names, origin), diamond(origin), label.into_iter().collect(), None);
         }
         for arrow in arrows {
-            edges.line(places, names, arrow, options.times(arrow.line));
+            edges.line(places, names, arrow, options.times(arrow.transition));
         }
         edges
     }
 
     fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow, times: Option<u64>) {
         let chart = places.chart;
-        let line = chart.transition(arrow.line);
-        let mut label = words::parts(chart, line, arrow.is_each);
+        let transition = chart.transition(arrow.transition);
+        let mut label = words::parts(chart, transition, arrow.is_each);
         label.extend(arrow.permits.iter().map(|condition| format!("allow [{condition}]")));
         if arrow.is_denied {
             label.push("⊘ denied: no allow line".to_string());
         }
         label.extend(times.map(|times| format!("{times}×")));
         let is_cut = label.iter().any(|part| part.contains('…') || part.chars().count() > LONG);
-        let cut = is_cut.then(|| words::whole(chart, line));
-        let else_of_ask = if let Trigger::StepElse(step) = line.trigger {
+        let cut = is_cut.then(|| words::whole(chart, transition));
+        let else_of_ask = if let Trigger::StepElse(step) = transition.trigger {
             matches!(chart.steps[step.index()].kind, StepKind::Ask { .. })
         } else {
             false
         };
-        let is_asked = matches!(line.trigger, Trigger::Choice(_))
+        let is_asked = matches!(transition.trigger, Trigger::Choice(_))
             || (else_of_ask && self.diamonds.contains(&arrow.origin));
         let from = if is_asked { diamond(arrow.origin) } else { start(names, arrow.origin) };
         let (Origin::Any(source) | Origin::State(source)) = arrow.origin;
         let mut ends = Vec::new();
-        for target in &line.targets {
+        for target in &transition.targets {
             // Mermaid draws no edge to a state from inside it, so the edge leads to the states that are entered there.
             if chart.contains(target.state, source) && has_children(chart, target.state) {
                 label.push(format!("enters {}", chart.state(target.state).name));
@@ -105,7 +106,7 @@ impl Edges {
             self.add(from, end.clone(), label, cut);
             return;
         }
-        let bar = format!("fork{}", arrow.line.0);
+        let bar = format!("fork{}", arrow.transition.0);
         if self.forks.last() != Some(&bar) {
             self.forks.push(bar.clone());
             for end in ends {

@@ -13,7 +13,7 @@ use super::picture::arrow::arrows;
 use super::picture::place::Places;
 use super::picture::rows::Rows;
 use super::picture::text::paragraph;
-use super::{Emitter, Kind, Options};
+use super::{Emitter, Options, OutputKind};
 use chartc_check::lower::SourceMap;
 use chartc_core::model::Chart;
 use edge::Edges;
@@ -24,7 +24,7 @@ use text::{comment, escaped};
 pub const EMITTER: Emitter = Emitter {
     name: "mermaid",
     extension: "mmd",
-    kind: Kind::Picture,
+    kind: OutputKind::Picture,
     emit: |checked, options| Ok(mermaid(checked.chart(), checked.map(), options)),
 };
 
@@ -33,11 +33,11 @@ const LARGEST: usize = 50_000;
 
 /// Draws the chart as Mermaid.
 pub fn mermaid(chart: &Chart, map: &SourceMap, options: &Options) -> String {
-    let places = Places::of(chart, map);
-    let rows = Rows::of(&places);
+    let places = Places::new(chart, map);
+    let rows = Rows::new(&places);
     let names = names::names(chart);
     let (arrows, permits) = arrows(&places);
-    let edges = Edges::of(&places, &names, &arrows, options);
+    let edges = Edges::new(&places, &names, &arrows, options);
     let sketch = Sketch { places: &places, rows: &rows, names: &names, edges: &edges, options };
     let mut body = String::new();
     sketch.states(&mut body);

@@ -6,7 +6,7 @@ use super::text::escaped;
 use crate::Options;
 use crate::picture::look::{BORDER, FAINT, LIT, LIT_BORDER, Look, above, final_colours};
 use crate::picture::place::{Origin, Places};
-use crate::picture::rows::{Row, Rows};
+use crate::picture::rows::{LabelRow, Rows};
 use crate::picture::text::{short, wrap};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Chart, StateKind, Status, StepKind};
@@ -216,7 +216,7 @@ impl Sketch<'_> {
 }
 
 /// Writes a state without children; its title is escaped already.
-fn plain(out: &mut String, depth: usize, name: &str, title: &str, rows: &[Row]) {
+fn plain(out: &mut String, depth: usize, name: &str, title: &str, rows: &[LabelRow]) {
     let pad = indent(depth);
     out.push_str(&format!("{pad}state \"{title}\" as {name}\n"));
     for row in rows {
@@ -231,7 +231,7 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(INDENT) + 1)
 }
 
-fn whole(row: &Row) -> String {
+fn whole(row: &LabelRow) -> String {
     let sign = if row.is_many { "⧉ " } else { "" };
     match row.word {
         "" => row.text.clone(),

@@ -1,8 +1,8 @@
 //! The layout of columns: their widths, and the wrapping of rows into them.
 
-use super::Page;
-use super::ink::{Style, plain, width};
-use super::row::Row;
+use super::OutlineLayout;
+use super::row::OutlineRow;
+use super::style::{Style, plain, width};
 
 /// Columns of the first word with the blank after it.
 const WORD: usize = 8;
@@ -12,11 +12,11 @@ const LEAST: usize = 12;
 pub(super) const NARROW: usize = 40;
 
 /// A line of the drawing before it is wrapped: the name of a state, or a row.
-pub(super) struct Line {
+pub(super) struct OutlineLine {
     /// The part of the tree to the left.
     pub(super) lead: String,
     pub(super) title: Vec<(Style, String)>,
-    pub(super) row: Option<Row>,
+    pub(super) row: Option<OutlineRow>,
 }
 
 /// Text that is wrapped into a column.
@@ -35,14 +35,14 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Puts the arrows after the longest row with an arrow, but leaves room for the text after them, or puts them near the middle.
-    pub(super) fn of(lines: &[Line], page: &Page) -> Self {
-        let total = page.width.max(NARROW);
+    pub(super) fn new(lines: &[OutlineLine], layout: &OutlineLayout) -> Self {
+        let total = layout.width.max(NARROW);
         let (mut arrow, mut behind) = (0, 0);
         for line in lines {
             if let Some(row) = line.row.as_ref().filter(|r| !r.right.is_empty()) {
-                let left = width(&plain(&row.left, page.ascii)) + 2;
+                let left = width(&plain(&row.left, layout.ascii)) + 2;
                 arrow = arrow.max(width(&line.lead) + WORD + left.max(LEAST));
-                behind = behind.max(width(&plain(&row.right, page.ascii)));
+                behind = behind.max(width(&plain(&row.right, layout.ascii)));
             }
         }
         let far = (total * 6 / 10).max(total.saturating_sub(behind));
@@ -50,49 +50,49 @@ impl Layout {
     }
 
     /// Writes the lines as text, each with its line end and without trailing blanks.
-    pub(super) fn write(&self, lines: &[Line], page: &Page) -> String {
+    pub(super) fn write(&self, lines: &[OutlineLine], layout: &OutlineLayout) -> String {
         let mut out = String::new();
         for line in lines {
             match &line.row {
-                Some(row) => self.row(&mut out, line, row, page),
-                None => self.title(&mut out, line, page),
+                Some(row) => self.row(&mut out, line, row, layout),
+                None => self.title(&mut out, line, layout),
             }
         }
         out
     }
 
     /// Writes a name in full, and cuts the text after it where the line is full.
-    fn title(&self, out: &mut String, line: &Line, page: &Page) {
-        let lead = plain(&line.lead, page.ascii);
-        Style::Faint.paint(out, &lead, page.colour);
+    fn title(&self, out: &mut String, line: &OutlineLine, layout: &OutlineLayout) {
+        let lead = plain(&line.lead, layout.ascii);
+        Style::Faint.paint(out, &lead, layout.colour);
         let mut room = self.width.saturating_sub(width(&lead));
         for (n, (style, text)) in line.title.iter().enumerate() {
-            let mut text = plain(text, page.ascii);
+            let mut text = plain(text, layout.ascii);
             if n > 1 || line.title.len() == 1 {
-                text = cut(&text, room, page.ascii);
+                text = cut(&text, room, layout.ascii);
             }
             room = room.saturating_sub(width(&text));
-            style.paint(out, &text, page.colour);
+            style.paint(out, &text, layout.colour);
         }
         end(out);
     }
 
-    fn row(&self, out: &mut String, line: &Line, row: &Row, page: &Page) {
-        let lead = plain(&line.lead, page.ascii);
+    fn row(&self, out: &mut String, line: &OutlineLine, row: &OutlineRow, layout: &OutlineLayout) {
+        let lead = plain(&line.lead, layout.ascii);
         let start = width(&lead) + WORD;
         let (left, right) = row.cells();
         let is_wide = right.is_none();
         // If the tree takes more than half of the width, the arrow moves to the right.
         let arrow = self.arrow.max(start + LEAST);
         let room = if is_wide { self.width } else { arrow.saturating_sub(2) };
-        let left = wrapped(&left, room.saturating_sub(start), page.ascii);
-        let right = right.map(|r| wrapped(&r, self.width.saturating_sub(arrow), page.ascii));
+        let left = wrapped(&left, room.saturating_sub(start), layout.ascii);
+        let right = right.map(|r| wrapped(&r, self.width.saturating_sub(arrow), layout.ascii));
         let right = right.unwrap_or_default();
         for n in 0..left.len().max(right.len()) {
-            Style::Faint.paint(out, &lead, page.colour);
+            Style::Faint.paint(out, &lead, layout.colour);
             let word = if n == 0 { row.word } else { "" };
             let style = row.look.map_or(Style::Faint, Style::Word);
-            style.paint(out, word, page.colour);
+            style.paint(out, word, layout.colour);
             let text = left.get(n).map_or("", String::as_str);
             let (before, behind) = (WORD.saturating_sub(word.len()), arrow.saturating_sub(start));
             out.push_str(&" ".repeat(before));

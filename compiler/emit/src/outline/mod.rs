@@ -3,37 +3,39 @@
 //! Each transition is one row: its trigger and guard, an arrow, its targets and its actions. The rows of a state are in document order,
 //! with `from` transitions last, in the order in which they are tried. No name is shortened; guards are wrapped.
 
-mod ink;
 mod lay;
 mod row;
+mod style;
 
 use super::picture::look::above;
 use super::picture::place::Places;
 use super::picture::text::{paragraph, wrap};
-use super::{Emitter, Kind, Options};
+use super::{Emitter, Options, OutputKind};
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind, Status};
-use ink::Style;
-use lay::{Cell, Layout, Line, NARROW};
-use row::{Names, Row, names, rows, seen};
+use lay::{Cell, Layout, NARROW, OutlineLine};
+use row::{Names, OutlineRow, names, rows, seen};
+use style::Style;
 
 /// The emitter of `chartc graph --format text`; `chartc show` fits the text to the terminal.
 pub const EMITTER: Emitter = Emitter {
     name: "text",
     extension: "txt",
-    kind: Kind::Picture,
-    emit: |checked, options| Ok(outline(checked.chart(), checked.map(), options, &Page::default())),
+    kind: OutputKind::Picture,
+    emit: |checked, options| {
+        Ok(outline(checked.chart(), checked.map(), options, &OutlineLayout::default()))
+    },
 };
 
-/// What the text is written for.
+/// The width, the characters and the part of the chart that the text shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct OutlineLayout {
     /// The width in columns; at least 40 are used.
     pub width: usize,
-    /// Whether the page shows colours.
+    /// Whether to use colours.
     pub colour: bool,
-    /// Whether the page shows ASCII only. Other characters of the chart are escaped, as in `\u{e9}`.
+    /// Whether to use ASCII only. Other characters of the chart are escaped, as in `\u{e9}`.
     pub ascii: bool,
     /// The maximum number of states that are drawn. The text says how many are left out.
     pub states: usize,
@@ -41,7 +43,7 @@ pub struct Page {
     pub root: StateId,
 }
 
-impl Default for Page {
+impl Default for OutlineLayout {
     fn default() -> Self {
         Self { width: 100, colour: false, ascii: false, states: usize::MAX, root: StateId(0) }
     }
@@ -51,18 +53,23 @@ impl Default for Page {
 const INDENT: usize = 12;
 
 /// Draws the chart as text.
-pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -> String {
-    let places = Places::of(chart, map);
+pub fn outline(
+    chart: &Chart,
+    map: &SourceMap,
+    options: &Options,
+    layout: &OutlineLayout,
+) -> String {
+    let places = Places::new(chart, map);
     let counts = names(chart);
     let mut rows = rows(&places, &counts);
     let above = above(chart, &options.highlight);
-    let root = if page.root.index() < chart.states.len() { page.root } else { StateId(0) };
+    let root = if layout.root.index() < chart.states.len() { layout.root } else { StateId(0) };
     let mut lines = Vec::new();
     // By depth: whether the state at that depth has a sibling below.
     let mut goes_on: Vec<bool> = Vec::new();
     let mut depths: Vec<StateId> = Vec::new();
     let end = chart.state(root).end;
-    let shown = (root.0..end.0).map(StateId).take(page.states.saturating_add(1));
+    let shown = (root.0..end.0).map(StateId).take(layout.states.saturating_add(1));
     for id in shown {
         while depths.last().is_some_and(|above| chart.state(*above).end <= id) {
             depths.pop();
@@ -84,27 +91,31 @@ pub fn outline(chart: &Chart, map: &SourceMap, options: &Options, page: &Page) -
         let branch = Branch { goes_on: &goes_on, is_last, has_children };
         lines.push(title(chart, &counts, id, style, &branch));
         if id.0 == 0 {
-            lines.extend(branch.about(chart, page.width));
+            lines.extend(branch.about(chart, layout.width));
         }
         for row in rows[id.index()].drain(..) {
             lines.push(branch.line(row));
         }
     }
     let left = (end.0 - root.0) as usize - 1;
-    let left = left.saturating_sub(page.states);
+    let left = left.saturating_sub(layout.states);
     if left > 0 {
         let text = format!("… {left} more states; --all shows them");
-        lines.push(Line { lead: String::new(), title: vec![(Style::Faint, text)], row: None });
+        lines.push(OutlineLine {
+            lead: String::new(),
+            title: vec![(Style::Faint, text)],
+            row: None,
+        });
     }
     if options.legend {
         let text = "● initial   ○ state   ◉ final   H history   ┆ region of a parallel   ▶ active   ▷ around it";
-        lines.push(Line {
+        lines.push(OutlineLine {
             lead: String::new(),
             title: vec![(Style::Faint, text.into())],
             row: None,
         });
     }
-    Layout::of(&lines, page).write(&lines, page)
+    Layout::new(&lines, layout).write(&lines, layout)
 }
 
 /// The position of a state in the tree.
@@ -135,19 +146,20 @@ impl Branch<'_> {
         self.trunk(self.goes_on.len()) + if self.has_children { "│  " } else { "   " }
     }
 
-    fn line(&self, row: Row) -> Line {
-        Line { lead: self.lead(), title: Vec::new(), row: Some(row) }
+    fn line(&self, row: OutlineRow) -> OutlineLine {
+        OutlineLine { lead: self.lead(), title: Vec::new(), row: Some(row) }
     }
 
     /// The first paragraph of the chart's documentation.
-    fn about(&self, chart: &Chart, width: usize) -> Vec<Line> {
+    fn about(&self, chart: &Chart, width: usize) -> Vec<OutlineLine> {
         let doc = &paragraph(&chart.doc);
         if doc.trim().is_empty() {
             return Vec::new();
         }
         let lead = self.lead();
         let lines = wrap(doc, width.saturating_sub(lead.chars().count()).max(NARROW / 2));
-        let line = |text| Line { lead: lead.clone(), title: vec![(Style::Faint, text)], row: None };
+        let line =
+            |text| OutlineLine { lead: lead.clone(), title: vec![(Style::Faint, text)], row: None };
         lines.into_iter().map(line).collect()
     }
 }
@@ -158,7 +170,7 @@ fn title(
     id: StateId,
     style: Style,
     branch: &Branch<'_>,
-) -> Line {
+) -> OutlineLine {
     let state = chart.state(id);
     let mut title = Vec::new();
     if id.0 > 0 {
@@ -203,7 +215,7 @@ fn title(
     if !doc.is_empty() {
         title.push((Style::Faint, format!("  {doc}")));
     }
-    Line { lead: branch.fork(), title, row: None }
+    OutlineLine { lead: branch.fork(), title, row: None }
 }
 
 /// The kind of the state as one character.
@@ -220,7 +232,7 @@ fn sign(chart: &Chart, id: StateId) -> char {
     }
 }
 
-impl Row {
+impl OutlineRow {
     fn cells(&self) -> (Cell<'_>, Option<Cell<'_>>) {
         let right = (!self.right.is_empty()).then_some(Cell { text: &self.right, hang: 2 });
         (Cell { text: &self.left, hang: 2 }, right)

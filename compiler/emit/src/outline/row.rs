@@ -10,7 +10,7 @@ use chartc_core::model::{Chart, Failure, Otherwise, StepKind, Transition, Trigge
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One row in its columns.
-pub(super) struct Row {
+pub(super) struct OutlineRow {
     /// The keyword of the trigger, or of the kind of row.
     pub(super) word: &'static str,
     pub(super) look: Option<Look>,
@@ -29,16 +29,21 @@ struct Context<'c> {
 }
 
 /// The rows of every state, in document order as far as the model keeps it.
-pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
+pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<OutlineRow>> {
     let chart = places.chart;
-    let table = Table::of(chart);
+    let table = Table::new(chart);
     let context = Context { chart, counts, table: table.as_ref() };
-    let mut rows: Vec<Vec<Row>> = Vec::with_capacity(chart.states.len());
+    let mut rows: Vec<Vec<OutlineRow>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let own = blocks::blocks(chart, state, usize::MAX).into_iter();
         rows.push(
-            own.map(|b| Row { word: b.word, look: b.look, left: b.text, right: String::new() })
-                .collect(),
+            own.map(|b| OutlineRow {
+                word: b.word,
+                look: b.look,
+                left: b.text,
+                right: String::new(),
+            })
+            .collect(),
         );
     }
     let mut outcomes = BTreeSet::new();
@@ -50,16 +55,16 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
         }
     }
     let (of, copies) = places.copies();
-    for (index, line) in chart.transitions.iter().enumerate() {
+    for (index, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(index);
         if outcomes.contains(&id) || copies.contains(&id) {
             continue;
         }
         let (at, each) = match of.get(&id) {
             Some(writer) => (*writer, "each "),
-            None => (line.source, ""),
+            None => (transition.source, ""),
         };
-        let mut row = of_line(&context, line, line.source);
+        let mut row = transition_row(&context, transition, transition.source);
         if !each.is_empty() {
             row.left = format!("{} {}", row.word, row.left);
             row.word = "each";
@@ -71,7 +76,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<Row>> {
         let from = permission.from.map_or_else(|| "*".to_string(), path);
         let guard = permission.guard.as_ref().map(|g| notation::expression(chart, g));
         let guard = guard.map(|g| format!(" if {g}")).unwrap_or_default();
-        rows[0].push(Row {
+        rows[0].push(OutlineRow {
             word: "allow",
             look: None,
             left: format!("{from}{guard}"),
@@ -87,32 +92,33 @@ fn steps(
     id: StepId,
     home: StateId,
     shown: &mut BTreeSet<TransitionId>,
-) -> Vec<Row> {
+) -> Vec<OutlineRow> {
     let chart = context.chart;
     let step = &chart.steps[id.index()];
     let row = blocks::step(chart, id, |guard| format!("  if {guard}"));
-    let mut first = Row { word: row.word, look: row.look, left: row.text, right: String::new() };
-    let mut lines: Vec<TransitionId> = step.outcomes.clone();
-    if let StepKind::Ask { otherwise: Otherwise::Take(line), .. } = step.kind {
-        lines.push(line);
+    let mut first =
+        OutlineRow { word: row.word, look: row.look, left: row.text, right: String::new() };
+    let mut transitions: Vec<TransitionId> = step.outcomes.clone();
+    if let StepKind::Ask { otherwise: Otherwise::Take(transition), .. } = step.kind {
+        transitions.push(transition);
     }
-    if let Failure::Take(line) = step.failure.then {
-        lines.push(line);
+    if let Failure::Take(transition) = step.failure.then {
+        transitions.push(transition);
     }
     let mut rows = Vec::new();
     let mut seen = BTreeSet::new();
-    for id in lines {
+    for id in transitions {
         if !seen.insert(id) {
             continue;
         }
         shown.insert(id);
-        let line = chart.transition(id);
-        let mut row = of_line(context, line, home);
+        let transition = chart.transition(id);
+        let mut row = transition_row(context, transition, home);
         // A condition in the step's row belongs to the step, not to an outcome.
-        let joins = matches!(line.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
-            && line.guard.is_none();
+        let joins = matches!(transition.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
+            && transition.guard.is_none();
         if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
-            let is_else = matches!(line.trigger, Trigger::StepElse(_));
+            let is_else = matches!(transition.trigger, Trigger::StepElse(_));
             first.left.push_str(if is_else { ", else" } else { "" });
             first.right = row.right;
         } else {
@@ -155,16 +161,16 @@ pub(super) fn names(chart: &Chart) -> Names<'_> {
     names
 }
 
-fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
+fn transition_row(context: &Context<'_>, transition: &Transition, home: StateId) -> OutlineRow {
     let Context { chart, counts, table } = *context;
-    let (word, mut left) = words::head(chart, line);
-    if let Some(text) = words::told(chart, line) {
+    let (word, mut left) = words::head(chart, transition);
+    if let Some(text) = words::told(chart, transition) {
         left.push_str(&format!("  “{}”", text.replace('\n', " ")));
     }
-    if let Some(guard) = words::guard(chart, line) {
+    if let Some(guard) = words::guard(chart, transition) {
         left.push_str(&format!("  if {guard}"));
     }
-    if let Some(scope) = &line.scope {
+    if let Some(scope) = &transition.scope {
         let names = |ids: &[StateId]| {
             let names: Vec<&str> = ids.iter().map(|s| chart.state(*s).path.as_str()).collect();
             names.join(" | ")
@@ -174,15 +180,15 @@ fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
         } else {
             left.push_str(&format!("  from {}", names(&scope.any_of)));
         }
-        let except = words::excepted(chart, line);
+        let except = words::excepted(chart, transition);
         if !except.is_empty() {
             left.push_str(&format!(" except {}", except.join(" | ")));
         }
     }
     let mut right = Vec::new();
-    if !line.targets.is_empty() {
+    if !transition.targets.is_empty() {
         let target = |t: &chartc_core::model::Target| {
-            let payload = notation::payload(line);
+            let payload = notation::payload(transition);
             let arguments: Vec<String> =
                 (t.arguments.iter()).map(|a| notation::expression_in(chart, a, &payload)).collect();
             let arguments = if arguments.is_empty() {
@@ -192,17 +198,22 @@ fn of_line(context: &Context<'_>, line: &Transition, home: StateId) -> Row {
             };
             format!("{}{arguments}", seen(chart, counts, home, t.state))
         };
-        let targets: Vec<String> = line.targets.iter().map(target).collect();
+        let targets: Vec<String> = transition.targets.iter().map(target).collect();
         right.push(format!("→ {}", targets.join(", ")));
     }
-    if !line.actions.is_empty() {
-        right.push(format!("{{ {} }}", words::actions(chart, line)));
+    if !transition.actions.is_empty() {
+        right.push(format!("{{ {} }}", words::actions(chart, transition)));
     }
-    let is_bound = crate::picture::allow::is_bound(line);
+    let is_bound = crate::picture::allow::is_bound(transition);
     if let Some(table) = table.filter(|_| is_bound)
-        && line.targets.iter().any(|t| table.forbids(home, t.state))
+        && transition.targets.iter().any(|t| table.forbids(home, t.state))
     {
         right.push("⊘ denied: no allow line".to_string());
     }
-    Row { word, look: Some(Look::of(&line.trigger)), left, right: right.join("  ") }
+    OutlineRow {
+        word,
+        look: Some(Look::from_trigger(&transition.trigger)),
+        left,
+        right: right.join("  "),
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Table<'c> {
 }
 
 impl<'c> Table<'c> {
-    pub(crate) fn of(chart: &'c Chart) -> Option<Self> {
+    pub(crate) fn new(chart: &'c Chart) -> Option<Self> {
         if chart.permissions.is_empty() {
             return None;
         }
@@ -54,6 +54,6 @@ impl<'c> Table<'c> {
 }
 
 /// Whether the transition needs a permission, as a move by a step or by the choice of an option.
-pub(crate) fn is_bound(line: &Transition) -> bool {
-    line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_))
+pub(crate) fn is_bound(transition: &Transition) -> bool {
+    transition.trigger.step().is_some() || matches!(transition.trigger, Trigger::Choice(_))
 }

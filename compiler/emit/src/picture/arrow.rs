@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// A transition with a target, drawn from one of its origins.
 pub(crate) struct Arrow {
-    pub(crate) line: TransitionId,
+    pub(crate) transition: TransitionId,
     pub(crate) origin: Origin,
     /// Whether it was written once, as an `each` line for every leaf below.
     pub(crate) is_each: bool,
@@ -28,35 +28,35 @@ pub(crate) struct Permit {
 /// All transitions with a target in document order, and the `allow` lines that none of them uses.
 pub(crate) fn arrows(places: &Places<'_>) -> (Vec<Arrow>, Vec<Permit>) {
     let chart = places.chart;
-    let table = Table::of(chart);
+    let table = Table::new(chart);
     let mut arrows = Vec::new();
     let mut driven = BTreeSet::new();
     let (of, copies) = places.copies();
-    for (index, line) in chart.transitions.iter().enumerate() {
+    for (index, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(index);
-        if line.targets.is_empty() || copies.contains(&id) {
+        if transition.targets.is_empty() || copies.contains(&id) {
             continue;
         }
         let writer = of.get(&id);
         let origins = match writer {
             Some(writer) => {
-                let inside = line.targets.iter().any(|t| chart.contains(*writer, t.state));
+                let inside = transition.targets.iter().any(|t| chart.contains(*writer, t.state));
                 let is_any = writer.0 == 0 || inside;
                 vec![if is_any { Origin::Any(*writer) } else { Origin::State(*writer) }]
             }
-            None => places.origins(line),
+            None => places.origins(transition),
         };
         for origin in origins {
             let mut arrow = Arrow {
-                line: id,
+                transition: id,
                 origin,
                 is_each: writer.is_some(),
                 permits: Vec::new(),
                 is_denied: false,
             };
-            if let Some(table) = table.as_ref().filter(|_| is_bound(line)) {
+            if let Some(table) = table.as_ref().filter(|_| is_bound(transition)) {
                 let (Origin::State(source) | Origin::Any(source)) = origin;
-                for target in &line.targets {
+                for target in &transition.targets {
                     driven.insert((origin, target.state));
                     arrow.permits.extend(table.condition(source, target.state));
                     arrow.is_denied |= table.forbids(source, target.state);

@@ -34,7 +34,7 @@ impl Look {
         (Self::Otherwise, "no usable answer"),
     ];
 
-    pub(crate) fn of(trigger: &Trigger) -> Self {
+    pub(crate) fn from_trigger(trigger: &Trigger) -> Self {
         match trigger {
             Trigger::Event(_) | Trigger::AnyEvent | Trigger::AnyOccurrence | Trigger::Turn => {
                 Self::Event

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A node of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Node {
+pub(crate) enum PictureNode {
     /// A state without children.
     State(StateId),
     /// The dot that marks the initial state of a compound.
@@ -18,7 +18,7 @@ pub(crate) enum Node {
     Any(StateId),
 }
 
-impl Node {
+impl PictureNode {
     pub(crate) fn name(self) -> String {
         match self {
             Self::State(s) => format!("s{}", s.0),
@@ -42,40 +42,45 @@ pub(crate) struct Places<'c> {
     pub(crate) chart: &'c Chart,
     map: &'c SourceMap,
     /// By state: the node at which an edge from above ends if it is not clipped.
-    top: Vec<Node>,
+    top: Vec<PictureNode>,
     /// By state: the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so the
     /// edge's label is not drawn inside the state.
-    rim: Vec<Node>,
+    border: Vec<PictureNode>,
     /// By state: the node at which an edge from below ends.
-    bottom: Vec<Node>,
+    bottom: Vec<PictureNode>,
     /// By step: the states to which its `if` restricts it.
     homes: Vec<Vec<StateId>>,
 }
 
 impl<'c> Places<'c> {
     /// Computes the nodes in time linear in the size of the chart.
-    pub(crate) fn of(chart: &'c Chart, map: &'c SourceMap) -> Self {
-        let mut top: Vec<Node> = chart.state_ids().map(Node::State).collect();
-        let (mut bottom, mut rim) = (top.clone(), top.clone());
+    pub(crate) fn new(chart: &'c Chart, map: &'c SourceMap) -> Self {
+        let mut top: Vec<PictureNode> = chart.state_ids().map(PictureNode::State).collect();
+        let (mut bottom, mut border) = (top.clone(), top.clone());
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
-                    top[id.index()] = Node::Initial(id);
+                    top[id.index()] = PictureNode::Initial(id);
                     // A history is drawn above its default.
                     let is_history =
                         |c: &StateId| matches!(chart.state(*c).kind, StateKind::History { .. });
                     let history = chart.children(id).find(is_history);
-                    rim[id.index()] = history.map_or(Node::Initial(id), Node::State);
-                    let last = chart.children(id).filter(|c| is_left_by_lines(chart, *c)).last();
+                    border[id.index()] =
+                        history.map_or(PictureNode::Initial(id), PictureNode::State);
+                    let last =
+                        chart.children(id).filter(|c| is_left_by_transitions(chart, *c)).last();
                     // The initial state is drawn below its dot, and so below its siblings.
                     let pushed = initial.iter().copied().find(|s| !is_beside_dot(chart, id, *s));
                     let lowest = pushed.or(last);
-                    bottom[id.index()] = lowest.map_or(Node::Initial(id), |c| bottom[c.index()]);
+                    bottom[id.index()] =
+                        lowest.map_or(PictureNode::Initial(id), |c| bottom[c.index()]);
                 }
                 StateKind::Parallel => {
-                    if let Some(first) = chart.children(id).find(|c| is_left_by_lines(chart, *c)) {
+                    if let Some(first) =
+                        chart.children(id).find(|c| is_left_by_transitions(chart, *c))
+                    {
                         top[id.index()] = top[first.index()];
-                        rim[id.index()] = rim[first.index()];
+                        border[id.index()] = border[first.index()];
                         bottom[id.index()] = bottom[first.index()];
                     }
                 }
@@ -83,24 +88,24 @@ impl<'c> Places<'c> {
             }
         }
         let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
-        Self { chart, map, top, rim, bottom, homes }
+        Self { chart, map, top, border, bottom, homes }
     }
 
-    pub(crate) fn top(&self, state: StateId) -> Node {
+    pub(crate) fn top(&self, state: StateId) -> PictureNode {
         self.top[state.index()]
     }
 
-    pub(crate) fn rim(&self, state: StateId) -> Node {
-        self.rim[state.index()]
+    pub(crate) fn border(&self, state: StateId) -> PictureNode {
+        self.border[state.index()]
     }
 
-    pub(crate) fn bottom(&self, state: StateId) -> Node {
+    pub(crate) fn bottom(&self, state: StateId) -> PictureNode {
         self.bottom[state.index()]
     }
 
     /// Whether the state is drawn as a cluster.
     pub(crate) fn is_cluster(&self, state: StateId) -> bool {
-        state.0 != 0 && self.top(state) != Node::State(state)
+        state.0 != 0 && self.top(state) != PictureNode::State(state)
     }
 
     /// The states whose labels list the step: those that its `if` names, or else its own state.
@@ -112,23 +117,25 @@ impl<'c> Places<'c> {
     }
 
     /// The origins of the transition's edges. For a transition without targets: the states whose labels list it.
-    pub(crate) fn origins(&self, line: &Transition) -> Vec<Origin> {
-        if let Some(scope) = &line.scope {
+    pub(crate) fn origins(&self, transition: &Transition) -> Vec<Origin> {
+        if let Some(scope) = &transition.scope {
             return match scope.any_of.as_slice() {
-                [] => vec![Origin::Any(line.source)],
+                [] => vec![Origin::Any(transition.source)],
                 any_of => any_of.iter().map(|s| Origin::State(*s)).collect(),
             };
         }
-        let states = match line.trigger.step() {
-            Some(step) if self.chart.steps[step.index()].state == line.source => self.homes(step),
-            _ => std::slice::from_ref(&line.source),
+        let states = match transition.trigger.step() {
+            Some(step) if self.chart.steps[step.index()].state == transition.source => {
+                self.homes(step)
+            }
+            _ => std::slice::from_ref(&transition.source),
         };
-        states.iter().map(|s| self.origin(*s, line)).collect()
+        states.iter().map(|s| self.origin(*s, transition)).collect()
     }
 
-    fn origin(&self, source: StateId, line: &Transition) -> Origin {
-        let has_children = self.top(source) != Node::State(source);
-        let goes_inside = line.targets.iter().any(|t| self.chart.contains(source, t.state));
+    fn origin(&self, source: StateId, transition: &Transition) -> Origin {
+        let has_children = self.top(source) != PictureNode::State(source);
+        let goes_inside = transition.targets.iter().any(|t| self.chart.contains(source, t.state));
         if source.0 == 0 || (has_children && goes_inside) {
             Origin::Any(source)
         } else {
@@ -140,7 +147,9 @@ impl<'c> Places<'c> {
     pub(crate) fn copies(&self) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
         let mut first_at = BTreeMap::new();
         let (mut of, mut others) = (BTreeMap::new(), BTreeSet::new());
-        for (index, spans) in self.map.lines.iter().enumerate().take(self.chart.transitions.len()) {
+        for (index, spans) in
+            self.map.transitions.iter().enumerate().take(self.chart.transitions.len())
+        {
             let id = TransitionId::at(index);
             let is_deadline = matches!(
                 self.chart.transition(id).trigger,
@@ -163,9 +172,9 @@ impl<'c> Places<'c> {
     }
 
     /// The innermost ancestor of the transition's source whose text contains the line.
-    fn writer(&self, line: TransitionId) -> StateId {
-        let span = self.map.line(line).whole;
-        let source = self.chart.transition(line).source;
+    fn writer(&self, transition: TransitionId) -> StateId {
+        let span = self.map.transition(transition).whole;
+        let source = self.chart.transition(transition).source;
         let holds = |s: &StateId| {
             self.map
                 .states
@@ -186,7 +195,7 @@ pub(crate) fn is_beside_dot(chart: &Chart, compound: StateId, initial: StateId) 
             .any(|t| t.state > initial && is_child(t.state))
 }
 
-fn is_left_by_lines(chart: &Chart, state: StateId) -> bool {
+fn is_left_by_transitions(chart: &Chart, state: StateId) -> bool {
     !matches!(chart.state(state).kind, StateKind::Final { .. } | StateKind::History { .. })
 }
 

@@ -15,7 +15,7 @@ use chartc_core::model::{
 pub(crate) const LONG: usize = 76;
 
 /// A row: an optional emphasised word, and the text after it.
-pub(crate) struct Row {
+pub(crate) struct LabelRow {
     pub(crate) word: &'static str,
     /// The look of the word; `None` for a faint one.
     pub(crate) look: Option<Look>,
@@ -24,8 +24,8 @@ pub(crate) struct Row {
     pub(crate) is_many: bool,
 }
 
-fn row(word: &'static str, look: Option<Look>, text: String) -> Row {
-    Row { word, look, text, is_many: false }
+fn row(word: &'static str, look: Option<Look>, text: String) -> LabelRow {
+    LabelRow { word, look, text, is_many: false }
 }
 
 /// What a step says of its elements, where that is not the default.
@@ -50,13 +50,14 @@ fn bounds(each: &Each) -> String {
 
 /// The rows of every state, in document order.
 pub(crate) struct Rows {
-    rows: Vec<Vec<Row>>,
+    rows: Vec<Vec<LabelRow>>,
 }
 
 impl Rows {
-    pub(crate) fn of(places: &Places<'_>) -> Self {
+    pub(crate) fn new(places: &Places<'_>) -> Self {
         let chart = places.chart;
-        let mut rows: Vec<Vec<Row>> = chart.states.iter().map(|s| blocks(chart, s, LONG)).collect();
+        let mut rows: Vec<Vec<LabelRow>> =
+            chart.states.iter().map(|s| blocks(chart, s, LONG)).collect();
         for index in 0..chart.steps.len() {
             for home in places.homes(StepId::at(index)) {
                 let guard = |g: &str| format!(" [{}]", short(g, LONG));
@@ -64,22 +65,22 @@ impl Rows {
             }
         }
         let (of, copies) = places.copies();
-        for (index, line) in chart.transitions.iter().enumerate() {
+        for (index, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(index);
-            if !line.targets.is_empty() || copies.contains(&id) {
+            if !transition.targets.is_empty() || copies.contains(&id) {
                 continue;
             }
-            let look = Look::of(&line.trigger);
-            let mut text = words::title(chart, line);
-            if let Some(guard) = words::guard(chart, line) {
+            let look = Look::from_trigger(&transition.trigger);
+            let mut text = words::title(chart, transition);
+            if let Some(guard) = words::guard(chart, transition) {
                 text.push_str(&format!(" [{guard}]"));
             }
-            if !line.actions.is_empty() {
-                text.push_str(&format!(" / {}", words::actions(chart, line)));
+            if !transition.actions.is_empty() {
+                text.push_str(&format!(" / {}", words::actions(chart, transition)));
             }
             let word = if of.contains_key(&id) { "each" } else { "" };
             let at = of.get(&id).map(|s| vec![Origin::State(*s)]);
-            for origin in at.unwrap_or_else(|| places.origins(line)) {
+            for origin in at.unwrap_or_else(|| places.origins(transition)) {
                 let (Origin::State(state) | Origin::Any(state)) = origin;
                 rows[state.index()].push(row(word, Some(look), short(&text, LONG)));
             }
@@ -87,13 +88,13 @@ impl Rows {
         Self { rows }
     }
 
-    pub(crate) fn at(&self, state: StateId) -> &[Row] {
+    pub(crate) fn at(&self, state: StateId) -> &[LabelRow] {
         &self.rows[state.index()]
     }
 }
 
 /// The rows of entry and exit actions, advice and limits, each with at most `long` characters.
-pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<Row> {
+pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<LabelRow> {
     let mut rows = Vec::new();
     for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
         for block in blocks {
@@ -142,7 +143,7 @@ fn limits(chart: &Chart, limits: &Limits) -> String {
 }
 
 /// The row of a step, without what its transitions say. `guard` writes its condition.
-pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> Row {
+pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> LabelRow {
     let step = &chart.steps[id.index()];
     let state = step.state;
     let mut name = notation::name(&step.name);
@@ -200,7 +201,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
     if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
         text.push_str(" (ends turn)");
     }
-    Row { is_many: step.each.is_some(), ..row(word, look, text) }
+    LabelRow { is_many: step.each.is_some(), ..row(word, look, text) }
 }
 
 fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {

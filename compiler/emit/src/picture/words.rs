@@ -9,11 +9,11 @@ use chartc_core::model::{Action, Chart, ChoiceKind, StateKind, Transition, Trigg
 const LONG: usize = 58;
 
 /// The keyword of the transition's trigger, and the text after it.
-pub(crate) fn head(chart: &Chart, line: &Transition) -> (&'static str, String) {
+pub(crate) fn head(chart: &Chart, transition: &Transition) -> (&'static str, String) {
     let step = |s: &StepId| notation::name(notation::step_name(chart, *s));
-    match &line.trigger {
+    match &transition.trigger {
         Trigger::Event(events) => {
-            let payload = notation::payload(line);
+            let payload = notation::payload(transition);
             let pattern = notation::event_pattern(chart, events);
             let text = if payload.is_empty() {
                 pattern
@@ -26,7 +26,7 @@ pub(crate) fn head(chart: &Chart, line: &Transition) -> (&'static str, String) {
         Trigger::AnyOccurrence => ("on", "**".to_string()),
         Trigger::Turn => ("on", "turn".to_string()),
         Trigger::When => {
-            let guard = line.guard.as_ref().map(|g| notation::expression(chart, g));
+            let guard = transition.guard.as_ref().map(|g| notation::expression(chart, g));
             ("when", guard.unwrap_or_else(|| "true".to_string()))
         }
         Trigger::StateDone(state) => {
@@ -60,9 +60,9 @@ pub(crate) fn head(chart: &Chart, line: &Transition) -> (&'static str, String) {
 }
 
 /// The trigger in a few words and signs.
-pub(crate) fn title(chart: &Chart, line: &Transition) -> String {
-    let (word, text) = head(chart, line);
-    match &line.trigger {
+pub(crate) fn title(chart: &Chart, transition: &Transition) -> String {
+    let (word, text) = head(chart, transition);
+    match &transition.trigger {
         Trigger::Event(_) | Trigger::StateDone(_) | Trigger::Error(_) | Trigger::LimitWarn(_) => {
             text
         }
@@ -81,17 +81,17 @@ pub(crate) fn title(chart: &Chart, line: &Transition) -> String {
 }
 
 /// The guard; `None` for a `when` transition, whose title shows it.
-pub(crate) fn guard(chart: &Chart, line: &Transition) -> Option<String> {
-    if line.trigger == Trigger::When {
+pub(crate) fn guard(chart: &Chart, transition: &Transition) -> Option<String> {
+    if transition.trigger == Trigger::When {
         return None;
     }
-    let payload = notation::payload(line);
-    line.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
+    let payload = notation::payload(transition);
+    transition.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
 }
 
 /// The transition's actions.
-pub(crate) fn actions(chart: &Chart, line: &Transition) -> String {
-    joined(chart, &line.actions, &notation::payload(line))
+pub(crate) fn actions(chart: &Chart, transition: &Transition) -> String {
+    joined(chart, &transition.actions, &notation::payload(transition))
 }
 
 /// Joins actions with more than blanks, because a picture wraps its text at blanks.
@@ -100,53 +100,53 @@ pub(crate) fn joined(chart: &Chart, actions: &[Action], payload: &[&str]) -> Str
 }
 
 /// The description of the option for the model, if the transition is an option.
-pub(crate) fn told(chart: &Chart, line: &Transition) -> Option<String> {
-    let Trigger::Choice(choice) = &line.trigger else { return None };
+pub(crate) fn told(chart: &Chart, transition: &Transition) -> Option<String> {
+    let Trigger::Choice(choice) = &transition.trigger else { return None };
     let text = chart.choices[choice.index()].text.as_ref()?;
     Some(notation::template_text(chart, text, &[]))
 }
 
 /// All parts of an edge's label, each for lines of its own.
-pub(crate) fn parts(chart: &Chart, line: &Transition, is_each: bool) -> Vec<String> {
+pub(crate) fn parts(chart: &Chart, transition: &Transition, is_each: bool) -> Vec<String> {
     let each = if is_each { "each " } else { "" };
-    let mut parts = vec![format!("{each}{}", title(chart, line))];
-    if let Some(text) = told(chart, line) {
+    let mut parts = vec![format!("{each}{}", title(chart, transition))];
+    if let Some(text) = told(chart, transition) {
         parts.push(format!("“{}”", short(&text, 2 * WIDTH)));
     }
-    if let Some(guard) = guard(chart, line) {
+    if let Some(guard) = guard(chart, transition) {
         parts.push(format!("[{guard}]"));
     }
-    let except = excepted(chart, line);
+    let except = excepted(chart, transition);
     if !except.is_empty() {
         parts.push(format!("except {}", except.join(" | ")));
     }
-    if !line.actions.is_empty() {
-        parts.push(format!("/ {}", short(&actions(chart, line), LONG)));
+    if !transition.actions.is_empty() {
+        parts.push(format!("/ {}", short(&actions(chart, transition), LONG)));
     }
     parts
 }
 
 /// The states in which a `from` line does not apply, other than its targets and the final children of its scope.
-pub(crate) fn excepted(chart: &Chart, line: &Transition) -> Vec<String> {
-    let Some(scope) = &line.scope else { return Vec::new() };
+pub(crate) fn excepted(chart: &Chart, transition: &Transition) -> Vec<String> {
+    let Some(scope) = &transition.scope else { return Vec::new() };
     (scope.none_of.iter())
-        .filter(|s| !line.targets.iter().any(|t| t.state == **s))
+        .filter(|s| !transition.targets.iter().any(|t| t.state == **s))
         .filter(|s| !matches!(chart.state(**s).kind, StateKind::Final { .. }))
         .map(|s| chart.state(*s).path.clone())
         .collect()
 }
 
 /// The transition as it could be written in a chart.
-pub(crate) fn whole(chart: &Chart, line: &Transition) -> String {
-    let mut text = title(chart, line);
-    if let Some(guard) = guard(chart, line) {
+pub(crate) fn whole(chart: &Chart, transition: &Transition) -> String {
+    let mut text = title(chart, transition);
+    if let Some(guard) = guard(chart, transition) {
         text.push_str(&format!(" if {guard}"));
     }
     let targets: Vec<&str> =
-        line.targets.iter().map(|t| chart.state(t.state).path.as_str()).collect();
+        transition.targets.iter().map(|t| chart.state(t.state).path.as_str()).collect();
     text.push_str(&format!(" -> {}", targets.join(", ")));
-    if !line.actions.is_empty() {
-        text.push_str(&format!(" {{ {} }}", actions(chart, line)));
+    if !transition.actions.is_empty() {
+        text.push_str(&format!(" {{ {} }}", actions(chart, transition)));
     }
     text
 }

@@ -1,10 +1,10 @@
 //! Action blocks, code steps, prompts and the other computations of a program.
 
 use super::Context;
-use super::body::{Arms, Methods, for_line};
+use super::body::{Arms, Methods, for_transition};
 use super::code::{Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use super::uses;
 use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
 use chartc_core::model::{Action, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
@@ -30,9 +30,9 @@ pub(super) fn blocks(context: &Context<'_>) -> Arms {
             add(Block::Default(id), &format!("default of {}", state.path));
         }
     }
-    for (i, line) in context.chart.transitions.iter().enumerate() {
-        if !line.actions.is_empty() {
-            add(Block::Transition(TransitionId::at(i)), &line_comment(context, i));
+    for (i, transition) in context.chart.transitions.iter().enumerate() {
+        if !transition.actions.is_empty() {
+            add(Block::Transition(TransitionId::at(i)), &transition_comment(context, i));
         }
     }
     arms
@@ -44,7 +44,9 @@ pub(super) fn path(block: Block) -> String {
         Block::Entry(state, nth) => format!("Entry(arena::StateId({}), {nth})", state.0),
         Block::Exit(state, nth) => format!("Exit(arena::StateId({}), {nth})", state.0),
         Block::Default(state) => format!("Default(arena::StateId({}))", state.0),
-        Block::Transition(line) => format!("Transition(arena::TransitionId({}))", line.0),
+        Block::Transition(transition) => {
+            format!("Transition(arena::TransitionId({}))", transition.0)
+        }
     }
 }
 
@@ -54,14 +56,14 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
         Block::Entry(state, nth) => &context.chart.state(state).entry[nth as usize],
         Block::Exit(state, nth) => &context.chart.state(state).exit[nth as usize],
         Block::Default(state) => &context.chart.state(state).default_actions,
-        Block::Transition(line) => &context.chart.transition(line).actions,
+        Block::Transition(transition) => &context.chart.transition(transition).actions,
     }
 }
 
 /// The statements of a block, which runs in `place` if it is known.
 pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
     let list = list(context, block);
-    let Block::Transition(line) = block else {
+    let Block::Transition(transition) = block else {
         let mut writer = Writer::new(context);
         writer.place = place.cloned();
         return actions(&mut writer, list);
@@ -71,7 +73,7 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
         uses::direct(action, &mut |e| exprs.push(e.clone()));
     });
     let exprs: Vec<&Expr> = exprs.iter().collect();
-    let (mut writer, reading) = for_line(context, line, &exprs, true);
+    let (mut writer, reading) = for_transition(context, transition, &exprs, true);
     writer.place = place.cloned();
     let body = actions(&mut writer, list);
     code!("{before}{body}", before = reading.before(&body), body)

@@ -125,7 +125,7 @@ impl Arms {
 }
 
 /// How the code of a transition reads the fields of the current event or answer.
-pub(super) struct Reading<'w> {
+pub(super) struct FieldReader<'w> {
     context: &'w Context<'w>,
     sources: Vec<Source>,
     surely: bool,
@@ -133,12 +133,12 @@ pub(super) struct Reading<'w> {
 
 /// A writer for the expressions of a transition, and a builder for the statement that binds the fields which their code reads. If another
 /// effect comes before the first read, a missing field fails only when it is read.
-pub(super) fn for_line<'w>(
+pub(super) fn for_transition<'w>(
     context: &'w Context<'w>,
-    line: TransitionId,
+    transition: TransitionId,
     exprs: &[&Expr],
     surely: bool,
-) -> (Writer<'w>, Reading<'w>) {
+) -> (Writer<'w>, FieldReader<'w>) {
     let mut last = 0;
     for expr in exprs {
         uses::walk(expr, &mut |e| {
@@ -148,7 +148,7 @@ pub(super) fn for_line<'w>(
         });
     }
     let mut writer = Writer::new(context);
-    let mut sources = sources(context, &context.chart.transition(line).trigger);
+    let mut sources = sources(context, &context.chart.transition(transition).trigger);
     // A field is readable only if every event of the transition has it, with the same type.
     sources.retain(|s| s.fields.len() >= last);
     if let Some(first) = sources.first() {
@@ -169,10 +169,10 @@ pub(super) fn for_line<'w>(
             writer.payload.push(Code::lent(text, ty));
         }
     }
-    (writer, Reading { context, sources, surely })
+    (writer, FieldReader { context, sources, surely })
 }
 
-impl Reading<'_> {
+impl FieldReader<'_> {
     /// The statement before a body.
     pub(super) fn before(&self, body: &Fragment) -> Fragment {
         let used = &body.uses.fields;
@@ -225,12 +225,12 @@ impl Reading<'_> {
 /// The guard of a transition: statements, and the condition.
 pub(super) fn guard(
     context: &Context<'_>,
-    line: TransitionId,
+    transition: TransitionId,
     guard: &Expr,
     place: Option<&Place>,
 ) -> (Fragment, Code) {
     let surely = uses::first(guard) == First::Field;
-    let (mut writer, reading) = for_line(context, line, &[guard], surely);
+    let (mut writer, reading) = for_transition(context, transition, &[guard], surely);
     writer.place = place.cloned();
     let condition = writer.truth(guard);
     (reading.before(&condition.text()), condition)

@@ -4,7 +4,7 @@ use super::Context;
 use super::body::Arms;
 use super::code::{Fragment, Use, code};
 use super::expr::Writer;
-use super::program::Asked;
+use super::program::HostMethods;
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, VariableKind};
 use codegen::{Function, Impl, Scope};
@@ -160,7 +160,7 @@ pub(super) fn place(context: &Context<'_>, item: &mut Impl) {
 }
 
 /// Adds the methods of `host::Machine` for children.
-pub(super) fn drive(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
+pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
     if !context.has_children() {
         return;
     }

@@ -227,24 +227,24 @@ pub(super) struct Code {
 }
 
 impl Code {
-    fn of(text: impl Into<Fragment>, ty: Type, form: Form) -> Self {
+    fn new(text: impl Into<Fragment>, ty: Type, form: Form) -> Self {
         let binding = Binding::Whole;
         Self { whole: text.into(), tried: None, ty, form, binding, constant: None }
     }
 
     /// An owned value without need of parentheses.
     pub(super) fn owned(text: impl Into<Fragment>, ty: Type) -> Self {
-        Self::of(text, ty, Form::Owned)
+        Self::new(text, ty, Form::Owned)
     }
 
     /// A place without need of parentheses.
     pub(super) fn place(text: impl Into<Fragment>, ty: Type) -> Self {
-        Self::of(text, ty, Form::Place)
+        Self::new(text, ty, Form::Place)
     }
 
     /// A reference without need of parentheses.
     pub(super) fn lent(text: impl Into<Fragment>, ty: Type) -> Self {
-        Self::of(text, ty, Form::Lent)
+        Self::new(text, ty, Form::Lent)
     }
 
     /// An owned value from a call that may fail, with the error of the enclosing body or another one.

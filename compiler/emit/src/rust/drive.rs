@@ -2,7 +2,7 @@
 
 use super::code::Use;
 use super::payload::{answering, choice_fields};
-use super::program::Asked;
+use super::program::HostMethods;
 use super::{Context, children, ending, offers, start, tools};
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{Field, StepKind, Type, VariableKind, schema};
@@ -10,7 +10,7 @@ use codegen::{Impl, Scope};
 use std::fmt::Write;
 
 /// Adds the conversions, `impl host::Machine` and `impl host::Typed`.
-pub(super) fn emit(context: &Context<'_>, asked: &Asked, scope: &mut Scope) {
+pub(super) fn emit(context: &Context<'_>, asked: &HostMethods, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
     payloads(context, scope);
@@ -279,7 +279,7 @@ fn set_input(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-fn prompt(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
+fn prompt(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
     let function = item.new_fn("prompt").arg_mut_self();
     function.arg(if asked.prompt.is_some() { "key" } else { "_key" }, "machine::StepKey");
     function.ret("Result<String, machine::Fault>");

@@ -1,10 +1,10 @@
 //! Arguments of final states.
 
 use super::Context;
-use super::body::{Arms, for_line};
+use super::body::{Arms, for_transition};
 use super::code::{Fragment, code};
 use super::expr::Writer;
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use super::types::owned;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, Field, StateKind};
@@ -70,7 +70,7 @@ pub(super) fn arguments(context: &Context<'_>) -> Arms {
     for i in 0..context.chart.transitions.len() {
         let body = read(context, TransitionId::at(i), None);
         if !body.is_empty() {
-            arms.arm(i, &line_comment(context, i), body, "Ok(())".into());
+            arms.arm(i, &transition_comment(context, i), body, "Ok(())".into());
         }
     }
     arms
@@ -85,7 +85,7 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place
         if exprs.is_empty() || !finals.iter().any(|f| f.id == target.state) {
             continue;
         }
-        let (mut writer, reading) = for_line(context, id, &exprs, true);
+        let (mut writer, reading) = for_transition(context, id, &exprs, true);
         writer.place = place.cloned();
         let body = given(&mut writer, target.state, &target.arguments);
         out += reading.before(&body);

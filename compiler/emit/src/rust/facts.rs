@@ -12,7 +12,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Computes the facts in time linear in the size of the declarations, times the longest chain of records that refer to earlier ones.
-    pub(super) fn of(chart: &Chart) -> Self {
+    pub(super) fn new(chart: &Chart) -> Self {
         let types = chart.types.len();
         let mut facts = Self {
             copy: vec![true; types],

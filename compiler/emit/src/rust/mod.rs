@@ -43,7 +43,7 @@ mod wire;
 
 pub use file::{emit, emit_modules};
 
-use crate::{Emitter, Kind};
+use crate::{Emitter, OutputKind};
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Type};
 use chartc_core::plan::Plan;
@@ -63,8 +63,12 @@ use needs::Needs;
 use start::Wait;
 
 /// Rust, one file for each chart.
-pub const EMITTER: Emitter =
-    Emitter { name: "rust", extension: "rs", kind: Kind::Code, emit: |checked, _| emit(checked) };
+pub const EMITTER: Emitter = Emitter {
+    name: "rust",
+    extension: "rs",
+    kind: OutputKind::Code,
+    emit: |checked, _| emit(checked),
+};
 
 /// The Rust source of one chart of a file.
 fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
@@ -76,7 +80,7 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     }
     let plan = Plan::new(chart);
     let tables = plan.tables();
-    let facts = Facts::of(chart);
+    let facts = Facts::new(chart);
     let posts = post::any(chart);
     let waits = start::waits(chart);
     let in_family = unit.kin.is_child || !unit.kin.children.is_empty() || posts;
@@ -87,13 +91,13 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
         bare: !in_family && facts::is_bare(chart, &facts),
         facts,
         kin: unit.kin.clone(),
-        needs: Needs::of(chart, &waits),
+        needs: Needs::new(chart, &waits),
         waits,
         tables,
         shape: if in_family {
             Shape::Shared("it runs other charts or is run by one")
         } else {
-            Shape::of(chart, &tables)
+            Shape::new(chart, &tables)
         },
     };
     context.bare = context.bare && !needs::allocates(&context);
@@ -167,7 +171,7 @@ struct Parts {
 }
 
 /// Adds the items for every host.
-fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
+fn typed(context: &Context<'_>, parts: &mut Parts) -> program::HostMethods {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
     each::emit(context, scope);
@@ -178,7 +182,7 @@ fn typed(context: &Context<'_>, parts: &mut Parts) -> program::Asked {
     children::emit(context, scope);
     let asked = if context.is_direct() {
         parts.form = direct::emit(context, scope);
-        program::Asked::default()
+        program::HostMethods::default()
     } else {
         program::emit(context, scope)
     };

@@ -90,7 +90,7 @@ impl Names {
         let at = |spans: &[Span], i: usize| spans.get(i).copied().unwrap_or(map.name);
         let mut names = Self { states: states(chart), ..Self::default() };
 
-        let mut scope = Scope::new("event", found);
+        let mut scope = UniqueNames::new("event", found);
         for (i, event) in chart.events.iter().enumerate() {
             let span = at(&map.events, i);
             names.events.push(scope.claim(upper_camel(&event.name), &event.name, span));
@@ -99,7 +99,7 @@ impl Names {
             names.event_fields.push(fields(&event.fields, at(&map.events, i), found));
         }
 
-        let mut scope = Scope::new("type", found);
+        let mut scope = UniqueNames::new("type", found);
         for (i, ty) in chart.types.iter().enumerate() {
             let mut name = upper_camel(&ty.name);
             if TAKEN.contains(&name.as_str()) {
@@ -112,19 +112,19 @@ impl Names {
             names.type_fields.push(match &ty.kind {
                 TypeKind::Record(list) => fields(list, span, found),
                 TypeKind::Enum(list) => {
-                    let mut scope = Scope::new("name", found);
+                    let mut scope = UniqueNames::new("name", found);
                     list.iter().map(|n| scope.claim(upper_camel(n), n, span)).collect()
                 }
             });
         }
 
-        let mut scope = Scope::new("variable", found);
+        let mut scope = UniqueNames::new("variable", found);
         for (i, variable) in chart.variables.iter().enumerate() {
             let span = at(&map.variables, i);
             names.variables.push(scope.claim(snake(&variable.name), &variable.name, span));
         }
 
-        let mut scope = Scope::new("function", found);
+        let mut scope = UniqueNames::new("function", found);
         for (i, function) in chart.functions.iter().enumerate() {
             let span = at(&map.functions, i);
             names.functions.push(scope.claim(snake(&function.name), &function.name, span));
@@ -158,8 +158,8 @@ fn states(chart: &Chart) -> Vec<Option<String>> {
 /// Options of different states may share a name. Such options are prefixed with the path of their state.
 fn choices(chart: &Chart) -> Vec<String> {
     let state = |i: usize| {
-        let line = chart.choices[i].transition;
-        &chart.state(chart.transition(line).source).path
+        let transition = chart.choices[i].transition;
+        &chart.state(chart.transition(transition).source).path
     };
     told_apart(chart.choices.iter().map(|c| c.name.as_str()).collect(), state)
 }
@@ -205,18 +205,18 @@ fn numbered(names: Vec<String>) -> Vec<String> {
 }
 
 fn fields(list: &[Field], span: Span, found: &mut Vec<Diagnostic>) -> Vec<String> {
-    let mut scope = Scope::new("field", found);
+    let mut scope = UniqueNames::new("field", found);
     list.iter().map(|f| scope.claim(snake(&f.name), &f.name, span)).collect()
 }
 
 /// A set of names that must differ.
-struct Scope<'d> {
+struct UniqueNames<'d> {
     what: &'static str,
     taken: BTreeMap<String, (String, Span)>,
     found: &'d mut Vec<Diagnostic>,
 }
 
-impl<'d> Scope<'d> {
+impl<'d> UniqueNames<'d> {
     fn new(what: &'static str, found: &'d mut Vec<Diagnostic>) -> Self {
         Self { what, taken: BTreeMap::new(), found }
     }

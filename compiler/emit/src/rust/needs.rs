@@ -33,7 +33,7 @@ pub(super) struct Needs {
 
 impl Needs {
     /// Collects the needs of all expressions whose code is part of the program.
-    pub(super) fn of(chart: &Chart, waits: &[Wait]) -> Self {
+    pub(super) fn new(chart: &Chart, waits: &[Wait]) -> Self {
         let mut needs = Self::default();
         expressions(chart, waits, &mut |expr| {
             uses::walk(expr, &mut |part| needs.part(chart, part));
@@ -82,11 +82,11 @@ fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
         let later = matches!(row.kind, VariableKind::Var { .. }) && *wait != Wait::Nothing;
         row.default.iter().filter(|_| again || later).for_each(&mut *found);
     }
-    for line in &chart.transitions {
-        line.guard.iter().for_each(&mut *found);
-        line.targets.iter().flat_map(|target| &target.arguments).for_each(&mut *found);
+    for transition in &chart.transitions {
+        transition.guard.iter().for_each(&mut *found);
+        transition.targets.iter().flat_map(|target| &target.arguments).for_each(&mut *found);
         if let Trigger::After(bound) | Trigger::StepTimeout(_, bound) | Trigger::AfterTurns(bound) =
-            &line.trigger
+            &transition.trigger
         {
             found(bound);
         }
@@ -142,14 +142,14 @@ pub(super) fn allocates(context: &Context<'_>) -> bool {
     for predicate in &chart.predicates {
         see(Writer::new(context).truth(&predicate.expr).text());
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if let Some(guard) = &line.guard {
+        if let Some(guard) = &transition.guard {
             see(body::guard(context, id, guard, None).1.text());
         }
         see(blocks::of(context, Block::Transition(id), None));
         see(ending::read(context, id, None));
-        if let Some(code) = program::deadline(context, &line.trigger) {
+        if let Some(code) = program::deadline(context, &transition.trigger) {
             see(code.text());
         }
     }

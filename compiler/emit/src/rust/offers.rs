@@ -2,14 +2,14 @@
 
 use super::code::Use;
 use super::payload::choice_fields;
-use super::program::Asked;
+use super::program::HostMethods;
 use super::{Context, tools};
 use chartc_core::arena::ChoiceId;
 use codegen::Impl;
 use std::fmt::Write;
 
 /// Adds `Machine::options`.
-pub(super) fn options(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
+pub(super) fn options(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
     let function = item.new_fn("options").arg_mut_self();
     let of_steps = tools::offers(context);
     let used = context.has_choices() || !of_steps.is_empty();

@@ -1,7 +1,7 @@
 //! The inputs of a machine: events, options and answers as enums with typed fields.
 
 use super::types::owned;
-use super::wire::{self, Names, Row};
+use super::wire::{self, Names, WireVariant};
 use super::{Context, doc};
 use chartc_core::arena::{ChoiceId, StepId};
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type};
@@ -27,7 +27,7 @@ fn states(context: &Context<'_>, scope: &mut Scope) {
         id: Some("StateId"),
         rows: rows
             .filter_map(|(number, (row, name))| {
-                Some(Row {
+                Some(WireVariant {
                     name: name.clone()?,
                     wire: row.path.clone(),
                     doc: doc(&row.doc, &format!("`{}`.", row.path)),
@@ -50,7 +50,7 @@ fn steps(context: &Context<'_>, scope: &mut Scope) {
         what: "step",
         id: Some("StepId"),
         rows: rows
-            .map(|(number, (row, name))| Row {
+            .map(|(number, (row, name))| WireVariant {
                 name: name.clone(),
                 wire: row.name.clone(),
                 doc: doc(&row.doc, &format!("`{}`.", row.name)),
@@ -138,7 +138,7 @@ impl Both<'_> {
             what: self.what,
             id: Some(self.id),
             rows: rows
-                .map(|(number, ((wire, doc), name))| Row {
+                .map(|(number, ((wire, doc), name))| WireVariant {
                     name: name.clone(),
                     wire: wire.clone(),
                     doc: doc.clone(),

@@ -15,7 +15,9 @@ pub(super) fn any(chart: &Chart) -> bool {
         let blocks = state.entry.iter().chain(&state.exit).map(Vec::as_slice);
         blocks.chain([state.default_actions.as_slice()])
     });
-    for block in blocks.chain(chart.transitions.iter().map(|line| line.actions.as_slice())) {
+    for block in
+        blocks.chain(chart.transitions.iter().map(|transition| transition.actions.as_slice()))
+    {
         Action::walk(block, &mut |action| {
             found |= matches!(action, Action::Send { to, .. } if *to != Receiver::Own);
         });

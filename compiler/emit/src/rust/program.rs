@@ -5,7 +5,7 @@ use super::body::{self, Arms, Method, Methods};
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_field, answering};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use super::types::{optional, owned};
 use super::{blocks, children, each, ending, keep, prompt, reasons, start, tools};
 use chartc_core::arena::{StateId, TransitionId};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// The methods for hosts that know a machine by values: texts, calls and params of steps.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct HostMethods {
     pub(super) prompt: Option<Method>,
     pub(super) option: Option<Method>,
     pub(super) call: Option<Method>,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
 }
 
 /// Adds `Core` with the methods for the chart's expressions, and its `Program`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> HostMethods {
     let mut methods = Methods::new(inherent(context));
     let mut program = program(context);
     for hook in hooks(context) {
@@ -32,8 +32,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Asked {
     reasons::hook(context, &mut methods, &mut program);
     each::hooks(context, &mut methods, &mut program);
     start::emit(context, &mut methods);
-    let mut asked =
-        Asked { call: tools::call_steps(context).emit(context, &mut methods), ..Asked::default() };
+    let mut asked = HostMethods {
+        call: tools::call_steps(context).emit(context, &mut methods),
+        ..HostMethods::default()
+    };
     asked.run = children::run_steps(context).emit(context, &mut methods);
     if !context.bare {
         asked.prompt = prompt::prompts(context).emit(context, &mut methods);
@@ -157,10 +159,10 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
     let line = ("line", "arena::TransitionId");
     let step = ("step", "arena::StepId");
     let mut guards = Arms::new("line_guard", line, "line.0", "bool", "true");
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if let Some(guard) = &line.guard {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if let Some(guard) = &transition.guard {
             let (before, condition) = body::guard(context, TransitionId::at(i), guard, None);
-            guards.arm(i, &line_comment(context, i), before, condition.result(true));
+            guards.arm(i, &transition_comment(context, i), before, condition.result(true));
         }
     }
     let mut steps = Arms::new("step_if", step, "step.0", "bool", "true");
@@ -252,9 +254,9 @@ pub(super) fn deadline(context: &Context<'_>, trigger: &Trigger) -> Option<Code>
 fn deadlines(context: &Context<'_>) -> Arms {
     let line = ("line", "arena::TransitionId");
     let mut lines = Arms::new("line_deadline", line, "line.0", "u64", "u64::MAX");
-    for (i, line) in context.chart.transitions.iter().enumerate() {
-        if let Some(code) = deadline(context, &line.trigger) {
-            lines.arm(i, &line_comment(context, i), Fragment::default(), code.result(true));
+    for (i, transition) in context.chart.transitions.iter().enumerate() {
+        if let Some(code) = deadline(context, &transition.trigger) {
+            lines.arm(i, &transition_comment(context, i), Fragment::default(), code.result(true));
         }
     }
     lines

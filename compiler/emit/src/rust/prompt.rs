@@ -74,7 +74,7 @@ fn alone(body: Fragment) -> Fragment {
 }
 
 /// The part of a component in a prompt.
-struct Part<'c> {
+struct ComponentPart<'c> {
     guard: Option<&'c Expr>,
     /// For the note of a guard that fails.
     title: String,
@@ -84,12 +84,12 @@ struct Part<'c> {
 /// Statements that leave the prompt in `text`: components at the start, the step's own text or its replacement, and components at the end,
 /// separated by empty lines.
 fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<Fragment> {
-    let of = |wanted: Position| -> Vec<Part<'_>> {
+    let of = |wanted: Position| -> Vec<ComponentPart<'_>> {
         let mut parts = Vec::new();
         for component in &context.chart.components {
             for insert in &component.inserts {
                 if insert.step == step && insert.place == wanted {
-                    parts.push(Part {
+                    parts.push(ComponentPart {
                         guard: insert.guard.as_ref(),
                         title: format!(
                             "`if` of `{}` into `{}`",
@@ -140,7 +140,7 @@ fn own_text(context: &Context<'_>, step: StepId, own: &Template) -> Fragment {
     code!("{element}{text}", element = writer.element(step, &text), text)
 }
 
-fn guarded(writer: &mut Writer<'_>, part: &Part<'_>, also: &str) -> Fragment {
+fn guarded(writer: &mut Writer<'_>, part: &ComponentPart<'_>, also: &str) -> Fragment {
     let text = writer.template(part.text);
     let push = code!("{{ {text} parts.push(text); {also} }}\n", text);
     let Some(guard) = part.guard else { return push };

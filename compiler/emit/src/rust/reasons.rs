@@ -3,21 +3,21 @@
 use super::Context;
 use super::body::{self, Arms, Methods};
 use super::code::{Fragment, Use, code};
-use super::tables::line_comment;
+use super::tables::transition_comment;
 use chartc_core::arena::TransitionId;
 use chartc_core::semantics::unroll::Place;
 
 /// The alternatives that are told, each with the statements before its `Result` and the `Result`.
 fn alternatives(
     context: &Context<'_>,
-    line: TransitionId,
+    transition: TransitionId,
     place: Option<&Place>,
 ) -> Vec<(Fragment, Fragment)> {
-    if context.tables.transitions[line.index()].alternatives.len == 0 {
+    if context.tables.transitions[transition.index()].alternatives.len == 0 {
         return Vec::new();
     }
-    let all = context.chart.alternatives(line).into_iter().map(|alternative| {
-        let (before, condition) = body::guard(context, line, alternative, place);
+    let all = context.chart.alternatives(transition).into_iter().map(|alternative| {
+        let (before, condition) = body::guard(context, transition, alternative, place);
         (before, condition.result(true))
     });
     all.collect()
@@ -30,7 +30,7 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
     for i in 0..context.chart.transitions.len() {
         let all = alternatives(context, TransitionId::at(i), None);
         for (nth, (before, result)) in all.into_iter().enumerate() {
-            let title = format!("{}, alternative {nth}", line_comment(context, i));
+            let title = format!("{}, alternative {nth}", transition_comment(context, i));
             arms.pattern(&format!("({i}, {nth})"), &title, before, result);
         }
     }
@@ -46,8 +46,12 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
 }
 
 /// The body of a function that says which alternatives hold in a place; `None` for a guard without alternatives.
-pub(super) fn held(context: &Context<'_>, line: TransitionId, place: &Place) -> Option<Fragment> {
-    let all = alternatives(context, line, Some(place));
+pub(super) fn held(
+    context: &Context<'_>,
+    transition: TransitionId,
+    place: &Place,
+) -> Option<Fragment> {
+    let all = alternatives(context, transition, Some(place));
     if all.is_empty() {
         return None;
     }

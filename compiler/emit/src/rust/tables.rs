@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::{summary, versions};
-use chartc_check::lint::words::{self, Head};
+use chartc_check::lint::words::{self, TransitionHead};
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::model::ActionForm;
 use chartc_core::model::Status;
@@ -29,7 +29,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     );
     rows(&mut out, "states", t.states.iter().enumerate(), |(i, row)| state(context, i, row));
     rows(&mut out, "transitions", t.transitions.iter().enumerate(), |(i, row)| {
-        format!("{}{}", comment(&line_comment(context, i)), transition(row))
+        format!("{}{}", comment(&transition_comment(context, i)), transition(row))
     });
     rows(&mut out, "events", t.events.iter(), event);
     rows(&mut out, "steps", t.steps.iter(), step);
@@ -87,19 +87,19 @@ pub(super) fn comment(text: &str) -> String {
 }
 
 /// A comment such as `observing: when -> observing`, for readers of the tables.
-pub(super) fn line_comment(context: &Context<'_>, index: usize) -> String {
+pub(super) fn transition_comment(context: &Context<'_>, index: usize) -> String {
     let chart = context.chart;
-    let line = &chart.transitions[index];
+    let transition = &chart.transitions[index];
     let path = |id: StateId| match chart.state(id).path.as_str() {
         "" => chart.name.clone(),
         path => path.to_owned(),
     };
     let trigger = match words::head(chart, TransitionId::at(index)) {
-        Head::Line(words) => words,
-        Head::Outcome(what, step) => format!("{what} of {step}"),
+        TransitionHead::Line(words) => words,
+        TransitionHead::Outcome(what, step) => format!("{what} of {step}"),
     };
-    let mut text = format!("{index} {}: {trigger}", path(line.source));
-    for (i, target) in line.targets.iter().enumerate() {
+    let mut text = format!("{index} {}: {trigger}", path(transition.source));
+    for (i, target) in transition.targets.iter().enumerate() {
         text.push_str(if i == 0 { " -> " } else { ", " });
         text.push_str(&path(target.state));
     }
@@ -115,13 +115,13 @@ pub(super) fn span(Span { start, len }: Span) -> String {
 }
 
 /// Writes `Kind { fields that differ from PLAIN, ..Kind::PLAIN }`.
-struct Row {
+struct StructLiteral {
     kind: &'static str,
     fields: Vec<String>,
     all: usize,
 }
 
-impl Row {
+impl StructLiteral {
     fn new(kind: &'static str, all: usize) -> Self {
         Self { kind, fields: Vec::new(), all }
     }
@@ -167,7 +167,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
             Some(format!("History {{ deep: {deep}, default: {}, slot: {slot} }}", span(default)))
         }
     };
-    let row = Row::new("StateRow", 18)
+    let row = StructLiteral::new("StateRow", 18)
         .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
@@ -247,7 +247,7 @@ fn limits(row: LimitsRow) -> Option<String> {
         ("cost", cost),
         ("cost_warn", cost_warn),
     ];
-    let mut row = Row::new("LimitsRow", bounds.len());
+    let mut row = StructLiteral::new("LimitsRow", bounds.len());
     for (name, bound) in bounds {
         row = row.field(name, bound.map(|bound| format!("Some({bound})")));
     }
@@ -256,7 +256,7 @@ fn limits(row: LimitsRow) -> Option<String> {
 
 fn client(row: &ClientRow<'_>) -> String {
     let some = |value: u64| (value != 0).then(|| value.to_string());
-    Row::new("ClientRow", 10)
+    StructLiteral::new("ClientRow", 10)
         .field("name", format!("{:?}", row.name))
         .field("model", format!("{:?}", row.model))
         .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
@@ -292,7 +292,7 @@ fn transition(row: &TransitionRow<'_>) -> String {
         TriggerRow::Error(pattern) => format!("Error({pattern:?})"),
         TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern:?})"),
     };
-    Row::new("TransitionRow", 11)
+    StructLiteral::new("TransitionRow", 11)
         .field("source", state_id(row.source))
         .field("trigger", format!("TriggerRow::{trigger}"))
         .field("any_of", some(row.any_of))
@@ -330,9 +330,9 @@ fn step(row: &StepRow<'_>) -> String {
     let failure = match row.failure {
         FailureRow::Fail => None,
         FailureRow::Skip => Some("Skip".to_owned()),
-        FailureRow::Take(line) => Some(format!("Take(TransitionId({}))", line.0)),
+        FailureRow::Take(transition) => Some(format!("Take(TransitionId({}))", transition.0)),
     };
-    Row::new("StepRow", 13)
+    StructLiteral::new("StepRow", 13)
         .field("name", format!("{:?}", row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))

@@ -6,7 +6,7 @@ use super::code::{Code, Fragment, Use, code};
 use super::drive::reader;
 use super::expr::Writer;
 use super::keep::{into, matched};
-use super::program::Asked;
+use super::program::HostMethods;
 use super::types::owned;
 use chartc_core::arena::StepId;
 use chartc_core::model::{ChoiceKind, Field, StepKind, Type, schema};
@@ -286,7 +286,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
 }
 
 /// Adds `Machine::call`.
-pub(super) fn call(context: &Context<'_>, asked: &Asked, item: &mut Impl) {
+pub(super) fn call(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
     let function = item.new_fn("call").arg_mut_self();
     function.arg(if used { "key" } else { "_key" }, "machine::StepKey");

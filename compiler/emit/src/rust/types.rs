@@ -1,7 +1,7 @@
 //! Types of a chart as Rust types, and the records and enums that it declares.
 
 use super::Context;
-use super::wire::{self, Names, Row};
+use super::wire::{self, Names, WireVariant};
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
 use codegen::{Field as CodeField, Impl, Scope, Struct};
@@ -68,7 +68,7 @@ fn enumeration(context: &Context<'_>, i: usize, def: &TypeDef, names: &[String],
         what: &def.name,
         id: None,
         rows: rows
-            .map(|(number, (wire, name))| Row {
+            .map(|(number, (wire, name))| WireVariant {
                 name: name.clone(),
                 wire: wire.clone(),
                 doc: format!("`{wire}`."),

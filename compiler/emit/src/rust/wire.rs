@@ -15,11 +15,11 @@ pub(super) struct Names<'n> {
     /// The id type that a variant's number converts to; `None` for an enum that the chart declares.
     pub id: Option<&'n str>,
     /// The variants, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<WireVariant>,
 }
 
 /// One variant.
-pub(super) struct Row {
+pub(super) struct WireVariant {
     /// The Rust identifier.
     pub name: String,
     /// The name as spelled in the chart.
@@ -78,7 +78,11 @@ fn inherent(names: &Names<'_>) -> Impl {
 }
 
 /// A match over all variants.
-fn one_of(function: &mut codegen::Function, names: &Names<'_>, arm: impl Fn(&Row) -> String) {
+fn one_of(
+    function: &mut codegen::Function,
+    names: &Names<'_>,
+    arm: impl Fn(&WireVariant) -> String,
+) {
     function.line("match self {");
     for row in &names.rows {
         function.line(format!("Self::{} => {},", row.name, arm(row)));

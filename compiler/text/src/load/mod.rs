@@ -84,7 +84,7 @@ impl Loaded {
 
 /// Loads and parses `paths` and their imports, each file once.
 pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnostic>) -> Loaded {
-    let mut loading = Loading::of(loader, paths);
+    let mut loading = Loading::new(loader, paths);
     let mut imports: Imports = BTreeMap::new();
     // Several requested files may lead to one file. It is read once, but each root decides anew what it may import.
     let mut seen: BTreeSet<(String, FileId)> = BTreeSet::new();
@@ -180,7 +180,7 @@ struct Loading<'l> {
 type Imports = BTreeMap<FileId, Vec<(FileId, Span)>>;
 
 impl<'l> Loading<'l> {
-    fn of(loader: &'l dyn Loader, named: &'l [String]) -> Self {
+    fn new(loader: &'l dyn Loader, named: &'l [String]) -> Self {
         Self {
             loader,
             named: named.iter().map(String::as_str).collect(),

@@ -4,7 +4,7 @@ use super::out::{Out, WIDTH};
 
 /// A line with columns.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct ColumnLine {
     /// The offset of the line, indentation included.
     pub(super) start: usize,
     /// The offset of its end.
@@ -13,7 +13,7 @@ pub(super) struct Row {
     pub(super) stops: Vec<usize>,
 }
 
-impl Row {
+impl ColumnLine {
     /// The columns of the line in `text`.
     fn columns<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let starts = std::iter::once(self.start).chain(self.stops.iter().copied());
@@ -34,7 +34,7 @@ impl Out {
 
     /// Aligns the columns of `rows`. If lines become too long, a column may extend into an empty one after it; if that does not
     /// help, the lines stay as they are. The rows must be the last lines printed, apart from one item; they are consumed.
-    pub(super) fn align(&mut self, rows: &mut Vec<Row>) {
+    pub(super) fn align(&mut self, rows: &mut Vec<ColumnLine>) {
         let rows = std::mem::take(rows);
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
         let lines: Vec<Vec<&str>> = rows.iter().map(|row| row.columns(&self.text)).collect();

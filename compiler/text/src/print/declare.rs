@@ -7,7 +7,7 @@ use super::test;
 use super::text::{lower, path, plain, template, uninterpolated, upper};
 use crate::syntax::{
     Client, ClientOption, Component, Entry, Enum, Expr, ExprKind, Function, FunctionKind, Insert,
-    Item, Place, Record, TemplatePart, Tool, ToolPattern, ToolSet,
+    InsertPosition, Item, Record, TemplatePart, Tool, ToolPattern, ToolSet,
 };
 
 /// A top level item.
@@ -117,9 +117,9 @@ pub(super) fn component(out: &mut Out, node: &Component) {
 fn insert(node: &Insert, level: usize) -> String {
     let guard = node.guard.as_ref().map_or(String::new(), |g| format!(" if {}", expr(g, level)));
     let place = match node.place {
-        Place::Start => " at start",
-        Place::End => "",
-        Place::Replace => " at replace",
+        InsertPosition::Start => " at start",
+        InsertPosition::End => "",
+        InsertPosition::Replace => " at replace",
     };
     format!("{}{guard}{place}", lower(&node.step.node))
 }

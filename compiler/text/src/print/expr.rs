@@ -2,29 +2,29 @@
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
-    Binding, Expr, ExprKind, Given, Hole, Param, TypeExpr, TypeKind, UnaryOp, is_lower_snake,
-    is_reserved, is_upper_camel,
+    Binding, Expr, ExprKind, Hole, Param, ParamArgument, TypeExpr, TypeKind, UnaryOp,
+    is_lower_snake, is_reserved, is_upper_camel,
 };
 
 /// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
 #[derive(Debug, Clone, Copy)]
-enum At {
+enum PrintContext {
     Level(usize),
     Hole,
 }
 
 /// An expression on a line of `level`.
 pub(super) fn expr(expr: &Expr, level: usize) -> String {
-    at_least(expr, Binding::If, At::Level(level))
+    at_least(expr, Binding::If, PrintContext::Level(level))
 }
 
 /// Arguments in parentheses.
 pub(super) fn arguments(all: &[Expr], level: usize) -> String {
-    format!("({})", list(all, At::Level(level)))
+    format!("({})", list(all, PrintContext::Level(level)))
 }
 
 /// Params of a chart that is run, in parentheses.
-pub(super) fn params_given(all: &[Given], level: usize) -> String {
+pub(super) fn params_given(all: &[ParamArgument], level: usize) -> String {
     let given = all.iter().map(|argument| {
         let value = expr(&argument.value, level);
         match &argument.name {
@@ -37,7 +37,7 @@ pub(super) fn params_given(all: &[Given], level: usize) -> String {
 
 /// `{expr:spec}`
 pub(super) fn hole(hole: &Hole) -> String {
-    let mut inner = at_least(&hole.expr, Binding::If, At::Hole);
+    let mut inner = at_least(&hole.expr, Binding::If, PrintContext::Hole);
     if inner.starts_with('{') {
         inner.insert(0, ' ');
     }
@@ -100,16 +100,16 @@ fn binding(expr: &Expr) -> Binding {
 }
 
 /// Adds parentheses if the expression binds less tightly than `least`.
-fn at_least(expr: &Expr, least: Binding, at: At) -> String {
+fn at_least(expr: &Expr, least: Binding, at: PrintContext) -> String {
     let text = bare(expr, at);
     if binding(expr) < least { format!("({text})") } else { text }
 }
 
-fn list(all: &[Expr], at: At) -> String {
+fn list(all: &[Expr], at: PrintContext) -> String {
     all.iter().map(|e| at_least(e, Binding::If, at)).collect::<Vec<_>>().join(", ")
 }
 
-fn bare(expr: &Expr, at: At) -> String {
+fn bare(expr: &Expr, at: PrintContext) -> String {
     let whole = |e: &Expr| at_least(e, Binding::If, at);
     let tight = |e: &Expr| at_least(e, Binding::Whole, at);
     match &expr.kind {
@@ -120,8 +120,8 @@ fn bare(expr: &Expr, at: At) -> String {
         ExprKind::Int(value) => value.to_string(),
         ExprKind::Float(value) => float(*value),
         ExprKind::Text(text) => match at {
-            At::Level(level) => template(text, level),
-            At::Hole => line(text),
+            PrintContext::Level(level) => template(text, level),
+            PrintContext::Hole => line(text),
         },
         ExprKind::Duration(value) => duration(*value),
         ExprKind::Name(name) => lower(name),

@@ -1,6 +1,6 @@
 //! The output: lines, indentation, bodies, comments.
 
-use super::columns::Row;
+use super::columns::ColumnLine;
 use crate::syntax::{Comment, Noted};
 
 /// The printer breaks longer lines where possible.
@@ -48,7 +48,7 @@ impl Out {
 
     /// Prints items, each on one or more lines, with their comments, docs and blank lines.
     pub(super) fn lines<T>(&mut self, items: &[Noted<T>], mut print: impl FnMut(&mut Self, &T)) {
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<ColumnLine> = Vec::new();
         for (n, item) in items.iter().enumerate() {
             if !follows(item) {
                 self.align(&mut rows);
@@ -67,7 +67,7 @@ impl Out {
         item: &Noted<T>,
         first: bool,
         print: impl FnOnce(&mut Self, &T),
-    ) -> Option<Row> {
+    ) -> Option<ColumnLine> {
         if item.trivia.blank_before && !first {
             self.text.push('\n');
         }
@@ -89,7 +89,7 @@ impl Out {
         if let Some(comment) = &item.trivia.after {
             self.comment_after(start, comment);
         }
-        let row = Row { start, end: self.text.len(), stops };
+        let row = ColumnLine { start, end: self.text.len(), stops };
         self.text.push('\n');
         let single = !row.stops.is_empty() && !self.text[start..row.end].contains('\n');
         single.then_some(row)

@@ -4,7 +4,8 @@ use super::expr::{arguments, expr};
 use super::out::{Layout, Out};
 use super::text::{lower, path, plain, upper};
 use crate::syntax::{
-    Asked, Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why,
+    Assertion, Expectation, Expr, FailureReason, GivenFunction, Path, Scenario, StepRef,
+    TestAnswer, TestItem,
 };
 
 /// A test.
@@ -35,9 +36,11 @@ fn item(out: &mut Out, node: &TestItem) {
         TestItem::Wait(time) => format!("wait {}", expr(time, level)),
         TestItem::Answers(step, said) => {
             let said = match said {
-                Said::Text(text) => plain(&text.node),
-                Said::Option(option, all) => format!("{}{}", path(option), optional(all, level)),
-                Said::Value(value) => expr(value, level),
+                TestAnswer::Text(text) => plain(&text.node),
+                TestAnswer::Option(option, all) => {
+                    format!("{}{}", path(option), optional(all, level))
+                }
+                TestAnswer::Value(value) => expr(value, level),
             };
             format!("answers {} {said}", asked(step))
         }
@@ -53,7 +56,7 @@ fn item(out: &mut Out, node: &TestItem) {
 }
 
 /// `child/s[1]`
-fn asked(Asked { path, step, element }: &Asked) -> String {
+fn asked(StepRef { path, step, element }: &StepRef) -> String {
     let names = path.iter().chain([step]).map(|name| lower(&name.node));
     let names: Vec<String> = names.collect();
     let element = element.as_ref().map_or(String::new(), |nth| format!("[{}]", nth.node));
@@ -63,24 +66,24 @@ fn asked(Asked { path, step, element }: &Asked) -> String {
 fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String {
     let not = if *negated { "not " } else { "" };
     let what = match what {
-        Told::Holds(condition) => expr(condition, level),
-        Told::At(states) => format!("at {}", paths(states)),
-        Told::Ended(None) => "ended".to_owned(),
-        Told::Ended(Some(status)) => format!("ended {}", status.node),
-        Told::Offered(names, is_only) => {
+        Assertion::Holds(condition) => expr(condition, level),
+        Assertion::At(states) => format!("at {}", paths(states)),
+        Assertion::Ended(None) => "ended".to_owned(),
+        Assertion::Ended(Some(status)) => format!("ended {}", status.node),
+        Assertion::Offered(names, is_only) => {
             format!("offered {}{}", if *is_only { "only " } else { "" }, paths(names))
         }
-        Told::Denied(None) => "denied".to_owned(),
-        Told::Denied(Some(state)) => format!("denied -> {}", path(state)),
-        Told::Called(name, all) => {
+        Assertion::Denied(None) => "denied".to_owned(),
+        Assertion::Denied(Some(state)) => format!("denied -> {}", path(state)),
+        Assertion::Called(name, all) => {
             let all = all.as_ref().map_or(String::new(), |all| arguments(all, level));
             format!("called {}{all}", path(name))
         }
-        Told::Asked(step) => format!("asked {}", lower(&step.node)),
-        Told::Prompt(step, text) => {
+        Assertion::Asked(step) => format!("asked {}", lower(&step.node)),
+        Assertion::Prompt(step, text) => {
             format!("prompt of {} contains {}", lower(&step.node), plain(&text.node))
         }
-        Told::Text(name, text) => {
+        Assertion::Text(name, text) => {
             format!("{} contains {}", lower(&name.node), plain(&text.node))
         }
     };
@@ -91,10 +94,10 @@ fn paths(all: &[Path]) -> String {
     all.iter().map(path).collect::<Vec<_>>().join(", ")
 }
 
-fn why(why: &Why) -> String {
+fn why(why: &FailureReason) -> String {
     match why {
-        Why::Kind(word) => lower(&word.node),
-        Why::Text(text) => plain(&text.node),
+        FailureReason::Kind(word) => lower(&word.node),
+        FailureReason::Text(text) => plain(&text.node),
     }
 }
 

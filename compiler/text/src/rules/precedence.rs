@@ -9,13 +9,13 @@ use crate::span::Span;
 use std::collections::BTreeMap;
 
 /// A rule whose findings are suppressed by others.
-struct Yield {
+struct Suppression {
     rule: &'static Rule,
-    to: To,
+    by: SuppressedBy,
 }
 
 /// What suppresses a finding at the same place. A finding without a construct that it is about is never suppressed.
-enum To {
+enum SuppressedBy {
     /// Findings of these rules, at their span or a related one.
     Rules(&'static [&'static Rule]),
     /// Errors of these rules.
@@ -25,59 +25,65 @@ enum To {
 }
 
 /// The rules whose findings may be suppressed, each once.
-static YIELDS: &[Yield] = &[
+static SUPPRESSIONS: &[Suppression] = &[
     // A cycle of such transitions is reported as a cycle.
-    Yield { rule: &left_at_once::RULE, to: To::Rules(&[&eventless_cycle::RULE]) },
+    Suppression { rule: &left_at_once::RULE, by: SuppressedBy::Rules(&[&eventless_cycle::RULE]) },
     // The missing or misspelt key is the prompt.
-    Yield {
+    Suppression {
         rule: &missing_prompt::RULE,
-        to: To::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
+        by: SuppressedBy::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
     },
     // What nothing sets, or only later, is empty in the list, too.
-    Yield {
+    Suppression {
         rule: &empty_fan_out::RULE,
-        to: To::Rules(&[&never_set::RULE, &read_before_set::RULE]),
+        by: SuppressedBy::Rules(&[&never_set::RULE, &read_before_set::RULE]),
     },
     // The values there are a consequence of the other finding.
-    Yield { rule: &never_set::RULE, to: To::All },
-    Yield { rule: &lost_count::RULE, to: To::All },
-    Yield { rule: &dead_line::RULE, to: To::All },
+    Suppression { rule: &never_set::RULE, by: SuppressedBy::All },
+    Suppression { rule: &lost_count::RULE, by: SuppressedBy::All },
+    Suppression { rule: &dead_line::RULE, by: SuppressedBy::All },
 ];
 
 /// Rules whose first finding represents all that blame the same constructs.
 static GROUPED: &[&Rule] = &[&read_before_set::RULE];
 
 /// Removes the findings that others suppress.
-pub fn leave_out(found: &mut Vec<Diagnostic>) {
-    for (row, Yield { rule, to }) in YIELDS.iter().enumerate() {
+pub fn suppress(found: &mut Vec<Diagnostic>) {
+    for (row, Suppression { rule, by: to }) in SUPPRESSIONS.iter().enumerate() {
         let is_below = |d: &Diagnostic| {
-            d.about.is_some() && YIELDS[row..].iter().any(|y| y.rule.code == d.rule.code)
+            d.about.is_some() && SUPPRESSIONS[row..].iter().any(|y| y.rule.code == d.rule.code)
         };
         let listed = |rules: &[&Rule], d: &Diagnostic| rules.iter().any(|r| r.code == d.rule.code);
         let stronger = found.iter().enumerate().flat_map(|(nth, d)| {
             let places = match to {
-                To::Rules(rules) if listed(rules, d) => 1 + d.related.len(),
-                To::Errors(rules) => usize::from(listed(rules, d) && d.severity == Severity::Error),
-                To::All => usize::from(d.severity > Severity::Off && !is_below(d)),
-                To::Rules(_) => 0,
+                SuppressedBy::Rules(rules) if listed(rules, d) => 1 + d.related.len(),
+                SuppressedBy::Errors(rules) => {
+                    usize::from(listed(rules, d) && d.severity == Severity::Error)
+                }
+                SuppressedBy::All => usize::from(d.severity > Severity::Off && !is_below(d)),
+                SuppressedBy::Rules(_) => 0,
             };
             let all = std::iter::once(d.span).chain(d.related.iter().map(|(place, _)| *place));
             all.take(places).map(move |place| (place, nth))
         });
-        let stronger = Places::of(stronger.collect());
-        let gives_way = |d: &Diagnostic| {
+        let stronger = Places::new(stronger.collect());
+        let is_suppressed = |d: &Diagnostic| {
             let whole = d.about.filter(|_| d.rule.code == rule.code);
             whole.is_some_and(|whole| stronger.overlap(whole) || stronger.overlap(d.span))
         };
-        found.retain(|d| !gives_way(d));
+        found.retain(|d| !is_suppressed(d));
     }
 }
 
 /// Turns findings that are consequences of another into related spans of that one. `charts` contains the spans of the charts; `text`
 /// returns the source text of a span.
-pub fn fold<'t>(found: &mut Vec<Diagnostic>, charts: &[Span], text: impl Fn(Span) -> &'t str) {
+pub fn group_by_cause<'t>(
+    found: &mut Vec<Diagnostic>,
+    charts: &[Span],
+    text: impl Fn(Span) -> &'t str,
+) {
     let around = |place: Span| {
-        charts.iter().copied().filter(|chart| holds(*chart, place)).max_by_key(|c| c.start)
+        charts.iter().copied().filter(|chart| contains(*chart, place)).max_by_key(|c| c.start)
     };
     let mut broken: Vec<(Span, usize)> = Vec::new();
     let mut names: BTreeMap<&str, Vec<(usize, Span)>> = BTreeMap::new();
@@ -92,7 +98,7 @@ pub fn fold<'t>(found: &mut Vec<Diagnostic>, charts: &[Span], text: impl Fn(Span
             }
         }
     }
-    let broken = Places::of(broken);
+    let broken = Places::new(broken);
     // By rule and blamed constructs.
     let mut first: BTreeMap<(&str, &[Span]), usize> = BTreeMap::new();
     let cause = |nth: usize, finding: &'_ Diagnostic| {
@@ -105,7 +111,7 @@ pub fn fold<'t>(found: &mut Vec<Diagnostic>, charts: &[Span], text: impl Fn(Span
             let is_lost = |(root, place): &&(usize, Span)| {
                 finding.rule.code == unknown_name::RULE.code
                     && *root != nth
-                    && holds(*place, finding.span)
+                    && contains(*place, finding.span)
             };
             all.iter().find(is_lost).map(|(root, _)| *root)
         };
@@ -175,7 +181,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(mut rows: Vec<(Span, usize)>) -> Self {
+    fn new(mut rows: Vec<(Span, usize)>) -> Self {
         rows.sort_unstable();
         let mut last: Vec<(usize, Option<usize>)> = Vec::with_capacity(rows.len());
         for (nth, (place, owner)) in rows.iter().enumerate() {
@@ -219,7 +225,7 @@ impl Places {
     }
 }
 
-fn holds(outer: Span, inner: Span) -> bool {
+fn contains(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
@@ -246,7 +252,7 @@ mod tests {
                 span(random(2) as u32, start, start + random(6) as usize)
             };
             let rows: Vec<(Span, usize)> = (0..8).map(|nth| (place(), nth % 3)).collect();
-            let places = Places::of(rows.clone());
+            let places = Places::new(rows.clone());
             let asked = place();
             let overlaps = |one: Span| {
                 one == asked
@@ -254,7 +260,7 @@ mod tests {
             };
             assert_eq!(places.overlap(asked), rows.iter().any(|(one, _)| overlaps(*one)));
             let around =
-                |owner: usize| rows.iter().any(|(one, of)| *of == owner && holds(*one, asked));
+                |owner: usize| rows.iter().any(|(one, of)| *of == owner && contains(*one, asked));
             match places.around(asked, 1) {
                 Some(owner) => assert!(owner != 1 && around(owner), "{asked:?} {rows:?}"),
                 None => assert!(!around(0) && !around(2), "{asked:?} {rows:?}"),

@@ -168,12 +168,12 @@ pub struct Insert {
     /// `if`.
     pub guard: Option<Expr>,
     /// `at`; the end by default.
-    pub place: Place,
+    pub place: InsertPosition,
 }
 
 /// Where a component is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum InsertPosition {
     /// `at start`.
     Start,
     /// `at end`.
@@ -340,12 +340,12 @@ pub enum Argument {
     /// `a before b`.
     Before(Path, Path),
     /// `n turns`, `n calls`.
-    Bound(Bound),
+    Bound(UnitBound),
 }
 
 /// A bound with its unit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
+pub struct UnitBound {
     /// The number.
     pub expr: Expr,
     /// `turns`, `calls`.

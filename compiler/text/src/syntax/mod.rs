@@ -10,9 +10,10 @@ mod state;
 mod test;
 
 pub use declare::{
-    Argument, Bound, Chart, ChartItem, Check, Client, ClientOption, Component, Enum, FailWord,
-    Field, Function, FunctionKind, Import, Insert, Item, Limit, Meta, MetaValue, Method, Param,
-    Place, Policy, Predicate, Record, Tool, ToolPattern, ToolSet, Variable, VariableKind,
+    Argument, Chart, ChartItem, Check, Client, ClientOption, Component, Enum, FailWord, Field,
+    Function, FunctionKind, Import, Insert, InsertPosition, Item, Limit, Meta, MetaValue, Method,
+    Param, Policy, Predicate, Record, Tool, ToolPattern, ToolSet, UnitBound, Variable,
+    VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Binding, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
@@ -20,11 +21,13 @@ pub use expr::{
 };
 pub use name::{CATCH_ALL, RESERVED, is_lower_snake, is_reserved, is_upper_camel};
 pub use state::{
-    Allow, Ask, AskElse, Deadline, Done, Each, EventPattern, From, Given, History, Initial, Line,
-    LineKind, Lost, May, MayKind, Outcome, OutcomeKind, Run, State, StateBody, StateItem,
-    StateKind, Step, StepItem, StepKind, Tail, Target,
+    Allow, Ask, AskElse, Deadline, Done, Each, EventPattern, From, History, Initial, Line,
+    LineKind, Lost, May, MayKind, Outcome, OutcomeKind, ParamArgument, Run, State, StateBody,
+    StateItem, StateKind, Step, StepItem, StepKind, Tail, Target,
 };
-pub use test::{Asked, Expectation, GivenFunction, Said, Scenario, TestItem, Told, Why};
+pub use test::{
+    Assertion, Expectation, FailureReason, GivenFunction, Scenario, StepRef, TestAnswer, TestItem,
+};
 
 use crate::span::{FileId, Ident, Span, Spanned};
 

@@ -283,7 +283,7 @@ pub struct Run {
     /// The chart to run.
     pub chart: Ident,
     /// Its params.
-    pub arguments: Vec<Given>,
+    pub arguments: Vec<ParamArgument>,
     /// `at entry`: when the step's state is entered, not in the walk of a turn.
     pub at_entry: bool,
     /// `events all`, `events none`: which events of this chart are passed on.
@@ -292,7 +292,7 @@ pub struct Run {
 
 /// An argument for a param, by position or by name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Given {
+pub struct ParamArgument {
     /// `name:`.
     pub name: Option<Ident>,
     /// Its value.

@@ -34,13 +34,13 @@ pub enum TestItem {
     /// `wait 5s`.
     Wait(Expr),
     /// `answers s …`.
-    Answers(Asked, Said),
+    Answers(StepRef, TestAnswer),
     /// `fails s timeout`.
-    Fails(Asked, Why),
+    Fails(StepRef, FailureReason),
     /// `tool a.b returns 1`.
     Returns(Path, Expr),
     /// `tool a.b fails "why"`.
-    ToolFails(Path, Why),
+    ToolFails(Path, FailureReason),
     /// `expect …`.
     Expect(Expectation),
     /// A part that recovery skipped.
@@ -49,7 +49,7 @@ pub enum TestItem {
 
 /// Who is asked: `s`, `child/s`, `s[1]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct StepRef {
     /// The `run` steps that lead to the chart, outermost first.
     pub path: Vec<Ident>,
     /// The step.
@@ -66,12 +66,12 @@ pub struct GivenFunction {
     /// The expected arguments; `None` matches any.
     pub arguments: Option<Vec<Expr>>,
     /// The result, or the reason why it fails.
-    pub result: Result<Expr, Why>,
+    pub result: Result<Expr, FailureReason>,
 }
 
 /// An answer of a model or a person.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum TestAnswer {
     /// A literal text.
     Text(Spanned<String>),
     /// An option or a tool, with its arguments.
@@ -82,7 +82,7 @@ pub enum Said {
 
 /// How a call fails.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Why {
+pub enum FailureReason {
     /// `timeout`, `rate_limited`, …
     Kind(Ident),
     /// Any other reason.
@@ -95,12 +95,12 @@ pub struct Expectation {
     /// `not` before an expectation that is not an expression.
     pub negated: bool,
     /// The expectation itself.
-    pub what: Told,
+    pub what: Assertion,
 }
 
 /// What is expected.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum Assertion {
     /// A condition.
     Holds(Expr),
     /// `at s, t`.

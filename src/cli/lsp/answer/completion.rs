@@ -3,7 +3,7 @@
 use super::navigation::place;
 use super::{Refusal, View};
 use crate::editor::complete::{Completion, CompletionKind, Insert, complete, in_placeholder};
-use crate::editor::yaml::{self, Format, Item, ItemKind};
+use crate::editor::yaml::{self, CompletionItem, Format, ItemKind};
 use chartc_text::front;
 use chartc_text::source::Source;
 use chartc_text::span::Span;
@@ -30,7 +30,7 @@ pub(super) fn items(
         .map(|found| item(view, source, found))
         .collect();
     if front::of(source).name == front::agent::FRONTEND.name
-        && let Some(format) = Format::of(&source.name, &source.text)
+        && let Some(format) = Format::from_path(&source.name, &source.text)
     {
         // A value may be an expression, or a mapping that is about to begin.
         let names = yaml::names(done, file, offset as usize);
@@ -84,7 +84,7 @@ fn item(view: &View<'_>, source: &Source, found: Completion) -> lsp::CompletionI
     shown(
         view,
         source,
-        Shown {
+        CommonItem {
             label: found.label,
             kind,
             detail: found.detail,
@@ -100,7 +100,7 @@ fn item(view: &View<'_>, source: &Source, found: Completion) -> lsp::CompletionI
 fn yaml_item(
     view: &View<'_>,
     source: &Source,
-    found: Item,
+    found: CompletionItem,
     replaces: Span,
     sort: usize,
 ) -> lsp::CompletionItem {
@@ -113,7 +113,7 @@ fn yaml_item(
     let mut item = shown(
         view,
         source,
-        Shown {
+        CommonItem {
             label: found.label,
             kind,
             detail: String::new(),
@@ -130,7 +130,7 @@ fn yaml_item(
 }
 
 /// What all items have.
-struct Shown {
+struct CommonItem {
     label: String,
     kind: lsp::CompletionItemKind,
     detail: String,
@@ -141,7 +141,7 @@ struct Shown {
     sort: usize,
 }
 
-fn shown(view: &View<'_>, source: &Source, item: Shown) -> lsp::CompletionItem {
+fn shown(view: &View<'_>, source: &Source, item: CommonItem) -> lsp::CompletionItem {
     let given = |text: String| (!text.is_empty()).then_some(text);
     // An editor without places to fill in gets the words around them.
     let can_fill = view.client.snippets;

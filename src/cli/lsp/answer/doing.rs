@@ -5,7 +5,7 @@
 
 use super::extension::{TestsParams, run_tests};
 use super::{Refusal, View};
-use crate::editor::actions::{Action, Kind, actions};
+use crate::editor::actions::{Action, ActionKind, actions};
 use crate::editor::lenses::{Lens, Task, lenses};
 use chartc_text::diagnostic::Rule;
 use chartc_text::span::Span;
@@ -58,12 +58,14 @@ pub(super) fn code_action(
     let at = |place| view.client.encoding.offset(source, place) as usize;
     let (start, end) = (at(params.range.start), at(params.range.end));
     let span = Span::new(file, start.min(end), start.max(end));
-    let paper = view.paper(done);
+    let mapper = view.mapper(done);
     let mut shown = Vec::new();
     for action in actions(done, span) {
         let kind = match action.kind {
-            Kind::Fix { .. } | Kind::Allow | Kind::Explain(_) => lsp::CodeActionKind::QuickFix,
-            Kind::FixAll => lsp::CodeActionKind::SourceFixAll,
+            ActionKind::Fix { .. } | ActionKind::Allow | ActionKind::Explain(_) => {
+                lsp::CodeActionKind::QuickFix
+            }
+            ActionKind::FixAll => lsp::CodeActionKind::SourceFixAll,
         };
         let is_wanted = |only: &Vec<lsp::CodeActionKind>| {
             only.iter().any(|only| {
@@ -75,11 +77,11 @@ pub(super) fn code_action(
             continue;
         }
         let command = match action.kind {
-            Kind::Explain(rule) => Some(explain(view, rule, &action)),
-            Kind::Fix { .. } | Kind::Allow | Kind::FixAll => None,
+            ActionKind::Explain(rule) => Some(explain(view, rule, &action)),
+            ActionKind::Fix { .. } | ActionKind::Allow | ActionKind::FixAll => None,
         };
         let about = action.about.iter().filter_map(|nth| done.diagnostics.get(*nth));
-        let diagnostics: Vec<lsp::Diagnostic> = about.map(|found| paper.finding(found)).collect();
+        let diagnostics: Vec<lsp::Diagnostic> = about.map(|found| mapper.finding(found)).collect();
         let mut edits: BTreeMap<String, Vec<lsp::TextEdit>> = BTreeMap::new();
         for (place, text) in &action.edits {
             let name = done.sources.get(place.file).name.clone();
@@ -92,7 +94,7 @@ pub(super) fn code_action(
             title: action.title,
             kind: Some(kind),
             diagnostics: (!diagnostics.is_empty()).then_some(diagnostics),
-            is_preferred: matches!(action.kind, Kind::Fix { is_safe: true }).then_some(true),
+            is_preferred: matches!(action.kind, ActionKind::Fix { is_safe: true }).then_some(true),
             edit,
             command,
             ..lsp::CodeAction::default()

@@ -74,7 +74,7 @@ pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<P
         .filter_map(|path| chart.state_ids().find(|id| chart.state(*id).path == *path));
     let options = Options { highlight: named.chain(here).collect(), ..Options::default() };
     let (dot, arrows) = dot::with_ids(chart, chosen.map(), &options);
-    let span = |line: TransitionId| chosen.map().line(line).whole;
+    let span = |line: TransitionId| chosen.map().transition(line).whole;
     let edge = at.and_then(|at| {
         let around = |span: Span| span.file == file && span.start <= at && at <= span.end;
         let there = arrows.iter().filter(|(_, line)| around(span(*line)));

@@ -4,7 +4,7 @@
 
 use super::super::settings::Settings;
 use super::capabilities::Client;
-use super::findings::Paper;
+use super::findings::LspMapper;
 use super::places::Places;
 use super::texts::Texts;
 use crate::Compilation;
@@ -110,9 +110,9 @@ impl View<'_> {
     }
 
     /// What spans of a compilation are translated with.
-    pub(super) fn paper<'p>(&'p self, done: &'p Compilation) -> Paper<'p> {
+    pub(super) fn mapper<'p>(&'p self, done: &'p Compilation) -> LspMapper<'p> {
         let (encoding, sources) = (self.client.encoding, &done.sources);
-        Paper { sources, encoding, places: self.places, texts: self.texts }
+        LspMapper { sources, encoding, places: self.places, texts: self.texts }
     }
 }
 

@@ -27,9 +27,9 @@ pub(super) fn definition(
     let (done, file) = view.compiled()?;
     let position = params.text_document_position_params.position;
     let (_, offset) = place(view, done, file, position);
-    let paper = view.paper(done);
+    let mapper = view.mapper(done);
     let found = names::definition(done, file, offset as usize);
-    Ok(found.into_iter().filter_map(|span| paper.location(span)).collect())
+    Ok(found.into_iter().filter_map(|span| mapper.location(span)).collect())
 }
 
 /// `textDocument/references`.
@@ -50,9 +50,9 @@ pub(super) fn references(
         Some((all, file))
     });
     let (done, file) = same.unwrap_or((own, file));
-    let paper = view.paper(done);
+    let mapper = view.mapper(done);
     let found: Vec<Span> = names::references(done, file, offset as usize, with_declaration);
-    Ok(found.into_iter().filter_map(|span| paper.location(span)).collect())
+    Ok(found.into_iter().filter_map(|span| mapper.location(span)).collect())
 }
 
 /// `textDocument/documentHighlight`.

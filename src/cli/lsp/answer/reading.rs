@@ -3,7 +3,7 @@
 use super::navigation::place;
 use super::{Refusal, View};
 use crate::editor::folds::{FoldKind, folds};
-use crate::editor::hints::{Kind, hints};
+use crate::editor::hints::{HintKind, hints};
 use crate::editor::hover;
 use crate::editor::tokens::{Modifiers, Token, TokenKind, tokens};
 use crate::editor::yaml::{self, Format};
@@ -21,7 +21,7 @@ pub(super) fn hover(
     let found = hover::hover(done, file, offset as usize).map(|found| (found.span, found.markdown));
     let found = found.or_else(|| {
         // What a key of an agent means.
-        let format = Format::of(&source.name, &source.text)?;
+        let format = Format::from_path(&source.name, &source.text)?;
         let found = yaml::hover(format, &source.text, offset as usize)?;
         Some((Span::new(file, found.at.start, found.at.end), found.text))
     });
@@ -70,20 +70,20 @@ pub(super) fn inlay(
     let at = |place| encoding.offset(source, place) as usize;
     let range = at(params.range.start)..at(params.range.end);
     let wanted = view.client.settings.inlay_hints;
-    let is_wanted = |kind: &Kind| match kind {
-        Kind::Type => wanted.types,
-        Kind::Parameter => wanted.parameters,
-        Kind::Policy => wanted.limits,
-        Kind::Calls => wanted.costs,
+    let is_wanted = |kind: &HintKind| match kind {
+        HintKind::Type => wanted.types,
+        HintKind::Parameter => wanted.parameters,
+        HintKind::Policy => wanted.limits,
+        HintKind::Calls => wanted.costs,
     };
-    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(is_wanted).collect();
+    let kinds: Vec<HintKind> = HintKind::ALL.into_iter().filter(is_wanted).collect();
     let shown = |hint: crate::editor::hints::Hint| lsp::InlayHint {
         position: encoding.position(source, hint.offset as u32),
         label: lsp::Label::String(hint.text),
         kind: match hint.kind {
-            Kind::Type => Some(lsp::InlayHintKind::Type),
-            Kind::Parameter => Some(lsp::InlayHintKind::Parameter),
-            Kind::Policy | Kind::Calls => None,
+            HintKind::Type => Some(lsp::InlayHintKind::Type),
+            HintKind::Parameter => Some(lsp::InlayHintKind::Parameter),
+            HintKind::Policy | HintKind::Calls => None,
         },
         text_edits: None,
         tooltip: None,

@@ -94,10 +94,10 @@ pub(super) fn workspace(
     params: lsp::WorkspaceSymbolParams,
 ) -> Result<Vec<lsp::SymbolInformation>, Refusal> {
     let Some(done) = view.everything() else { return Ok(Vec::new()) };
-    let paper = view.paper(&done);
+    let mapper = view.mapper(&done);
     let found = search(&done, &params.query).into_iter().take(MOST);
     let shown = found.filter_map(|one| {
-        let location = paper.location(one.symbol.name_span)?;
+        let location = mapper.location(one.symbol.name_span)?;
         let container = Some(one.container.as_str()).filter(|name| !name.is_empty());
         Some(information(&one.symbol, container, location))
     });

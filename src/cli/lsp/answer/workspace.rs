@@ -33,7 +33,7 @@ impl View<'_> {
     /// # Errors
     /// The folder that is open is gone.
     pub(super) fn overlay(&self) -> Result<Overlay, Refusal> {
-        Overlay::of(self.texts, self.places).map_err(Refusal::Impossible)
+        Overlay::new(self.texts, self.places).map_err(Refusal::Impossible)
     }
 
     /// All charts and agents with what their names mean, without what needs exploration. `None` if the folder that is open is gone.

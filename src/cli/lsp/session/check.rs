@@ -1,9 +1,9 @@
 //! Which text is checked when, and what is shown of its findings.
 
-use super::{Known, Session, now};
+use super::{Session, TextState, now};
 use crate::Compilation;
 use crate::cli::lsp::checker::{Depth, Done, Fault, Job};
-use crate::cli::lsp::findings::Paper;
+use crate::cli::lsp::findings::LspMapper;
 use crate::cli::lsp::texts::Overlay;
 use gen_lsp_types as lsp;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(60);
 const LONG: Duration = Duration::from_secs(2);
 
 /// How long to wait before a check.
-fn pause(known: &Known) -> Duration {
+fn pause(known: &TextState) -> Duration {
     known.took.map_or(Duration::ZERO, |took| took.min(SHORT))
 }
 
@@ -63,7 +63,7 @@ impl Session {
         if depth == Depth::Full {
             names.extend(beside(&open.name));
         }
-        let overlay = match Overlay::of(&self.texts, &self.places) {
+        let overlay = match Overlay::new(&self.texts, &self.places) {
             Ok(overlay) => overlay,
             Err(why) => return self.complain(Some(why)),
         };
@@ -141,18 +141,18 @@ impl Session {
 
     /// Shows the findings of a text, and those of files that are not open but were read for it.
     pub(super) fn publish(&mut self, uri: &lsp::Uri) {
-        let Some(Known { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
+        let Some(TextState { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
             return;
         };
         let (done, mut gone) = (Arc::clone(done), shown.clone());
-        let paper = self.paper(&done);
+        let mapper = self.mapper(&done);
         let mut files: BTreeMap<lsp::Uri, Vec<lsp::Diagnostic>> = BTreeMap::new();
         files.insert(uri.clone(), Vec::new());
         for found in &done.diagnostics {
-            let Some(other) = paper.uri(found.span.file) else { continue };
+            let Some(other) = mapper.uri(found.span.file) else { continue };
             // An open text shows what its own check finds.
             if other == *uri || self.texts.get(&other).is_none() {
-                files.entry(other).or_default().push(paper.finding(found));
+                files.entry(other).or_default().push(mapper.finding(found));
             }
         }
         let now: BTreeSet<lsp::Uri> = files.keys().cloned().collect();
@@ -184,8 +184,8 @@ impl Session {
         self.tell("textDocument/publishDiagnostics", &params);
     }
 
-    pub(super) fn paper<'p>(&'p self, done: &'p Compilation) -> Paper<'p> {
-        Paper {
+    pub(super) fn mapper<'p>(&'p self, done: &'p Compilation) -> LspMapper<'p> {
+        LspMapper {
             sources: &done.sources,
             encoding: self.client.encoding,
             places: &self.places,

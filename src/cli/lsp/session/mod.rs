@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// What is known of an open text.
 #[derive(Default)]
-struct Known {
+struct TextState {
     /// The compilation of the text as it is. One of an earlier text answers nothing, and would take memory beside the next one.
     compilation: Option<Arc<Compilation>>,
     /// The names of the files that the last check has read.
@@ -37,7 +37,7 @@ struct Known {
     shown: BTreeSet<lsp::Uri>,
 }
 
-impl Known {
+impl TextState {
     /// Keeps the compilation of the text as it is; gives the one before.
     fn keep(&mut self, compilation: Arc<Compilation>) -> Option<Arc<Compilation>> {
         let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
@@ -63,7 +63,7 @@ pub(super) struct Session {
     places: Places,
     texts: Texts,
     settings: Arc<Settings>,
-    known: BTreeMap<lsp::Uri, Known>,
+    known: BTreeMap<lsp::Uri, TextState>,
     waiting: Vec<Waiting>,
     checker: Checker,
     is_checking: bool,

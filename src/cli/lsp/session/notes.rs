@@ -1,6 +1,6 @@
 //! What the client says that needs no answer: texts and files that change.
 
-use super::{Known, Session, now, settings};
+use super::{Session, TextState, now, settings};
 use crate::cli::Exit;
 use crate::cli::config::NAME;
 use crate::cli::lsp::capabilities::Wishes;
@@ -50,7 +50,7 @@ impl Session {
                     self.asked_settings = Some(self.ask("workspace/configuration", items));
                 } else {
                     self.client.settings =
-                        Wishes::of(params.get("settings").cloned().unwrap_or_default());
+                        Wishes::from_value(params.get("settings").cloned().unwrap_or_default());
                 }
             }
             "$/cancelRequest" => self.cancel(params.get("id")),
@@ -69,7 +69,7 @@ impl Session {
             return;
         }
         self.texts.open(item.uri.clone(), name, &item.text, item.version);
-        self.known.insert(item.uri, Known { wants_all: true, ..Known::default() });
+        self.known.insert(item.uri, TextState { wants_all: true, ..TextState::default() });
         self.all_changed();
     }
 

@@ -103,7 +103,7 @@ impl Session {
         let is_settings = self.asked_settings.as_ref() == Some(&id);
         if let (true, Ok(result)) = (is_settings, response_result) {
             let first = result.as_array().and_then(|all| all.first()).cloned().unwrap_or_default();
-            self.client.settings = Wishes::of(first);
+            self.client.settings = Wishes::from_value(first);
         }
     }
 

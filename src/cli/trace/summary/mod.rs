@@ -4,7 +4,7 @@ mod shown;
 
 pub(super) use shown::list;
 
-use super::count::{State, Tool, Transition};
+use super::count::{StateCost, Tool, Transition};
 use super::read::Read;
 use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
@@ -67,7 +67,7 @@ struct Chart {
     refused: u64,
     /// `error.*` events.
     errors: Counts,
-    states: BTreeMap<String, State>,
+    states: BTreeMap<String, StateCost>,
     transitions: Vec<Transition>,
     #[serde(skip)]
     taken: BTreeMap<(String, u32), Transition>,
@@ -75,7 +75,7 @@ struct Chart {
 
 /// One run while its totals are computed.
 #[derive(Default)]
-struct Run {
+struct RunTotals {
     chart: String,
     /// The time at which each active state was entered.
     since: BTreeMap<String, u64>,
@@ -88,7 +88,7 @@ struct Run {
 
 impl Summary {
     /// The totals of all traces together.
-    pub(super) fn of(traces: &[Read]) -> Self {
+    pub(super) fn from_traces(traces: &[Read]) -> Self {
         let mut sums = Sums::new(traces.len());
         for trace in traces {
             for line in &trace.lines {
@@ -99,7 +99,7 @@ impl Summary {
         sums.summary(traces.iter().map(|trace| trace.faults.len()).sum())
     }
 
-    fn close(&mut self, run: Run, at: u64) {
+    fn close(&mut self, run: RunTotals, at: u64) {
         let chart = self.charts.entry(run.chart).or_default();
         // A run that has ended has left all its states.
         for (path, since) in run.since {
@@ -138,7 +138,7 @@ impl Summary {
 pub(super) struct Sums {
     summary: Summary,
     /// By agent, and by the steps that lead to the chart.
-    runs: BTreeMap<String, BTreeMap<String, Run>>,
+    runs: BTreeMap<String, BTreeMap<String, RunTotals>>,
 }
 
 impl Sums {
@@ -154,7 +154,7 @@ impl Sums {
         }
         let Some(runs) = self.runs.get_mut(agent) else { return };
         if let What::Run { chart, .. } = &line.what {
-            let run = Run { chart: chart.clone(), begun: line.at_ms, ..Run::default() };
+            let run = RunTotals { chart: chart.clone(), begun: line.at_ms, ..RunTotals::default() };
             if let Some(over) = runs.insert(line.child.clone(), run) {
                 self.summary.close(over, line.at_ms);
             }
@@ -163,7 +163,7 @@ impl Sums {
         }
         if !runs.contains_key(&line.child) {
             // Without its first line, a trace does not name its chart.
-            runs.insert(line.child.clone(), Run::default());
+            runs.insert(line.child.clone(), RunTotals::default());
         }
         let Some(run) = runs.get_mut(&line.child) else { return };
         if !self.summary.charts.contains_key(&run.chart) {
@@ -197,12 +197,12 @@ fn count(counts: &mut Counts, name: &str) {
 }
 
 impl Chart {
-    fn state(&mut self, path: &str) -> &mut State {
+    fn state(&mut self, path: &str) -> &mut StateCost {
         self.states.entry(path.to_owned()).or_default()
     }
 
-    fn line(&mut self, run: &mut Run, line: &Line) {
-        let leaf = |run: &Run, step: &str| run.leaves.get(step).cloned().unwrap_or_default();
+    fn line(&mut self, run: &mut RunTotals, line: &Line) {
+        let leaf = |run: &RunTotals, step: &str| run.leaves.get(step).cloned().unwrap_or_default();
         match &line.what {
             What::Turn { .. } => self.turns += 1,
             What::Entered { state } => {

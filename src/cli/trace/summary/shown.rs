@@ -2,14 +2,14 @@
 
 use super::{Chart, Counts, Summary};
 use crate::cli::columns::columns;
-use crate::cli::output::Page;
-use crate::cli::trace::count::{State, Tool};
+use crate::cli::output::StyledText;
+use crate::cli::trace::count::{StateCost, Tool};
 use crate::cli::trace::tell::{number, state, time};
 
 impl Summary {
     /// For people.
-    pub(in crate::cli::trace) fn text(&self) -> Page {
-        let mut out = Page::default();
+    pub(in crate::cli::trace) fn text(&self) -> StyledText {
+        let mut out = StyledText::default();
         for (name, chart) in &self.charts {
             if !out.is_empty() {
                 out.line("");
@@ -20,8 +20,8 @@ impl Summary {
     }
 
     /// What the states cost, chart by chart.
-    pub(in crate::cli::trace) fn states(&self) -> Page {
-        let mut out = Page::default();
+    pub(in crate::cli::trace) fn states(&self) -> StyledText {
+        let mut out = StyledText::default();
         for (name, chart) in &self.charts {
             if !out.is_empty() {
                 out.line("");
@@ -36,9 +36,9 @@ impl Summary {
 }
 
 impl Chart {
-    fn text(&self, name: &str) -> Page {
+    fn text(&self, name: &str) -> StyledText {
         let name = if name.is_empty() { "a chart without its `run` line" } else { name };
-        let mut out = Page::default();
+        let mut out = StyledText::default();
         out.line(format!("{name}: {}, {}", number(self.runs, "run"), list(&self.ended)));
         let mut row = |what: &str, text: String| {
             if !text.is_empty() {
@@ -110,9 +110,9 @@ impl Chart {
         text
     }
 
-    fn states(&self) -> Page {
-        let is_shown = |(path, row): &(&String, &State)| !path.is_empty() || row.questions > 0;
-        let rows: Vec<(&String, &State)> = self.states.iter().filter(is_shown).collect();
+    fn states(&self) -> StyledText {
+        let is_shown = |(path, row): &(&String, &StateCost)| !path.is_empty() || row.questions > 0;
+        let rows: Vec<(&String, &StateCost)> = self.states.iter().filter(is_shown).collect();
         let tokens = rows.iter().any(|(_, row)| row.tokens > 0);
         let cost = rows.iter().any(|(_, row)| row.cost > 0.0);
         let failed = rows.iter().any(|(_, row)| row.failed > 0);
@@ -120,7 +120,7 @@ impl Chart {
         head.extend(failed.then_some("failed"));
         head.extend(tokens.then_some("tokens"));
         head.extend(cost.then_some("cost"));
-        let cells = |(path, row): &(&String, &State)| {
+        let cells = |(path, row): &(&String, &StateCost)| {
             let mut cells = vec![
                 state(path).to_owned(),
                 row.visits.to_string(),
@@ -136,7 +136,7 @@ impl Chart {
         columns(&head, &rows, &[1, 2, 3, 4, 5, 6])
     }
 
-    fn moves(&self) -> Page {
+    fn moves(&self) -> StyledText {
         let rows = self.transitions.iter().map(|row| {
             let to = if row.targets.is_empty() { "(stays)".into() } else { row.targets.join(", ") };
             vec![row.taken.to_string(), state(&row.state).to_owned(), row.trigger.clone(), to]

@@ -4,9 +4,9 @@ use super::log::Log;
 use super::states::json;
 use super::{VERSION, unknown};
 use crate::cli::columns::columns;
-use crate::cli::output::{Page, print, print_json};
+use crate::cli::output::{StyledText, print, print_json};
 use crate::cli::trace::tell::{number, time};
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_world::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -32,7 +32,12 @@ fn cascades(log: &mut Log) -> miette::Result<Cascades> {
 }
 
 /// Shows what followed from the actions of an agent.
-pub(super) fn tree(log: &mut Log, agent: &str, is_json: bool, paper: Paper) -> miette::Result<()> {
+pub(super) fn tree(
+    log: &mut Log,
+    agent: &str,
+    is_json: bool,
+    terminal: Terminal,
+) -> miette::Result<()> {
     #[derive(Serialize)]
     struct Shown {
         version: u32,
@@ -48,31 +53,31 @@ pub(super) fn tree(log: &mut Log, agent: &str, is_json: bool, paper: Paper) -> m
     if is_json {
         return print_json(&json(&Shown { version: VERSION, tree }));
     }
-    let mut page = Page::on(paper);
+    let mut out = StyledText::on(terminal);
     let effects = number(tree.effects, "effect");
     let reached = number(tree.reached, "other agent");
-    page.ink("1", format!("{agent}: {effects} on {reached}"));
-    deeds(&mut page, &tree.actions, tree.more, "");
-    print(&page)
+    out.styled("1", format!("{agent}: {effects} on {reached}"));
+    deeds(&mut out, &tree.actions, tree.more, "");
+    print(&out)
 }
 
 /// The actions of one agent, with what followed.
-fn deeds(page: &mut Page, deeds_: &[Deed], more: u64, margin: &str) {
+fn deeds(out: &mut StyledText, deeds_: &[Deed], more: u64, margin: &str) {
     for deed in deeds_ {
         let name = if deed.action.is_empty() { "an action" } else { &deed.action };
         let failed = if deed.failed { " (failed)" } else { "" };
-        page.line(format!("{margin}{} {name}{failed}, after line {}", time(deed.at_ms), deed.seq));
+        out.line(format!("{margin}{} {name}{failed}, after line {}", time(deed.at_ms), deed.seq));
         let count = deed.effects.len();
         for (nth, effect) in deed.effects.iter().enumerate() {
             let is_last = nth + 1 == count && deed.more == 0;
-            caused(page, effect, margin, is_last);
+            caused(out, effect, margin, is_last);
         }
-        rest(page, deed.more, "effect", margin);
+        rest(out, deed.more, "effect", margin);
     }
-    rest(page, more, "action", margin);
+    rest(out, more, "action", margin);
 }
 
-fn caused(page: &mut Page, effect: &Caused, margin: &str, is_last: bool) {
+fn caused(out: &mut StyledText, effect: &Caused, margin: &str, is_last: bool) {
     let branch = if is_last { "└ " } else { "├ " };
     let event = if effect.event.is_empty() { "is made" } else { &effect.event };
     let mut text = format!("{margin}{branch}{} {event}", effect.agent);
@@ -85,14 +90,14 @@ fn caused(page: &mut Page, effect: &Caused, margin: &str, is_last: bool) {
     if effect.again {
         text.push_str(" (shown above)");
     }
-    page.line(text);
+    out.line(text);
     let below = format!("{margin}{}", if is_last { "  " } else { "│ " });
-    deeds(page, &effect.actions, effect.more, &below);
+    deeds(out, &effect.actions, effect.more, &below);
 }
 
-fn rest(page: &mut Page, more: u64, word: &str, margin: &str) {
+fn rest(out: &mut StyledText, more: u64, word: &str, margin: &str) {
     if more > 0 {
-        page.line(format!("{margin}… {} more", number(more, word)));
+        out.line(format!("{margin}… {} more", number(more, word)));
     }
 }
 
@@ -107,7 +112,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(all: &Cascades, most: usize) -> Self {
+    pub(super) fn new(all: &Cascades, most: usize) -> Self {
         let (effects, agents) = all.totals();
         Self { effects, agents, longest: all.longest(), influence: all.influence(most) }
     }
@@ -125,18 +130,18 @@ pub(super) fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     let all = cascades(log)?;
     let edges = all.edges();
     if is_json {
-        let sums = Sums::of(&all, usize::MAX);
+        let sums = Sums::new(&all, usize::MAX);
         return print_json(&json(&Shown { version: VERSION, sums, edges }));
     }
-    let sums = Sums::of(&all, MOST);
-    let mut page = Page::default();
+    let sums = Sums::new(&all, MOST);
+    let mut out = StyledText::default();
     let (effects, agents) = (number(sums.effects, "effect"), number(sums.agents, "agent"));
-    page.line(format!("{effects} of the actions of {agents}"));
+    out.line(format!("{effects} of the actions of {agents}"));
     if sums.effects == 0 {
-        return print(&page);
+        return print(&out);
     }
-    page.line("");
-    page.line("The most influential agents");
+    out.line("");
+    out.line("The most influential agents");
     let rows: Vec<Vec<String>> = (sums.influence.iter())
         .map(|row| {
             let counts = [row.effects, row.transitions, row.followed, row.reached];
@@ -145,22 +150,22 @@ pub(super) fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
         })
         .collect();
     let head = ["agent", "effects", "transitions", "with what followed", "agents reached"];
-    page.add(&columns(&head, &rows, &[1, 2, 3, 4]));
-    page.line("");
-    page.line("Who had effects on whom");
+    out.add(&columns(&head, &rows, &[1, 2, 3, 4]));
+    out.line("");
+    out.line("Who had effects on whom");
     let name = |name: &String| if name.is_empty() { "(the world)".into() } else { name.clone() };
     let row = |edge: &Edge| vec![name(&edge.from), name(&edge.to), edge.count.to_string()];
     let rows: Vec<Vec<String>> = edges.iter().take(MOST).map(row).collect();
-    page.add(&columns(&["from", "to", "effects"], &rows, &[2]));
-    rest(&mut page, edges.len().saturating_sub(MOST) as u64, "pair", "  ");
-    page.line("");
-    page.line(format!("The longest cascade: {}", number(sums.longest.len() as u64, "step")));
+    out.add(&columns(&["from", "to", "effects"], &rows, &[2]));
+    rest(&mut out, edges.len().saturating_sub(MOST) as u64, "pair", "  ");
+    out.line("");
+    out.line(format!("The longest cascade: {}", number(sums.longest.len() as u64, "step")));
     let row = |link: &Link| {
         let event = if link.event.is_empty() { "is made" } else { &link.event };
         vec![name(&link.from), link.action.clone(), link.to.clone(), event.to_owned()]
     };
     let shown: Vec<Vec<String>> = sums.longest.iter().take(2 * MOST).map(row).collect();
-    page.add(&columns(&["agent", "action", "to", "event"], &shown, &[]));
-    rest(&mut page, sums.longest.len().saturating_sub(2 * MOST) as u64, "step", "  ");
-    print(&page)
+    out.add(&columns(&["agent", "action", "to", "event"], &shown, &[]));
+    rest(&mut out, sums.longest.len().saturating_sub(2 * MOST) as u64, "step", "  ");
+    print(&out)
 }

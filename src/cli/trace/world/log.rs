@@ -29,7 +29,7 @@ pub(in crate::cli) struct Log {
 
 /// What every line of a log has.
 #[derive(Deserialize)]
-pub(super) struct Head<'t> {
+pub(super) struct LogHead<'t> {
     v: u32,
     #[serde(borrow)]
     pub(super) agent: Option<Cow<'t, str>>,
@@ -40,7 +40,7 @@ pub(super) struct Head<'t> {
 
 /// Whether a line is one of a log, with an `agent`; `None` if it is no line of a trace at all.
 pub(in crate::cli) fn names_agent(line: &str) -> Option<bool> {
-    let head: Head<'_> = serde_json::from_str(line).ok()?;
+    let head: LogHead<'_> = serde_json::from_str(line).ok()?;
     Some(head.agent.is_some())
 }
 
@@ -73,7 +73,7 @@ impl Log {
     /// Reads on. Lines that `is_wanted` refuses by their heads are not looked at any further; unreadable ones are skipped and reported.
     pub(super) fn read(
         &mut self,
-        is_wanted: impl Fn(&Head<'_>) -> bool,
+        is_wanted: impl Fn(&LogHead<'_>) -> bool,
         mut take: impl FnMut(Logged) -> ControlFlow<()>,
     ) -> miette::Result<()> {
         let mut bytes = Vec::new();
@@ -117,10 +117,10 @@ impl Log {
     /// A line with its time; nothing if it has no agent.
     fn logged(
         bytes: &[u8],
-        is_wanted: impl Fn(&Head<'_>) -> bool,
+        is_wanted: impl Fn(&LogHead<'_>) -> bool,
     ) -> Result<Option<(u64, Option<Logged>)>, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-        let head: Head<'_> = serde_json::from_str(text).map_err(|why| why.to_string())?;
+        let head: LogHead<'_> = serde_json::from_str(text).map_err(|why| why.to_string())?;
         if head.v != VERSION {
             return Err(format!("version {} of the trace is not known", head.v));
         }

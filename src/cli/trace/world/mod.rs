@@ -14,10 +14,10 @@ use super::summary::Sums;
 use crate::cli::Exit;
 use crate::cli::glance::{Style, plot};
 use crate::cli::output::{complain, is_unicode, print, print_json};
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_runtime::trace::Line;
 use chartc_text::diagnostic::nearest;
-use log::Head;
+use log::LogHead;
 use std::ops::ControlFlow;
 
 /// Version of the JSON of all views.
@@ -73,8 +73,8 @@ impl Views {
         self.agent.as_deref()
     }
 
-    fn style(&self, paper: Paper) -> Style {
-        Style { width: paper.width, is_unicode: is_unicode() && !self.ascii }
+    fn style(&self, terminal: Terminal) -> Style {
+        Style { width: terminal.width, is_unicode: is_unicode() && !self.ascii }
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn run(
     views: &Views,
     is_summary: bool,
     is_json: bool,
-    paper: Paper,
+    terminal: Terminal,
 ) -> miette::Result<Exit> {
     if views.at.is_some() && views.agents_in.is_none() && !views.distribution {
         return Err(miette::miette!("--at needs --agents-in or --distribution"));
@@ -100,9 +100,14 @@ pub(super) fn run(
     } else if let Some(state) = &views.agents_in {
         states::agents_in(&mut log, state, views.at.as_deref(), is_json)?;
     } else if views.distribution {
-        states::distribution(&mut log, views.at.as_deref(), is_json, (views.style(paper), paper))?;
+        states::distribution(
+            &mut log,
+            views.at.as_deref(),
+            is_json,
+            (views.style(terminal), terminal),
+        )?;
     } else if let Some(agent) = &views.cascade {
-        chain::tree(&mut log, agent, is_json, paper)?;
+        chain::tree(&mut log, agent, is_json, terminal)?;
     } else if views.cascades {
         chain::sums(&mut log, is_json)?;
     } else if views.plot {
@@ -110,10 +115,10 @@ pub(super) fn run(
         if is_json {
             print_json(&states::series(&census))?;
         } else {
-            print(&plot(&census, views.style(paper), paper))?;
+            print(&plot(&census, views.style(terminal), terminal))?;
         }
     } else {
-        overview::show(&mut log, is_json, paper)?;
+        overview::show(&mut log, is_json, terminal)?;
     }
     Ok(told(&log))
 }
@@ -198,7 +203,7 @@ pub(in crate::cli) fn text_of(mut log: Log, agent: &str) -> miette::Result<Strin
 struct Names(std::cell::RefCell<std::collections::BTreeSet<String>>);
 
 impl Names {
-    fn see(&self, head: &Head<'_>) {
+    fn see(&self, head: &LogHead<'_>) {
         let agent = head.agent.as_deref().unwrap_or_default();
         let mut names = self.0.borrow_mut();
         if !agent.is_empty() && !names.contains(agent) {

@@ -8,11 +8,11 @@ use super::states::{KINDS as STATES, json};
 use super::ticks::Totals;
 use crate::cli::columns::{padded, width};
 use crate::cli::glance::{fullest, name};
-use crate::cli::output::{Page, print, print_json};
+use crate::cli::output::{StyledText, print, print_json};
 use crate::cli::trace::count::Tool;
 use crate::cli::trace::summary::list;
 use crate::cli::trace::tell::{number, time};
-use crate::report::Paper;
+use crate::report::Terminal;
 use chartc_runtime::trace::{Line, What};
 use chartc_world::{Cascades, Census, Distribution};
 use serde::Serialize;
@@ -75,8 +75,8 @@ impl Overview {
         }
     }
 
-    fn text(&self, log: &str, paper: Paper) -> Page {
-        let mut page = Page::on(paper);
+    fn text(&self, log: &str, terminal: Terminal) -> StyledText {
+        let mut page = StyledText::on(terminal);
         let mut head = format!("{log}: {}", number(self.agents, "agent"));
         if self.charts.len() != 1 {
             head.push_str(&format!(" of {}", number(self.charts.len() as u64, "chart")));
@@ -85,13 +85,13 @@ impl Overview {
             head.push_str(&format!(", {}", number(self.ticks, "tick")));
         }
         head.push_str(&format!(", {}, {}", time(self.time_ms), number(self.lines, "line")));
-        page.ink("1", head);
+        page.styled("1", head);
         page.line("");
         let wide = self.charts.iter().map(|chart| width(name(&chart.chart))).max().unwrap_or(0);
         let digits = self.agents.to_string().len();
         for chart in &self.charts {
             let count = chart.agents.to_string();
-            let room = paper.width.saturating_sub(2 + wide + 2 + digits + 2).max(20);
+            let room = terminal.width.saturating_sub(2 + wide + 2 + digits + 2).max(20);
             for (nth, states) in wrapped(&fullest(chart), room).iter().enumerate() {
                 let (name, count) = if nth == 0 { (name(&chart.chart), &*count) } else { ("", "") };
                 page.line(format!("  {}  {count:>digits$}  {states}", padded(name, wide)));
@@ -99,7 +99,8 @@ impl Overview {
         }
         page.line("");
         let mut row = |what: &str, text: String| {
-            for (nth, text) in wrapped(&text, paper.width.saturating_sub(14)).iter().enumerate() {
+            for (nth, text) in wrapped(&text, terminal.width.saturating_sub(14)).iter().enumerate()
+            {
                 let what = if nth == 0 { what } else { "" };
                 page.line(format!("  {what:<12}{text}"));
             }
@@ -146,7 +147,7 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Shows it.
-pub(super) fn show(log: &mut Log, is_json: bool, paper: Paper) -> miette::Result<()> {
+pub(super) fn show(log: &mut Log, is_json: bool, terminal: Terminal) -> miette::Result<()> {
     let mut overview = Overview { version: VERSION, ..Overview::default() };
     let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Totals::default());
     let is_wanted =
@@ -175,10 +176,10 @@ pub(super) fn show(log: &mut Log, is_json: bool, paper: Paper) -> miette::Result
         let status = census.ended(agent).unwrap_or("open");
         *overview.ended.entry(status.to_owned()).or_default() += 1;
     }
-    let sums = Sums::of(&cascades, MOST);
+    let sums = Sums::new(&cascades, MOST);
     overview.cascades = (sums.effects > 0).then_some(sums);
     if is_json {
         return print_json(&json(&overview));
     }
-    print(&overview.text(&log.name, paper))
+    print(&overview.text(&log.name, terminal))
 }

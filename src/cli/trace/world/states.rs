@@ -3,8 +3,8 @@
 use super::VERSION;
 use super::log::Log;
 use crate::cli::glance::{Style, bars};
-use crate::cli::output::{Page, print, print_json};
-use crate::report::Paper;
+use crate::cli::output::{StyledText, print, print_json};
+use crate::report::Terminal;
 use chartc_core::expr::{Duration, Value};
 use chartc_runtime::trace::{Line, Logged, What};
 use chartc_text::diagnostic::nearest;
@@ -17,14 +17,14 @@ pub(super) const KINDS: [&str; 6] = ["run", "resumed", "entered", "exited", "end
 
 /// When to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum CountTime {
     /// At the end of a tick.
     Tick(u64),
     /// After everything that happened at this time, in milliseconds.
     Time(u64),
 }
 
-impl At {
+impl CountTime {
     fn read(text: &str) -> miette::Result<Self> {
         if let Ok(tick) = text.parse() {
             return Ok(Self::Tick(tick));
@@ -57,7 +57,7 @@ pub(super) fn tick(logged: &Logged) -> Option<u64> {
 
 /// The census of a log, at its end or when `at` says.
 pub(super) fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> {
-    let at = at.map(At::read).transpose()?;
+    let at = at.map(CountTime::read).transpose()?;
     let mut census = Census::new();
     let mut last = None;
     let mut is_over = false;
@@ -70,14 +70,14 @@ pub(super) fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> 
             }
             census.observe(&logged.agent, &logged.line);
             last = tick(&logged).or(last);
-            if at.is_some_and(|at| last.is_some_and(|last| At::Tick(last) == at)) {
+            if at.is_some_and(|at| last.is_some_and(|last| CountTime::Tick(last) == at)) {
                 is_over = true;
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
         },
     )?;
-    if let (Some(At::Tick(tick)), false) = (at, is_over) {
+    if let (Some(CountTime::Tick(tick)), false) = (at, is_over) {
         return Err(match last {
             Some(last) => miette::miette!("{} has no tick {tick}: its last is {last}", log.name),
             None => {
@@ -108,12 +108,12 @@ pub(super) fn agents_in(
         let shown = Shown { version: VERSION, state, count: agents.len(), agents };
         return print_json(&json(&shown));
     }
-    let mut page = Page::default();
+    let mut out = StyledText::default();
     for agent in agents {
         let end = census.ended(agent).map(|status| format!("  ended {status}"));
-        page.line(format!("{agent}{}", end.unwrap_or_default()));
+        out.line(format!("{agent}{}", end.unwrap_or_default()));
     }
-    print(&page)
+    print(&out)
 }
 
 /// A state that cannot be found, with what may be meant.
@@ -135,7 +135,7 @@ pub(super) fn distribution(
     log: &mut Log,
     at: Option<&str>,
     is_json: bool,
-    (style, paper): (Style, Paper),
+    (style, terminal): (Style, Terminal),
 ) -> miette::Result<()> {
     #[derive(Serialize)]
     struct Shown {
@@ -149,7 +149,7 @@ pub(super) fn distribution(
         let shown = Shown { version: VERSION, agents: census.agents(), charts };
         return print_json(&json(&shown));
     }
-    print(&bars(&charts, style, paper))
+    print(&bars(&charts, style, terminal))
 }
 
 /// Counts over time, as JSON.

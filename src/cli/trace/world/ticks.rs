@@ -1,6 +1,6 @@
 //! The summaries of ticks, added up.
 
-use crate::cli::output::Page;
+use crate::cli::output::StyledText;
 use crate::cli::trace::summary::list;
 use crate::cli::trace::tell::{number, time};
 use chartc_core::expr::{Map, Value};
@@ -78,16 +78,16 @@ impl Totals {
     }
 
     /// For people; empty without ticks.
-    pub(super) fn text(&self) -> Page {
-        let mut page = Page::default();
+    pub(super) fn text(&self) -> StyledText {
+        let mut out = StyledText::default();
         if self.ticks == 0 {
-            return page;
+            return out;
         }
         let end = if self.at_ms > 0 { format!(", {}", time(self.at_ms)) } else { String::new() };
-        page.line(format!("{}{end}", number(self.ticks, "tick")));
+        out.line(format!("{}{end}", number(self.ticks, "tick")));
         let mut row = |what: &str, is_there: bool, text: String| {
             if is_there {
-                page.line(format!("  {what:<12}{text}"));
+                out.line(format!("  {what:<12}{text}"));
             }
         };
         let active = self.agents_active as f64 / self.ticks as f64;
@@ -108,6 +108,6 @@ impl Totals {
             let word = if nth == 0 { "highlights" } else { "" };
             row(word, true, format!("tick {tick}: {note}"));
         }
-        page
+        out
     }
 }

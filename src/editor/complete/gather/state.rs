@@ -3,14 +3,14 @@
 use super::Site;
 use crate::editor::complete::CompletionKind;
 use crate::editor::complete::offer::{Offer, call, written};
-use crate::editor::known::Node;
+use crate::editor::known::StateNode;
 use crate::editor::outline::SymbolKind;
 use crate::editor::show;
-use chartc_text::front::chart::spot::Place;
+use chartc_text::front::chart::completion_context::BodyKind;
 use std::collections::BTreeSet;
 
 /// Names that are already offered, and where the nearest state of a name hides others.
-struct Seen(BTreeSet<String>);
+struct OfferedNames(BTreeSet<String>);
 
 impl Site<'_, '_> {
     /// The states of the chart; only those inside the state around the place, for `initial`.
@@ -24,11 +24,11 @@ impl Site<'_, '_> {
             let end =
                 rest.iter().try_fold(root, |node, name| Some(node.and_then(|n| child(n, name))));
             if let Some(node) = end.flatten() {
-                self.below(node, "", 0, &mut Seen(BTreeSet::new()), &mut found);
+                self.below(node, "", 0, &mut OfferedNames(BTreeSet::new()), &mut found);
             }
             return found;
         }
-        let mut seen = Seen(BTreeSet::new());
+        let mut seen = OfferedNames(BTreeSet::new());
         for (up, node) in around.iter().rev().enumerate() {
             let weight = if up == 0 && !inside && around.len() > 1 { 1 } else { up as u32 };
             self.below(node, "", weight, &mut seen, &mut found);
@@ -44,10 +44,10 @@ impl Site<'_, '_> {
     /// The states below one: its children by name, then what is below these by path.
     fn below(
         &self,
-        node: &Node<'_>,
+        node: &StateNode<'_>,
         before: &str,
         weight: u32,
-        seen: &mut Seen,
+        seen: &mut OfferedNames,
         found: &mut Vec<Offer>,
     ) {
         let dotted = self.cursor.followed_by(".");
@@ -68,7 +68,7 @@ impl Site<'_, '_> {
         }
     }
 
-    fn offer(&self, node: &Node<'_>, label: &str, weight: u32) -> Offer {
+    fn offer(&self, node: &StateNode<'_>, label: &str, weight: u32) -> Offer {
         let kind = match node.kind {
             SymbolKind::Final => "final",
             SymbolKind::Parallel => "parallel",
@@ -101,7 +101,7 @@ impl Site<'_, '_> {
         }
         let names: Vec<&str> = node.params.iter().map(|param| param.name.node.as_str()).collect();
         let offer = offer.detail(format!("{kind} {}", show::params(node.params)));
-        let takes = self.cursor.back(1) == "->" && self.found.place() != Place::Test;
+        let takes = self.cursor.back(1) == "->" && self.found.place() != BodyKind::Test;
         if takes && !self.cursor.followed_by("(") {
             let text = call(&written(label), &names);
             return offer.snippet(text);
@@ -110,6 +110,6 @@ impl Site<'_, '_> {
     }
 }
 
-fn child<'n, 'c>(node: &'n Node<'c>, name: &str) -> Option<&'n Node<'c>> {
+fn child<'n, 'c>(node: &'n StateNode<'c>, name: &str) -> Option<&'n StateNode<'c>> {
     node.children.iter().find(|child| child.name == name)
 }

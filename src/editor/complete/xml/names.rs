@@ -17,7 +17,7 @@ pub(super) struct Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    pub(super) fn of(text: &'t str, tree: &'t Tree, prefix: &'t str, nth: usize) -> Self {
+    pub(super) fn new(text: &'t str, tree: &'t Tree, prefix: &'t str, nth: usize) -> Self {
         let mut names = Self { text, tree, prefix, nth, own: Vec::new() };
         // The document of each element; parents come first.
         let mut roots: Vec<Option<usize>> = Vec::with_capacity(tree.elements.len());

@@ -41,7 +41,7 @@ const SYSTEM: &[(&str, &str)] = &[
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ScriptPart {
     /// A value.
     Value,
     /// What is assigned to.
@@ -51,7 +51,7 @@ pub(super) enum Part {
 /// The offers at an offset of an expression or a script, and what they replace.
 pub(super) fn offers(
     names: &Names<'_>,
-    what: Part,
+    what: ScriptPart,
     text: &str,
     whole: &Range<usize>,
     offset: usize,
@@ -73,7 +73,7 @@ pub(super) fn offers(
     let chain = text[whole.start..word].trim_end_matches(|c| is_name(c) || c == '.');
     let chain = &text[whole.start + chain.len()..word];
     let found = match chain.trim_end_matches('.') {
-        _ if chain.is_empty() && what == Part::Place => plain(names.variables()),
+        _ if chain.is_empty() && what == ScriptPart::Place => plain(names.variables()),
         _ if chain.is_empty() => begin(names),
         "_event" => members("_event."),
         "_event.data" => plain(names.data_fields(0)),

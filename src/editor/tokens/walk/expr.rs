@@ -1,13 +1,13 @@
 //! Names in expressions, texts and actions.
 
-use super::{Walk, used};
+use super::{TokenWalk, used};
 use crate::editor::outline::SymbolKind;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
 use chartc_text::span::Ident;
 use chartc_text::syntax::{Action, Block, Expr, ExprKind, Noted, Template, TemplatePart};
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     pub(super) fn exprs<'e>(&mut self, all: impl IntoIterator<Item = &'e Expr>) {
         for one in all {
             self.expr(one);
@@ -30,7 +30,7 @@ impl Walk<'_> {
             }
             ExprKind::Field(base, field) => {
                 self.expr(base);
-                self.sink.ident(field, Mark::of(self.field(base)));
+                self.sink.ident(field, Mark::from_kind(self.field(base)));
             }
             ExprKind::Index(base, index) => self.exprs([base.as_ref(), index]),
             ExprKind::Slice(base, from, to) => {
@@ -39,7 +39,7 @@ impl Walk<'_> {
             }
             ExprKind::Call(name, arguments) => {
                 let kind = self.names.kind(&name.node).map(used);
-                self.sink.ident(name, kind.unwrap_or(Mark::of(TokenKind::Function)));
+                self.sink.ident(name, kind.unwrap_or(Mark::from_kind(TokenKind::Function)));
                 for argument in arguments {
                     match name.node.as_str() {
                         "in" | "turns_in" => self.dotted(argument, TokenKind::State),
@@ -60,9 +60,9 @@ impl Walk<'_> {
                 self.exprs(entries.iter().flat_map(|entry| [&entry.key, &entry.value]));
             }
             ExprKind::Record(name, fields) => {
-                self.sink.ident(name, Mark::of(TokenKind::Type));
+                self.sink.ident(name, Mark::from_kind(TokenKind::Type));
                 for (field, value) in fields {
-                    self.sink.ident(field, Mark::of(TokenKind::Property));
+                    self.sink.ident(field, Mark::from_kind(TokenKind::Property));
                     self.expr(value);
                 }
             }
@@ -80,10 +80,10 @@ impl Walk<'_> {
     /// A path that is written as fields of a name.
     fn dotted(&mut self, expr: &Expr, kind: TokenKind) {
         if let ExprKind::Name(name) = &expr.kind {
-            self.sink.name(name, expr.span, Mark::of(kind));
+            self.sink.name(name, expr.span, Mark::from_kind(kind));
         } else if let ExprKind::Field(base, field) = &expr.kind {
             self.dotted(base, kind);
-            self.sink.ident(field, Mark::of(kind));
+            self.sink.ident(field, Mark::from_kind(kind));
         } else {
             self.expr(expr);
         }
@@ -144,7 +144,7 @@ impl Walk<'_> {
                     self.within(std::slice::from_ref(name), |walk| walk.actions(inner));
                 }
                 Action::Do(name, arguments) => {
-                    self.sink.ident(name, Mark::of(TokenKind::Function));
+                    self.sink.ident(name, Mark::from_kind(TokenKind::Function));
                     self.exprs(arguments);
                 }
                 Action::Raise(event, arguments) => {
@@ -155,15 +155,15 @@ impl Walk<'_> {
                     self.path(event, TokenKind::Event);
                     self.exprs(arguments);
                     if let Some((step, index)) = to.as_deref() {
-                        self.sink.ident(step, Mark::of(TokenKind::Step));
+                        self.sink.ident(step, Mark::from_kind(TokenKind::Step));
                         self.exprs(index);
                     }
                     self.exprs(after);
                     if let Some(id) = id {
-                        self.sink.ident(id, Mark::of(TokenKind::Property));
+                        self.sink.ident(id, Mark::from_kind(TokenKind::Property));
                     }
                 }
-                Action::Cancel(id) => self.sink.ident(id, Mark::of(TokenKind::Property)),
+                Action::Cancel(id) => self.sink.ident(id, Mark::from_kind(TokenKind::Property)),
                 Action::Log(text) => self.template(text),
             }
         }
@@ -172,7 +172,7 @@ impl Walk<'_> {
 
 /// The mark of a name that a line, a step or a loop binds.
 pub(super) fn bound() -> Mark {
-    Mark::of(TokenKind::Parameter).readonly()
+    Mark::from_kind(TokenKind::Parameter).readonly()
 }
 
 /// The mark of such a name where it is bound.

@@ -1,6 +1,6 @@
 //! Names in lines and steps.
 
-use super::Walk;
+use super::TokenWalk;
 use super::expr::declared;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
@@ -10,7 +10,7 @@ use chartc_text::syntax::{
     Policy, Step, StepItem, StepKind, Tail, Target,
 };
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     pub(super) fn line(&mut self, line: &Line) {
         let names: Vec<Ident> = match &line.kind {
             LineKind::On(pattern) => self.pattern(pattern),
@@ -37,7 +37,7 @@ impl Walk<'_> {
                     MayKind::Call(set, into) => {
                         self.path(set, TokenKind::Tool);
                         if let Some(into) = into {
-                            self.sink.ident(into, Mark::of(TokenKind::Variable));
+                            self.sink.ident(into, Mark::from_kind(TokenKind::Variable));
                         }
                         Vec::new()
                     }
@@ -70,7 +70,7 @@ impl Walk<'_> {
                     self.sink.name(
                         part,
                         Span { start, end, ..name.span },
-                        Mark::of(TokenKind::Event),
+                        Mark::from_kind(TokenKind::Event),
                     );
                     start = end + 1;
                 }
@@ -124,7 +124,7 @@ impl Walk<'_> {
             self.expr(&each.list);
         }
         if let Some(client) = &step.client {
-            self.sink.ident(client, Mark::of(TokenKind::Client));
+            self.sink.ident(client, Mark::from_kind(TokenKind::Client));
         }
         self.within(&names, |walk| walk.work(step));
     }
@@ -146,10 +146,10 @@ impl Walk<'_> {
             }
             StepKind::Human(question) => self.template(question),
             StepKind::Run(run) => {
-                self.sink.ident(&run.chart, Mark::of(TokenKind::Chart));
+                self.sink.ident(&run.chart, Mark::from_kind(TokenKind::Chart));
                 for given in &run.arguments {
                     if let Some(name) = &given.name {
-                        self.sink.ident(name, Mark::of(TokenKind::Parameter));
+                        self.sink.ident(name, Mark::from_kind(TokenKind::Parameter));
                     }
                     self.expr(&given.value);
                 }
@@ -172,7 +172,7 @@ impl Walk<'_> {
             StepItem::Returns(ty, into) => {
                 self.ty(ty);
                 if let Some(into) = into {
-                    self.sink.ident(into, Mark::of(TokenKind::Variable));
+                    self.sink.ident(into, Mark::from_kind(TokenKind::Variable));
                 }
             }
             StepItem::Outcome(outcome) => {

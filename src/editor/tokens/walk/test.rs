@@ -1,20 +1,22 @@
 //! Names in tests.
 
-use super::Walk;
+use super::TokenWalk;
 use crate::editor::outline::SymbolKind;
 use crate::editor::tokens::TokenKind;
 use crate::editor::tokens::marks::Mark;
 use chartc_text::span::Ident;
-use chartc_text::syntax::{Asked, Chart, Path, Said, Scenario, TestItem, Told, Why};
+use chartc_text::syntax::{
+    Assertion, Chart, FailureReason, Path, Scenario, StepRef, TestAnswer, TestItem,
+};
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     /// A test; `chart` finds the chart of a name.
     pub(in crate::editor::tokens) fn test<'c>(
         &mut self,
         test: &Scenario,
         chart: &dyn Fn(&str) -> Option<&'c Chart>,
     ) {
-        self.sink.ident(&test.chart, Mark::of(TokenKind::Chart));
+        self.sink.ident(&test.chart, Mark::from_kind(TokenKind::Chart));
         self.names.enter(chart(&test.chart.node));
         for noted in &test.items {
             self.test_item(&noted.node);
@@ -34,7 +36,7 @@ impl Walk<'_> {
                 self.expr(value);
             }
             TestItem::GivenFunction(given) => {
-                self.sink.ident(&given.name, Mark::of(TokenKind::Function));
+                self.sink.ident(&given.name, Mark::from_kind(TokenKind::Function));
                 self.exprs(given.arguments.iter().flatten());
                 if let Ok(result) = &given.result {
                     self.expr(result);
@@ -49,12 +51,12 @@ impl Walk<'_> {
             TestItem::Answers(asked, said) => {
                 self.asked(asked);
                 match said {
-                    Said::Option(path, arguments) => {
+                    TestAnswer::Option(path, arguments) => {
                         self.offered(path);
                         self.exprs(arguments);
                     }
-                    Said::Value(value) => self.expr(value),
-                    Said::Text(_) => {}
+                    TestAnswer::Value(value) => self.expr(value),
+                    TestAnswer::Text(_) => {}
                 }
             }
             TestItem::Fails(asked, why) => {
@@ -80,16 +82,18 @@ impl Walk<'_> {
         }
     }
 
-    fn asked(&mut self, asked: &Asked) {
+    fn asked(&mut self, asked: &StepRef) {
         for name in asked.path.iter().chain([&asked.step]) {
-            self.sink.ident(name, Mark::of(TokenKind::Step));
+            self.sink.ident(name, Mark::from_kind(TokenKind::Step));
         }
     }
 
-    fn why(&mut self, why: &Why) {
+    fn why(&mut self, why: &FailureReason) {
         match why {
-            Why::Kind(kind) => self.sink.ident(kind, Mark::of(TokenKind::EnumMember)),
-            Why::Text(_) => {}
+            FailureReason::Kind(kind) => {
+                self.sink.ident(kind, Mark::from_kind(TokenKind::EnumMember));
+            }
+            FailureReason::Text(_) => {}
         }
     }
 
@@ -102,22 +106,22 @@ impl Walk<'_> {
         self.path(path, kind);
     }
 
-    fn told(&mut self, told: &Told) {
+    fn told(&mut self, told: &Assertion) {
         match told {
-            Told::Holds(condition) => self.expr(condition),
-            Told::At(states) => self.states(states),
-            Told::Ended(status) => {
+            Assertion::Holds(condition) => self.expr(condition),
+            Assertion::At(states) => self.states(states),
+            Assertion::Ended(status) => {
                 if let Some(status) = status {
-                    self.sink.ident(status, Mark::of(TokenKind::EnumMember));
+                    self.sink.ident(status, Mark::from_kind(TokenKind::EnumMember));
                 }
             }
-            Told::Offered(names, _) => {
+            Assertion::Offered(names, _) => {
                 for name in names {
                     self.offered(name);
                 }
             }
-            Told::Denied(state) => self.states(state.as_slice()),
-            Told::Called(path, arguments) => {
+            Assertion::Denied(state) => self.states(state.as_slice()),
+            Assertion::Called(path, arguments) => {
                 let kind = match self.names.kind(&path.text()) {
                     Some(SymbolKind::Tool) => TokenKind::Tool,
                     _ => TokenKind::Function,
@@ -125,10 +129,10 @@ impl Walk<'_> {
                 self.path(path, kind);
                 self.exprs(arguments.iter().flatten());
             }
-            Told::Asked(step) | Told::Prompt(step, _) => {
-                self.sink.ident(step, Mark::of(TokenKind::Step));
+            Assertion::Asked(step) | Assertion::Prompt(step, _) => {
+                self.sink.ident(step, Mark::from_kind(TokenKind::Step));
             }
-            Told::Text(name, _) => self.variable(name),
+            Assertion::Text(name, _) => self.variable(name),
         }
     }
 }

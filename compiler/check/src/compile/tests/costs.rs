@@ -129,7 +129,7 @@ fn what_is_shared_is_what_each_walk_finds() {
         let text = Writer::chart(seed);
         let done = check_within(&["t.chart".to_owned()], &Memory::of("t.chart", &text), 0);
         let [checked] = &done.charts[..] else { continue };
-        let (chart, facts) = (checked.chart(), Facts::of(checked.chart()));
+        let (chart, facts) = (checked.chart(), Facts::new(checked.chart()));
         let walked = cost_by_walks(chart, &facts).turns;
         assert_eq!(cost(chart, &facts).turns, walked, "seed {seed}\n{text}");
         charts += 1;

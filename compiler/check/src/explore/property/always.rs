@@ -15,7 +15,7 @@ impl Properties<'_> {
     pub(super) fn always(&mut self, state: StateId) -> Verdict {
         let facts = self.facts;
         let chart = self.chart;
-        if !facts.reach.enters(state) {
+        if !facts.reach.can_enter(state) {
             return Verdict::NeverEntered(state);
         }
         let leads = facts.moves.leads_to([state]);
@@ -52,7 +52,7 @@ impl Properties<'_> {
             [CheckArgument::State(of)] => {
                 check.name == "no_call" && may_call(self.chart, self.facts, *of)
             }
-            [CheckArgument::Before(first, _)] => self.facts.reach.enters(*first),
+            [CheckArgument::Before(first, _)] => self.facts.reach.can_enter(*first),
             _ => false,
         })
     }

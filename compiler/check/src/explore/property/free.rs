@@ -35,13 +35,13 @@ pub(super) fn can_skip(chart: &Chart, steps: &[&Step]) -> bool {
 fn skips(chart: &Chart, steps: &[&Step], anchor: VarId) -> bool {
     let mut worth: BTreeMap<VarId, Option<Worth>> = BTreeMap::from([(anchor, Some(Worth::Same))]);
     steps.iter().all(|step| {
-        let known = Known { chart, worth: &worth };
+        let known = ExprValues { chart, worth: &worth };
         let holds = step.guard.as_ref().map(|guard| known.of(guard, 0));
         match (&step.kind, holds) {
             (_, Some(Some(Worth::Bool(false)))) => true,
             (StepKind::Code(actions), None) => actions.iter().all(|action| {
                 let Action::Assign(id, expr) = action else { return false };
-                let value = Known { chart, worth: &worth }.of(expr, 0);
+                let value = ExprValues { chart, worth: &worth }.of(expr, 0);
                 worth.insert(*id, value);
                 value.is_some()
             }),
@@ -50,12 +50,12 @@ fn skips(chart: &Chart, steps: &[&Step], anchor: VarId) -> bool {
     })
 }
 
-struct Known<'c> {
+struct ExprValues<'c> {
     chart: &'c Chart,
     worth: &'c BTreeMap<VarId, Option<Worth>>,
 }
 
-impl Known<'_> {
+impl ExprValues<'_> {
     /// `None` if it is not known, or if it may fail.
     fn of(&self, expr: &Expr, depth: u32) -> Option<Worth> {
         if depth > DEEP {

@@ -1,6 +1,6 @@
 //! What limits prove, whatever the data are: nothing is tried.
 
-use super::super::sure::ends_within;
+use super::super::static_check::ends_within;
 use crate::facts::Facts;
 use crate::facts::interval::Range;
 use crate::turn::cost::{RunCost, cost, ends_at_turns, last_turn};

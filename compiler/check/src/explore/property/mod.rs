@@ -10,8 +10,8 @@ mod ways;
 pub use always::leading;
 
 use super::bounded::Bounds;
-use super::ground::Ground;
 use super::seen::Seen;
+use super::shared::ExploreContext;
 use super::walk::{explore_on, untried};
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
@@ -46,9 +46,9 @@ pub struct Properties<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     states: usize,
-    ground: OnceCell<Ground<'c>>,
-    /// If transitions bound the turns: the ground where the bounds may be reached at any time.
-    unbounded: OnceCell<Option<(Ground<'c>, Bounds<'c>)>>,
+    context: OnceCell<ExploreContext<'c>>,
+    /// If transitions bound the turns: the context in which the bounds may be reached at any time.
+    unbounded: OnceCell<Option<(ExploreContext<'c>, Bounds<'c>)>>,
     /// The work that is left for all lines together.
     left: Cell<usize>,
     /// By state: whether a run that enters it was found.
@@ -66,14 +66,14 @@ struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// `states` is how many may be examined for each line.
-    pub fn of(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
+    pub fn new(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
         Self {
             chart,
             facts,
             states,
-            ground: OnceCell::new(),
+            context: OnceCell::new(),
             unbounded: OnceCell::new(),
             left,
             met,
@@ -83,29 +83,29 @@ impl<'c> Properties<'c> {
         }
     }
 
-    fn ground(&self) -> &Ground<'c> {
-        self.ground.get_or_init(|| Ground::of(self.chart))
+    fn context(&self) -> &ExploreContext<'c> {
+        self.context.get_or_init(|| ExploreContext::new(self.chart))
     }
 
-    fn unbounded(&self) -> Option<&(Ground<'c>, Bounds<'c>)> {
+    fn unbounded(&self) -> Option<&(ExploreContext<'c>, Bounds<'c>)> {
         let make = || {
-            let bounds = Bounds::of(self.chart)?;
-            Some((Ground::unbounded(self.chart, &bounds)?, bounds))
+            let bounds = Bounds::new(self.chart)?;
+            Some((ExploreContext::unbounded(self.chart, &bounds)?, bounds))
         };
         self.unbounded.get_or_init(make).as_ref()
     }
 
     /// Explores with the work that is left.
     fn explore(&self, search: &Search) -> Explored {
-        self.explore_on(self.ground(), search)
+        self.explore_on(self.context(), search)
     }
 
-    fn explore_on(&self, ground: &Ground<'c>, search: &Search) -> Explored {
+    fn explore_on(&self, context: &ExploreContext<'c>, search: &Search) -> Explored {
         let left = self.left.get();
         if left == 0 {
             return untried("the other lines took all that may be tried");
         }
-        let found = explore_on(ground, &Search { work: Some(left), ..search.clone() });
+        let found = explore_on(context, &Search { work: Some(left), ..search.clone() });
         let setting = self.facts.moves.nodes() / SETTING;
         self.left.set(left.saturating_sub(found.work + setting));
         found
@@ -139,7 +139,7 @@ impl<'c> Properties<'c> {
     /// What runs do with the real bounds of turns, if these are small enough to try them all.
     fn seen(&self) -> Option<Seen> {
         let all =
-            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.ground(), found));
+            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.context(), found));
         if let Some(found) = &self.plain {
             return all(found);
         }
@@ -149,7 +149,7 @@ impl<'c> Properties<'c> {
         };
         match self.loose.as_ref().filter(is_small) {
             Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
-            None => Seen::on(self.ground()),
+            None => Seen::on(self.context()),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'c> Properties<'c> {
             return Verdict::Holds;
         }
         match (check.name.as_str(), &check.arguments[..]) {
-            ("reaches", [CheckArgument::State(state)]) => self.reaches(*state),
+            ("reaches", [CheckArgument::State(state)]) => self.decide_reachable(*state),
             ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
             ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
             ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
@@ -179,7 +179,7 @@ impl<'c> Properties<'c> {
 
     /// A search that lets limits be reached at any time: what holds for its runs holds for the chart's.
     fn search(&self) -> Search {
-        Search { states: self.states, relax: true, ..Search::default() }
+        Search { states: self.states, abstract_limits: true, ..Search::default() }
     }
 
     /// Judges the exploration that all such lines share, or one with the real limits if it finds a run that the chart does not
@@ -210,7 +210,7 @@ impl<'c> Properties<'c> {
         let found = self
             .exact
             .take()
-            .unwrap_or_else(|| self.explore(&Search { relax: false, ..self.search() }));
+            .unwrap_or_else(|| self.explore(&Search { abstract_limits: false, ..self.search() }));
         let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
         self.exact = Some(found);
         verdict
@@ -220,15 +220,15 @@ impl<'c> Properties<'c> {
     /// `loose`.
     fn take_loose(&mut self, search: &Search) -> Option<Explored> {
         let found = self.loose.take();
-        let (ground, _) = self.unbounded()?;
-        Some(found.unwrap_or_else(|| self.explore_on(ground, search)))
+        let (context, _) = self.unbounded()?;
+        Some(found.unwrap_or_else(|| self.explore_on(context, search)))
     }
 
-    /// The ground of an exploration.
-    fn ground_of(&self, found: &Explored) -> &Ground<'c> {
+    /// The context of an exploration.
+    fn ground_of(&self, found: &Explored) -> &ExploreContext<'c> {
         match self.unbounded.get() {
-            Some(Some((ground, _))) if found.unbounded => ground,
-            Some(_) | None => self.ground(),
+            Some(Some((context, _))) if found.unbounded => context,
+            Some(_) | None => self.context(),
         }
     }
 
@@ -238,29 +238,29 @@ impl<'c> Properties<'c> {
             None => Ok(closed(found)),
         };
         judge(&self.explore(&search)).unwrap_or_else(|Unconfirmed| {
-            let found = self.explore(&Search { relax: false, ..search });
+            let found = self.explore(&Search { abstract_limits: false, ..search });
             judge(&found).unwrap_or(Verdict::Unknown)
         })
     }
 
     fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
-        let ground = self.ground_of(found);
-        if found.relaxed && !plays(ground, found, way) {
+        let context = self.ground_of(found);
+        if found.relaxed && !plays(context, found, way) {
             return Err(Unconfirmed);
         }
         let leaves = found.points[at].leaves.clone();
-        Ok(Verdict::Refuted(Box::new(witness_on(ground, way)), leaves))
+        Ok(Verdict::Refuted(Box::new(witness_on(context, way)), leaves))
     }
 
-    fn reaches(&mut self, state: StateId) -> Verdict {
-        if !self.facts.reach.enters(state) {
+    fn decide_reachable(&mut self, state: StateId) -> Verdict {
+        if !self.facts.reach.can_enter(state) {
             return Verdict::NeverEntered(state);
         }
         if self.met[state.index()] {
             return Verdict::Holds;
         }
         if let Some(found) = self.plain.take() {
-            let enters = self.enters(&found, state);
+            let enters = self.replay_entering(&found, state);
             let is_complete = found.is_complete();
             self.plain = Some(found);
             match enters {
@@ -272,10 +272,10 @@ impl<'c> Properties<'c> {
         let distances = self.facts.moves.distances(state);
         let search = Search { entered: Some(state), distances, ..self.search() };
         let found = self.explore(&search);
-        match self.enters(&found, state) {
+        match self.replay_entering(&found, state) {
             Some(true) => Verdict::Holds,
             Some(false) => {
-                let found = self.explore(&Search { relax: false, ..search });
+                let found = self.explore(&Search { abstract_limits: false, ..search });
                 if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
             }
             None if found.is_complete() => {
@@ -287,12 +287,12 @@ impl<'c> Properties<'c> {
     }
 
     /// Whether a run of the chart enters a state in the way that was found first; `None` if none was found.
-    fn enters(&mut self, found: &Explored, state: StateId) -> Option<bool> {
+    fn replay_entering(&mut self, found: &Explored, state: StateId) -> Option<bool> {
         let entered = Happened::Entered(state);
         let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
         let mut way = from.map(|from| found.way(from)).unwrap_or_default();
         way.push(edge);
-        let plays = !found.relaxed || plays(self.ground(), found, &way);
+        let plays = !found.relaxed || plays(self.context(), found, &way);
         if plays {
             for happened in way.iter().flat_map(|edge| found.story(edge)) {
                 if let Happened::Entered(state) = happened {

@@ -2,11 +2,11 @@
 //!
 //! The graph of moves has every run of the chart and more, so that what none of its ways does, no run does. It refutes nothing.
 
-use super::super::sure::at_once;
+use super::super::static_check::at_once;
 use super::ways::always;
 use crate::facts::Facts;
-use crate::facts::place::{Place, meet};
-use crate::facts::reach::{Reach, enters_surely, is_history};
+use crate::facts::reach::{Reach, is_history, surely_enters};
+use crate::facts::scope::{ScopeCondition, meet};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, StepKind, Trigger};
 
@@ -15,7 +15,8 @@ pub(super) fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     match (check.name.as_str(), &check.arguments[..]) {
         ("reaches", [CheckArgument::State(state)]) => begins_in(chart, *state),
         ("always_reaches", [CheckArgument::State(state)]) => {
-            facts.reach.enters(*state) && (at_once(chart, *state) || always(chart, facts, *state))
+            facts.reach.can_enter(*state)
+                && (at_once(chart, *state) || always(chart, facts, *state))
         }
         ("never", [CheckArgument::Before(first, then)]) => comes_later(chart, facts, *first, *then),
         ("no_call", [CheckArgument::State(state)]) => !may_call(chart, facts, *state),
@@ -25,16 +26,16 @@ pub(super) fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
 
 /// Whether every run begins by entering the state.
 fn begins_in(chart: &Chart, state: StateId) -> bool {
-    !is_history(chart, state) && enters_surely(chart, &[StateId::at(0)], state)
+    !is_history(chart, state) && surely_enters(chart, &[StateId::at(0)], state)
 }
 
 /// Whether every way to `first` enters `then` before. Of two that are entered together, the outer one comes first.
 fn comes_later(chart: &Chart, facts: &Facts, first: StateId, then: StateId) -> bool {
     // A history is a target and is never entered itself.
     let comes = first != then && !is_history(chart, then);
-    !facts.reach.enters(first)
+    !facts.reach.can_enter(first)
         || comes && chart.contains(then, first)
-        || comes && !Reach::before(chart, &facts.places, then).enters(first)
+        || comes && !Reach::before(chart, &facts.scopes, then).can_enter(first)
 }
 
 /// Whether a leaf inside the state may call a tool.
@@ -43,13 +44,14 @@ pub(super) fn may_call(chart: &Chart, facts: &Facts, state: StateId) -> bool {
         matches!(trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
     };
-    let lines = chart.transitions.iter().enumerate().filter(|(_, line)| calls(&line.trigger));
-    let lines = lines.map(|(i, _)| facts.places.line(TransitionId::at(i)));
-    let steps = chart.steps.iter().zip(&facts.places.steps);
+    let transitions =
+        chart.transitions.iter().enumerate().filter(|(_, transition)| calls(&transition.trigger));
+    let transitions = transitions.map(|(i, _)| facts.scopes.transition(TransitionId::at(i)));
+    let steps = chart.steps.iter().zip(&facts.scopes.steps);
     let steps =
         steps.filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
-    let is_met = |place: &Place| {
-        meet(chart, &place.within, &[state]).iter().any(|inside| facts.reach.enters(*inside))
+    let is_met = |place: &ScopeCondition| {
+        meet(chart, &place.within, &[state]).iter().any(|inside| facts.reach.can_enter(*inside))
     };
-    facts.reach.enters(state) && lines.chain(steps.map(|(_, place)| place)).any(is_met)
+    facts.reach.can_enter(state) && transitions.chain(steps.map(|(_, place)| place)).any(is_met)
 }

@@ -6,7 +6,7 @@
 use super::free::can_skip;
 use crate::facts::Facts;
 use crate::facts::reach::{
-    entered_by_default, enters_surely, entries, is_end, is_history, is_leaf,
+    entered_by_default, entries, is_end, is_history, is_leaf, surely_enters,
 };
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId};
 use chartc_core::model::{
@@ -44,7 +44,7 @@ fn is_plain(chart: &Chart) -> bool {
         .states
         .iter()
         .all(|state| !matches!(state.kind, StateKind::Parallel) && counted(&state.limits));
-    let triggers = chart.transitions.iter().all(|line| match &line.trigger {
+    let triggers = chart.transitions.iter().all(|transition| match &transition.trigger {
         Trigger::AnyOccurrence | Trigger::Error(_) | Trigger::LimitWarn(_) => false,
         Trigger::After(bound) | Trigger::StepTimeout(_, bound) => {
             matches!(bound.kind, ExprKind::Duration(1..))
@@ -95,9 +95,14 @@ impl<'c> Ways<'c> {
     }
 
     /// The lines with such a trigger that may be taken in the leaf.
-    fn lines(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
-        let here = |line: &&Transition| self.chart.contains(line.source, leaf);
-        self.chart.transitions.iter().filter(here).filter(|line| is_it(&line.trigger)).collect()
+    fn transitions(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
+        let here = |transition: &&Transition| self.chart.contains(transition.source, leaf);
+        self.chart
+            .transitions
+            .iter()
+            .filter(here)
+            .filter(|transition| is_it(&transition.trigger))
+            .collect()
     }
 
     fn steps(&self, leaf: StateId) -> impl Iterator<Item = (StepId, &'c Step)> {
@@ -109,14 +114,14 @@ impl<'c> Ways<'c> {
 
     /// Whether an event leads on: a line surely takes it, or a question is put, of which an option leads on.
     fn by_event(&self, leaf: StateId, event: EventId) -> bool {
-        let lines = self.lines(leaf, |trigger| {
+        let transitions = self.transitions(leaf, |trigger| {
             *trigger == Trigger::AnyEvent
                 || matches!(trigger, Trigger::Event(events) if events.contains(&event))
         });
-        if !lines.iter().all(|line| self.leads(leaf, line)) {
+        if !transitions.iter().all(|transition| self.leads(leaf, transition)) {
             return false;
         }
-        if lines.iter().any(|line| is_sure(line)) {
+        if transitions.iter().any(|transition| is_sure(transition)) {
             return true;
         }
         let on = |step: &Step| matches!(&step.kind, StepKind::Ask { on: AskOn::Event(of), .. } if of.contains(&event));
@@ -124,7 +129,7 @@ impl<'c> Ways<'c> {
         asks.peek().is_some()
             && asks.all(|(_, step)| step.guard.is_none())
             && self.steps(leaf).all(|(_, step)| !matches!(step.kind, StepKind::Llm))
-            && self.lines(leaf, rests).iter().all(|line| self.leads(leaf, line))
+            && self.transitions(leaf, rests).iter().all(|transition| self.leads(leaf, transition))
             && (0..self.chart.choices.len()).map(ChoiceId::at).any(|c| self.by_choice(leaf, c))
     }
 
@@ -134,10 +139,10 @@ impl<'c> Ways<'c> {
             ChoiceKind::Option(fields) => fields.len(),
             ChoiceKind::Call(..) => return false,
         };
-        let lines = self.lines(leaf, |trigger| *trigger == Trigger::Choice(choice));
+        let transitions = self.transitions(leaf, |trigger| *trigger == Trigger::Choice(choice));
         fields == 0
-            && lines.iter().any(|line| is_sure(line))
-            && lines.iter().all(|line| self.leads(leaf, line))
+            && transitions.iter().any(|transition| is_sure(transition))
+            && transitions.iter().all(|transition| self.leads(leaf, transition))
     }
 
     /// Whether a turn leads on: the walk comes to a model step whose answer does, and the host can skip the model steps before it.
@@ -145,7 +150,7 @@ impl<'c> Ways<'c> {
         let chart = self.chart;
         let asks = self.steps(leaf).any(|(_, step)| matches!(step.kind, StepKind::Ask { .. }));
         let moves = |trigger: &Trigger| *trigger == Trigger::Turn || rests(trigger);
-        if asks || !self.lines(leaf, moves).is_empty() {
+        if asks || !self.transitions(leaf, moves).is_empty() {
             return false;
         }
         let mut before: Vec<&Step> = Vec::new();
@@ -165,21 +170,22 @@ impl<'c> Ways<'c> {
 
     /// Whether the answer of a step leads on.
     fn is_answered(&self, leaf: StateId, step: StepId) -> bool {
-        let lines = self.lines(leaf, |trigger| *trigger == Trigger::StepDone(step));
-        lines.iter().any(|line| is_sure(line)) && lines.iter().all(|line| self.leads(leaf, line))
+        let transitions = self.transitions(leaf, |trigger| *trigger == Trigger::StepDone(step));
+        transitions.iter().any(|transition| is_sure(transition))
+            && transitions.iter().all(|transition| self.leads(leaf, transition))
     }
 
     /// Whether the host can end a walk that is on its way in the leaf: each answer leads on, or stays in the leaf. The walk comes to
     /// each step once.
     fn can_end(&self, leaf: StateId, last: StepId) -> bool {
-        let ends = |line: &&Transition| {
-            let results = self.results(leaf, line);
-            self.enters_goal(line)
+        let ends = |transition: &&Transition| {
+            let results = self.results(leaf, transition);
+            self.enters_goal(transition)
                 || results.iter().all(|result| *result == leaf || self.is_good(*result))
         };
         let is_end =
             |trigger: &Trigger| matches!(trigger, Trigger::StepDone(step) if *step != last);
-        self.lines(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
+        self.transitions(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
     }
 
     /// Lines that may be taken without an input, or when a walk that was on its way goes on.
@@ -190,7 +196,7 @@ impl<'c> Ways<'c> {
             let step = &self.chart.steps[step.index()];
             matches!(step.kind, StepKind::Code(_)) || is_turned(step)
         };
-        self.lines(leaf, |trigger| {
+        self.transitions(leaf, |trigger| {
             rests(trigger)
                 || matches!(trigger, Trigger::AfterTurns(_))
                 || asks && matches!(trigger, Trigger::Choice(_))
@@ -198,24 +204,24 @@ impl<'c> Ways<'c> {
         })
     }
 
-    fn leads(&self, leaf: StateId, line: &Transition) -> bool {
-        self.enters_goal(line)
-            || self.results(leaf, line).iter().all(|result| self.is_good(*result))
+    fn leads(&self, leaf: StateId, transition: &Transition) -> bool {
+        self.enters_goal(transition)
+            || self.results(leaf, transition).iter().all(|result| self.is_good(*result))
     }
 
-    fn enters_goal(&self, line: &Transition) -> bool {
-        enters_surely(self.chart, &entries(self.chart, line), self.goal)
+    fn enters_goal(&self, transition: &Transition) -> bool {
+        surely_enters(self.chart, &entries(self.chart, transition), self.goal)
     }
 
     /// The leaves and ends in which a run may rest when the line has been taken.
-    fn results(&self, leaf: StateId, line: &Transition) -> Vec<StateId> {
+    fn results(&self, leaf: StateId, transition: &Transition) -> Vec<StateId> {
         let mut found = Vec::new();
-        let mut open = self.targets(leaf, line);
+        let mut open = self.targets(leaf, transition);
         while let Some(at) = open.pop() {
             if !found.contains(&at) {
                 found.push(at);
-                for line in self.moves_on(at) {
-                    open.extend(self.targets(at, line));
+                for transition in self.moves_on(at) {
+                    open.extend(self.targets(at, transition));
                 }
             }
         }
@@ -223,13 +229,13 @@ impl<'c> Ways<'c> {
     }
 
     /// The leaves and ends that the line itself may lead to.
-    fn targets(&self, leaf: StateId, line: &Transition) -> Vec<StateId> {
-        if line.targets.is_empty() {
+    fn targets(&self, leaf: StateId, transition: &Transition) -> Vec<StateId> {
+        if transition.targets.is_empty() {
             return vec![leaf];
         }
         let chart = self.chart;
         let mut found = Vec::new();
-        let mut open = entries(chart, line);
+        let mut open = entries(chart, transition);
         while let Some(state) = open.pop() {
             match chart.state(state).kind {
                 StateKind::History { .. } => {
@@ -254,7 +260,7 @@ fn rests(trigger: &Trigger) -> bool {
 }
 
 /// Whether a line is taken wherever its source is active, unless another one is.
-fn is_sure(line: &Transition) -> bool {
+fn is_sure(transition: &Transition) -> bool {
     let is_true = |guard: &Expr| guard.kind == ExprKind::Bool(true);
-    line.guard.as_ref().is_none_or(is_true) && line.scope.is_none()
+    transition.guard.as_ref().is_none_or(is_true) && transition.scope.is_none()
 }

@@ -11,10 +11,10 @@ pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    for Passing { line, because } in passing(chart, facts) {
-        let span = map.line(line).trigger;
-        let state = words::state(chart, chart.transition(line).source);
-        let name = words::line(chart, line);
+    for Passing { transition, because } in passing(chart, facts) {
+        let span = map.transition(transition).trigger;
+        let state = words::state(chart, chart.transition(transition).source);
+        let name = words::transition(chart, transition);
         let found = match because {
             Because::Always(ways) => {
                 let message =
@@ -23,7 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     "negate one of the two conditions, or wait for what should end the state: an event, a deadline, a step",
                 );
                 ways.iter().take(4).fold(found, |found, way| {
-                    found.related(map.line(*way).whole, "leads here when the condition holds")
+                    found.related(map.transition(*way).whole, "leads here when the condition holds")
                 })
             }
             Because::Early(step) => {
@@ -31,8 +31,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let message = format!(
                     "{name} holds as soon as {state} is entered: it is left before {step} sets what the condition reads"
                 );
-                let targets = &chart.transition(line).targets;
-                let leads = facts.moves.leads_to([chart.transition(line).source]);
+                let targets = &chart.transition(transition).targets;
+                let leads = facts.moves.leads_to([chart.transition(transition).source]);
                 let back = targets.iter().any(|t| leads[t.state.index()]);
                 let round =
                     if back { "; from there a cycle leads back, past the step again" } else { "" };
@@ -40,6 +40,6 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     .help(format!("ask when the step is done: `done if …` in {step}{round}"))
             }
         };
-        diagnostics.push(found.about(map.line(line).whole));
+        diagnostics.push(found.about(map.transition(transition).whole));
     }
 }

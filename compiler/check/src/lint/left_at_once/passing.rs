@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::facts::deadline::leaves;
 use crate::facts::guard::implies;
-use crate::facts::livelock::lonely;
+use crate::facts::livelock::is_outside_parallel;
 use crate::facts::reach::{domain, entered_by_default, entries, is_history};
 use crate::facts::uses::{assigned, reads};
 use crate::facts::witness::witness;
@@ -23,7 +23,7 @@ const LINES: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passing {
     /// The `when` transition.
-    pub line: TransitionId,
+    pub transition: TransitionId,
     /// Why its guard holds.
     pub because: Because,
 }
@@ -38,21 +38,21 @@ pub(super) enum Because {
 }
 
 /// Conditions on the data that hold when a state is entered.
-type Known = Vec<Expr>;
+type KnownConditions = Vec<Expr>;
 
 /// Finds every such transition, in document order.
 pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
     let mut ways: Option<BTreeMap<StateId, Ways>> = None;
     let mut found = Vec::new();
     let whens = chart.transitions.iter().enumerate().filter(|(_, l)| l.trigger == Trigger::When);
-    for (i, line) in whens.take(LINES) {
-        let (id, state) = (TransitionId::at(i), line.source);
-        let Some(guard) = &line.guard else { continue };
+    for (i, transition) in whens.take(LINES) {
+        let (id, state) = (TransitionId::at(i), transition.source);
+        let Some(guard) = &transition.guard else { continue };
         let mut read = BTreeSet::new();
         // Values that change with the configuration are not tracked, and guards that always hold are reported elsewhere.
-        if !facts.reach.takes(id)
-            || !leaves(facts, line, id)
-            || !lonely(chart, state)
+        if !facts.reach.can_take(id)
+            || !leaves(facts, transition, id)
+            || !is_outside_parallel(chart, state)
             || reads(chart, guard, &mut read)
             || read.is_empty()
             || implies(chart, None, Some(guard))
@@ -65,10 +65,10 @@ pub(super) fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         if let Some(into) = ways.get(&state)
             && always(chart, state, into, guard, &read)
         {
-            let because = Because::Always(into.lines.clone());
-            found.push(Passing { line: id, because });
+            let because = Because::Always(into.transitions.clone());
+            found.push(Passing { transition: id, because });
         } else if let Some(step) = early(chart, facts, state, guard, &read) {
-            found.push(Passing { line: id, because: Because::Early(step) });
+            found.push(Passing { transition: id, because: Because::Early(step) });
         }
     }
     found
@@ -85,18 +85,18 @@ fn works(chart: &Chart, state: StateId) -> bool {
 /// Whether another `when` transition in the state sets a variable that this one reads.
 fn is_forestalled(chart: &Chart, id: TransitionId, read: &BTreeSet<VarId>) -> bool {
     let state = chart.transition(id).source;
-    chart.transitions.iter().enumerate().any(|(i, line)| {
+    chart.transitions.iter().enumerate().any(|(i, transition)| {
         TransitionId::at(i) != id
-            && line.trigger == Trigger::When
-            && chart.contains(state, line.source)
-            && !assigned(&line.actions).is_disjoint(read)
+            && transition.trigger == Trigger::When
+            && chart.contains(state, transition.source)
+            && !assigned(&transition.actions).is_disjoint(read)
     })
 }
 
 /// The ways into a state.
 #[derive(Debug, Clone, Default)]
 struct Ways {
-    lines: Vec<TransitionId>,
+    transitions: Vec<TransitionId>,
     /// Whether a run starts there.
     starts: bool,
     /// Whether a history state may restore it, or not all ways into it are known.
@@ -109,14 +109,14 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
     for state in closure(chart, &[StateId::at(0)]) {
         found.entry(state).or_default().starts = true;
     }
-    for (i, line) in chart.transitions.iter().enumerate() {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
-        let targets = entries(chart, line);
+        let targets = entries(chart, transition);
         let mut into = closure(chart, &targets);
-        if let Some(top) = domain(chart, line) {
+        if let Some(top) = domain(chart, transition) {
             for target in &targets {
                 into.extend(chart.ancestors(*target).skip(1).take_while(|s| *s != top));
             }
@@ -132,9 +132,9 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
         histories.extend(fresh);
         for state in into {
             let ways = found.entry(state).or_default();
-            ways.open |= ways.lines.len() == MOST;
+            ways.open |= ways.transitions.len() == MOST;
             if !ways.open {
-                ways.lines.push(id);
+                ways.transitions.push(id);
             }
         }
     }
@@ -165,46 +165,47 @@ fn always(
     guard: &Expr,
     read: &BTreeSet<VarId>,
 ) -> bool {
-    if ways.open || ways.lines.is_empty() && !ways.starts {
+    if ways.open || ways.transitions.is_empty() && !ways.starts {
         return false;
     }
-    let holds = |known: &Known| implied(chart, known, guard);
-    let by_lines = ways.lines.iter().all(|id| {
-        let line = chart.transition(*id);
+    let holds = |known: &KnownConditions| implied(chart, known, guard);
+    let by_lines = ways.transitions.iter().all(|id| {
+        let transition = chart.transition(*id);
         // The result of a tool call arrives between the guard and the actions.
-        let called = matches!(line.trigger, Trigger::Choice(choice)
+        let called = matches!(transition.trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)));
-        !called && after_line(chart, line, state, read).is_some_and(|known| holds(&known))
+        !called
+            && after_transition(chart, transition, state, read).is_some_and(|known| holds(&known))
     });
     let at_start = || begun(chart, state, read).is_some_and(|known| holds(&known));
     by_lines && (!ways.starts || at_start())
 }
 
 /// The conditions on these variables that hold when the transition has entered the state; `None` if there are none.
-fn after_line(
+fn after_transition(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     state: StateId,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
-    moved(chart, line, state, line.guard.iter().cloned().collect(), read)
+) -> Option<KnownConditions> {
+    moved(chart, transition, state, transition.guard.iter().cloned().collect(), read)
 }
 
-/// Like [`after_line`], for conditions that held before the transition.
+/// Like [`after_transition`], for conditions that held before the transition.
 fn moved(
     chart: &Chart,
-    line: &Transition,
+    transition: &Transition,
     state: StateId,
-    mut known: Known,
+    mut known: KnownConditions,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
-    let top = domain(chart, line)?;
+) -> Option<KnownConditions> {
+    let top = domain(chart, transition)?;
     for left in (top.0..chart.state(top).end.0).map(StateId) {
         for block in &chart.state(left).exit {
             forget(chart, &assigned(block), &mut known);
         }
     }
-    act(chart, &line.actions, &mut known, read);
+    act(chart, &transition.actions, &mut known, read);
     entered(chart, top, state, known, read)
 }
 
@@ -213,9 +214,9 @@ fn entered(
     chart: &Chart,
     top: StateId,
     state: StateId,
-    mut known: Known,
+    mut known: KnownConditions,
     read: &BTreeSet<VarId>,
-) -> Option<Known> {
+) -> Option<KnownConditions> {
     let mut path: Vec<StateId> = chart.ancestors(state).take_while(|s| *s != top).collect();
     path.reverse();
     for above in path {
@@ -234,7 +235,7 @@ fn entered(
 }
 
 /// The conditions that hold when a run has started in the state; `None` if there are none.
-fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<Known> {
+fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<KnownConditions> {
     let mut known = defaults(chart, read);
     let root = chart.state(StateId::at(0));
     root.entry.iter().for_each(|block| act(chart, block, &mut known, read));
@@ -243,7 +244,7 @@ fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<Known>
 }
 
 /// The initial values of these variables, as conditions.
-fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> Known {
+fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> KnownConditions {
     let one = |id: &VarId| {
         let row = &chart.variables[id.index()];
         let default = row.default.as_ref()?;
@@ -275,7 +276,7 @@ fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
 }
 
 /// Removes the conditions on these variables.
-fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut Known) {
+fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut KnownConditions) {
     known.retain(|condition| {
         let mut read = BTreeSet::new();
         reads(chart, condition, &mut read);
@@ -284,7 +285,7 @@ fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut Known) {
 }
 
 /// Updates the conditions for the actions of a block.
-fn act(chart: &Chart, actions: &[Action], known: &mut Known, read: &BTreeSet<VarId>) {
+fn act(chart: &Chart, actions: &[Action], known: &mut KnownConditions, read: &BTreeSet<VarId>) {
     for action in actions {
         let set = assigned(std::slice::from_ref(action));
         forget(chart, &set, known);
@@ -323,10 +324,10 @@ fn early(
     let step = StepId::at(chart.steps.iter().position(own)?);
     let hops = witness(&facts.reach, state)?.hops;
     let mut known = begun(chart, hops.first().map_or(state, |(actor, ..)| *actor), read)?;
-    for (nth, (actor, line, _)) in hops.iter().enumerate() {
-        let row = chart.transition(*line);
+    for (nth, (actor, transition, _)) in hops.iter().enumerate() {
+        let row = chart.transition(*transition);
         let near = |s: &StateId| chart.contains(*s, *actor) || chart.contains(*actor, *s);
-        let mut steps = chart.steps.iter().zip(&facts.places.steps);
+        let mut steps = chart.steps.iter().zip(&facts.scopes.steps);
         if steps.any(|(step, place)| sets(step) && place.within.iter().any(near)) {
             return None;
         }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     /// A transition, or a block that runs with it.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The answer of a step, or its statements.
     Step(StepId),
     /// The host, before a turn or an event.
@@ -26,7 +26,7 @@ pub(super) enum By {
 
 /// A variable that may change.
 #[derive(Debug, Clone)]
-pub(super) struct Change<'c> {
+pub(super) struct VariableChange<'c> {
     pub(super) variable: VarId,
     pub(super) by: By,
     /// Conditions that hold then.
@@ -35,7 +35,7 @@ pub(super) struct Change<'c> {
 
 /// What sets a variable.
 struct Writer<'c> {
-    change: Change<'c>,
+    change: VariableChange<'c>,
     /// Everything that decides about the value, if the same is set in each turn: then the value changes only with one of these.
     sources: Option<Vec<&'c Expr>>,
 }
@@ -45,23 +45,23 @@ pub(super) struct Writers<'c>(BTreeMap<VarId, Vec<Writer<'c>>>);
 
 impl<'c> Writers<'c> {
     /// Collects them in one pass over the chart.
-    pub(super) fn of(chart: &'c Chart) -> Self {
+    pub(super) fn from_chart(chart: &'c Chart) -> Self {
         let mut found = Self(BTreeMap::new());
         let exits: Vec<StateId> =
             chart.state_ids().filter(|s| !chart.state(*s).exit.is_empty()).collect();
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let by = By::Line(TransitionId::at(i));
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let by = By::Transition(TransitionId::at(i));
             let is_code = |id: StepId| matches!(chart.steps[id.index()].kind, StepKind::Code(_));
-            let repeats = matches!(line.trigger, Trigger::Turn | Trigger::When)
-                || line.trigger.step().is_some_and(is_code);
-            let guard: Vec<&Expr> = line.guard.iter().collect();
-            for block in blocks(chart, line, &exits) {
+            let repeats = matches!(transition.trigger, Trigger::Turn | Trigger::When)
+                || transition.trigger.step().is_some_and(is_code);
+            let guard: Vec<&Expr> = transition.guard.iter().collect();
+            for block in blocks(chart, transition, &exits) {
                 found.block(chart, by, &guard, block, repeats);
             }
-            if let Trigger::Choice(choice) = line.trigger
+            if let Trigger::Choice(choice) = transition.trigger
                 && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
             {
-                found.add(Change { variable, by, guards: guard }, None);
+                found.add(VariableChange { variable, by, guards: guard }, None);
             }
         }
         for (i, step) in chart.steps.iter().enumerate() {
@@ -71,13 +71,13 @@ impl<'c> Writers<'c> {
                 found.block(chart, by, &guard, actions, true);
             }
             if let Some(variable) = step.into {
-                found.add(Change { variable, by, guards: guard }, None);
+                found.add(VariableChange { variable, by, guards: guard }, None);
             }
         }
         found
     }
 
-    fn add(&mut self, change: Change<'c>, sources: Option<Vec<&'c Expr>>) {
+    fn add(&mut self, change: VariableChange<'c>, sources: Option<Vec<&'c Expr>>) {
         self.0.entry(change.variable).or_default().push(Writer { change, sources });
     }
 
@@ -90,35 +90,37 @@ impl<'c> Writers<'c> {
         repeats: bool,
     ) {
         // A `when` line is taken again only if its condition changes.
-        let is_when = matches!(by, By::Line(id) if chart.transition(id).trigger == Trigger::When);
+        let is_when =
+            matches!(by, By::Transition(id) if chart.transition(id).trigger == Trigger::When);
         let mut set: BTreeSet<VarId> = BTreeSet::new();
         assignments(actions, &mut guard.to_vec(), &mut Vec::new(), &mut |made| {
             let is_first = set.insert(made.variable);
             // Such a value is another one each time.
             let grows = !is_when && is_first && mentions(chart, made.value, made.variable);
             let sources = if is_when { made.guards.to_vec() } else { made.sources() };
-            let change = Change { variable: made.variable, by, guards: made.guards.to_vec() };
+            let change =
+                VariableChange { variable: made.variable, by, guards: made.guards.to_vec() };
             self.add(change, (repeats && !grows).then_some(sources));
         });
     }
 }
 
 /// Finds what changes variables within a window.
-pub(super) struct Search<'w, 'c> {
+pub(super) struct ChangeSearch<'w, 'c> {
     window: &'w Window<'c>,
     writers: &'w Writers<'c>,
     /// Whether a variable changes, as far as it is known. One that depends on itself does not.
     known: BTreeMap<VarId, bool>,
 }
 
-impl<'w, 'c> Search<'w, 'c> {
+impl<'w, 'c> ChangeSearch<'w, 'c> {
     pub(super) fn new(window: &'w Window<'c>, writers: &'w Writers<'c>) -> Self {
         Self { window, writers, known: BTreeMap::new() }
     }
 
     /// Everything that may change a variable while the step waits.
-    pub(super) fn of(&mut self, variable: VarId) -> Vec<Change<'c>> {
-        let mut found: Vec<Change<'c>> = Vec::new();
+    pub(super) fn of(&mut self, variable: VarId) -> Vec<VariableChange<'c>> {
+        let mut found: Vec<VariableChange<'c>> = Vec::new();
         found.extend(self.by_itself(variable));
         let writers = self.writers;
         for writer in writers.0.get(&variable).into_iter().flatten() {
@@ -127,7 +129,7 @@ impl<'w, 'c> Search<'w, 'c> {
             }
             let before = match writer.change.by {
                 By::Step(id) => id < self.window.step,
-                By::Line(_) | By::Host | By::Turn => true,
+                By::Transition(_) | By::Host | By::Turn => true,
             };
             // What repeats has been set before the question was asked, unless it comes later in the walk.
             let sources = writer.sources.as_ref().filter(|_| before);
@@ -139,14 +141,14 @@ impl<'w, 'c> Search<'w, 'c> {
     }
 
     /// An input changes with the host, and a variable that is reset with each turn.
-    fn by_itself(&self, variable: VarId) -> Option<Change<'c>> {
+    fn by_itself(&self, variable: VarId) -> Option<VariableChange<'c>> {
         let by = match self.window.chart.variables[variable.index()].kind {
             VariableKind::Input => By::Host,
             VariableKind::Var { per_turn: true } => By::Turn,
             VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
         };
         let may = self.window.wait == Wait::Turns;
-        may.then(|| Change { variable, by, guards: Vec::new() })
+        may.then(|| VariableChange { variable, by, guards: Vec::new() })
     }
 
     /// Whether the value of an expression may change while the step waits.
@@ -179,15 +181,19 @@ impl<'w, 'c> Search<'w, 'c> {
 }
 
 /// The actions of a transition, and the blocks of the states that it may exit or enter.
-fn blocks<'c>(chart: &'c Chart, line: &'c Transition, exits: &[StateId]) -> Vec<&'c [Action]> {
-    let mut found: Vec<&[Action]> = vec![&line.actions];
-    let Some(top) = domain(chart, line) else { return found };
-    if let Some(own) = chart.ancestors(line.source).take_while(|s| *s != top).last() {
+fn blocks<'c>(
+    chart: &'c Chart,
+    transition: &'c Transition,
+    exits: &[StateId],
+) -> Vec<&'c [Action]> {
+    let mut found: Vec<&[Action]> = vec![&transition.actions];
+    let Some(top) = domain(chart, transition) else { return found };
+    if let Some(own) = chart.ancestors(transition.source).take_while(|s| *s != top).last() {
         let from = exits.partition_point(|s| *s < own);
         let inside = exits[from..].iter().take_while(|s| **s < chart.state(own).end);
         found.extend(inside.flat_map(|s| chart.state(*s).exit.iter().map(Vec::as_slice)));
     }
-    let entered = entered(chart, line);
+    let entered = entered(chart, transition);
     for state in entered {
         let row = chart.state(state);
         found.extend(row.entry.iter().map(Vec::as_slice));

@@ -17,9 +17,9 @@ const MOST: usize = 200;
 
 /// Where an effect reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum ReadPlace {
     /// The targets or the actions of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// A block of a state.
     State(StateId),
     /// A step.
@@ -30,18 +30,18 @@ pub(super) enum Spot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) variable: VarId,
-    pub(super) spot: Spot,
+    pub(super) spot: ReadPlace,
 }
 
 /// A transition that follows from the answer, with the variables that still hold what they held then.
 struct Next {
-    line: TransitionId,
+    transition: TransitionId,
     kept: BTreeSet<VarId>,
     length: usize,
 }
 
 /// Follows what happens after the answer of a step, without the host.
-pub(super) struct Search<'c> {
+pub(super) struct EffectSearch<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     step: StepId,
@@ -50,7 +50,7 @@ pub(super) struct Search<'c> {
     seen: BTreeSet<TransitionId>,
 }
 
-impl<'c> Search<'c> {
+impl<'c> EffectSearch<'c> {
     /// Every effect of the answer that reads one of the variables, the nearest first.
     pub(super) fn run(
         chart: &'c Chart,
@@ -69,12 +69,12 @@ impl<'c> Search<'c> {
                 || mentions_answer(chart, expr, step)
         };
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
-        for (i, line) in chart.transitions.iter().enumerate() {
+        for (i, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            let is_done = line.trigger == Trigger::StepDone(step);
-            let is_when = line.trigger == Trigger::When;
-            let waits = is_when && line.guard.as_ref().is_some_and(answered);
-            let chosen = is_ask && matches!(line.trigger, Trigger::Choice(_));
+            let is_done = transition.trigger == Trigger::StepDone(step);
+            let is_when = transition.trigger == Trigger::When;
+            let waits = is_when && transition.guard.as_ref().is_some_and(answered);
+            let chosen = is_ask && matches!(transition.trigger, Trigger::Choice(_));
             if is_done || (waits || chosen) && window.is_offered(id) {
                 search.add(id, &kept, 0);
             }
@@ -87,34 +87,34 @@ impl<'c> Search<'c> {
             }
         }
         while let Some(next) = search.open.pop_front() {
-            search.line(&next);
+            search.transition(&next);
         }
         search.found
     }
 
-    fn add(&mut self, line: TransitionId, kept: &BTreeSet<VarId>, length: usize) {
+    fn add(&mut self, transition: TransitionId, kept: &BTreeSet<VarId>, length: usize) {
         let goes_on = !kept.is_empty() && length < LONGEST && self.seen.len() < MOST;
-        if goes_on && self.facts.reach.takes(line) && self.seen.insert(line) {
-            self.open.push_back(Next { line, kept: kept.clone(), length });
+        if goes_on && self.facts.reach.can_take(transition) && self.seen.insert(transition) {
+            self.open.push_back(Next { transition, kept: kept.clone(), length });
         }
     }
 
     /// What a transition does, and what it leads to.
-    fn line(&mut self, next: &Next) {
+    fn transition(&mut self, next: &Next) {
         let chart = self.chart;
-        let line = chart.transition(next.line);
+        let transition = chart.transition(next.transition);
         let mut kept = next.kept.clone();
-        line.guard.iter().for_each(|guard| confirm(chart, guard, &mut kept));
-        let spot = Spot::Line(next.line);
-        for argument in line.targets.iter().flat_map(|target| &target.arguments) {
+        transition.guard.iter().for_each(|guard| confirm(chart, guard, &mut kept));
+        let spot = ReadPlace::Transition(next.transition);
+        for argument in transition.targets.iter().flat_map(|target| &target.arguments) {
             self.note(argument, &kept, spot);
         }
-        self.block(&line.actions, &mut kept, spot);
-        let entered = entered(chart, line);
+        self.block(&transition.actions, &mut kept, spot);
+        let entered = entered(chart, transition);
         for state in &entered {
             let row = chart.state(*state);
             for block in row.entry.iter().chain([&row.default_actions]) {
-                self.block(block, &mut kept, Spot::State(*state));
+                self.block(block, &mut kept, ReadPlace::State(*state));
             }
         }
         self.raised(next, &entered, &kept);
@@ -134,7 +134,7 @@ impl<'c> Search<'c> {
     fn raised(&mut self, next: &Next, entered: &BTreeSet<StateId>, kept: &BTreeSet<VarId>) {
         let chart = self.chart;
         let mut events: BTreeSet<EventId> = BTreeSet::new();
-        Action::walk(&chart.transition(next.line).actions, &mut |action| {
+        Action::walk(&chart.transition(next.transition).actions, &mut |action| {
             if let Action::Raise(event, _)
             | Action::Send { event, after: None, to: Receiver::Own, .. } = action
             {
@@ -144,11 +144,11 @@ impl<'c> Search<'c> {
         if events.is_empty() {
             return;
         }
-        let source = chart.transition(next.line).source;
-        for (i, line) in chart.transitions.iter().enumerate() {
-            let takes = matches!(&line.trigger, Trigger::Event(of)
+        let source = chart.transition(next.transition).source;
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            let takes = matches!(&transition.trigger, Trigger::Event(of)
                 if of.iter().any(|event| events.contains(event)));
-            let place = self.facts.places.line(TransitionId::at(i));
+            let place = self.facts.scopes.transition(TransitionId::at(i));
             let is_here = |state: &StateId| {
                 entered.iter().chain([&source]).any(|s| chart.contains(*state, *s))
             };
@@ -163,7 +163,7 @@ impl<'c> Search<'c> {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
         step.guard.iter().for_each(|guard| confirm(chart, guard, kept));
-        let spot = Spot::Step(id);
+        let spot = ReadPlace::Step(id);
         match &step.kind {
             StepKind::Call(_, arguments) => {
                 let list = step.each.iter().map(|each| &each.list);
@@ -193,16 +193,16 @@ impl<'c> Search<'c> {
         };
         let mut after = kept.clone();
         after.retain(|id| step.into != Some(*id));
-        for line in step.outcomes.iter().filter(|_| goes_on) {
-            if matches!(chart.transition(*line).trigger, Trigger::StepDone(_)) {
-                self.add(*line, &after, length);
+        for transition in step.outcomes.iter().filter(|_| goes_on) {
+            if matches!(chart.transition(*transition).trigger, Trigger::StepDone(_)) {
+                self.add(*transition, &after, length);
             }
         }
         *kept = after;
     }
 
     /// What a block does with the variables. What it sets is no longer what it was.
-    fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: Spot) {
+    fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: ReadPlace) {
         let chart = self.chart;
         for action in actions {
             match action {
@@ -235,7 +235,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    fn note(&mut self, expr: &Expr, kept: &BTreeSet<VarId>, spot: Spot) {
+    fn note(&mut self, expr: &Expr, kept: &BTreeSet<VarId>, spot: ReadPlace) {
         let mut read = BTreeSet::new();
         reads(self.chart, expr, &mut read);
         for variable in read.intersection(kept).copied() {
@@ -273,10 +273,10 @@ fn mentions_answer(chart: &Chart, expr: &Expr, step: StepId) -> bool {
 }
 
 /// The states that a transition enters, the outer ones first. Histories count with their defaults.
-pub(super) fn entered(chart: &Chart, line: &Transition) -> BTreeSet<StateId> {
+pub(super) fn entered(chart: &Chart, transition: &Transition) -> BTreeSet<StateId> {
     let mut found = BTreeSet::new();
-    let Some(top) = domain(chart, line) else { return found };
-    let mut open: Vec<StateId> = crate::facts::reach::entries(chart, line);
+    let Some(top) = domain(chart, transition) else { return found };
+    let mut open: Vec<StateId> = crate::facts::reach::entries(chart, transition);
     while let Some(state) = open.pop() {
         let new: Vec<StateId> =
             chart.ancestors(state).take_while(|s| *s != top && !found.contains(s)).collect();

@@ -7,14 +7,14 @@ mod window;
 use super::{Context, Lint, reading, words};
 use crate::facts::uses::reads;
 use crate::turn::flow::{Flow, Site};
-use changes::{By, Change, Writers};
+use changes::{By, VariableChange, Writers};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, StepKind};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::front::chart::lex::{TokenKind, tokens};
 use chartc_text::rules::outdated_answer::RULE;
 use chartc_text::span::Span;
-use effects::{Effect, Search, Spot, equality};
+use effects::{Effect, EffectSearch, ReadPlace, equality};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use window::{Wait, Window};
@@ -32,20 +32,20 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let (flow, writers) = (OnceCell::new(), OnceCell::new());
     let steps = (0..chart.steps.len()).map(StepId::at);
     for (step, wait, mut shown) in steps.filter_map(|id| question(context, id)).take(MOST) {
-        let window = Window::of(chart, facts, step, wait);
-        let effects = Search::run(chart, facts, step, &window, &shown);
+        let window = Window::new(chart, facts, step, wait);
+        let effects = EffectSearch::run(chart, facts, step, &window, &shown);
         if effects.is_empty() {
             continue;
         }
-        let flow = || flow.get_or_init(|| Flow::of(chart, facts));
-        let writers = writers.get_or_init(|| Writers::of(chart));
+        let flow = || flow.get_or_init(|| Flow::new(chart, facts));
+        let writers = writers.get_or_init(|| Writers::from_chart(chart));
         for effect in effects {
             let id = effect.variable;
             let find = |window: &Window<'_>| {
                 let holds = |guard: &Expr, leaf| flow().may_hold(guard, leaf);
-                let all = changes::Search::new(window, writers).of(id);
+                let all = changes::ChangeSearch::new(window, writers).of(id);
                 let mut all = all.iter().take(MOST);
-                let is_it = |change: &&Change<'_>| {
+                let is_it = |change: &&VariableChange<'_>| {
                     !sets_once(context, flow(), step, change) && window.may_happen(change, &holds)
                 };
                 all.find(is_it).map(|change| change.by)
@@ -53,10 +53,10 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let by = if window.is_watched(id) { None } else { find(&window) };
             // The call of a step begins in a turn after the answer of a person.
             let by = by.or_else(|| match effect.spot {
-                Spot::Step(step) if wait == Wait::Turns => {
-                    find(&Window::of(chart, facts, step, wait))
+                ReadPlace::Step(step) if wait == Wait::Turns => {
+                    find(&Window::new(chart, facts, step, wait))
                 }
-                Spot::Step(_) | Spot::Line(_) | Spot::State(_) => None,
+                ReadPlace::Step(_) | ReadPlace::Transition(_) | ReadPlace::State(_) => None,
             });
             if let Some(by) = by
                 && shown.remove(&id)
@@ -81,13 +81,18 @@ fn question(context: &Context<'_>, id: StepId) -> Option<(StepId, Wait, BTreeSet
     for expr in chart.own_prompt(id)?.holes().chain(list) {
         reads(chart, expr, &mut shown);
     }
-    let runs = !facts.places.step(id).within.is_empty();
+    let runs = !facts.scopes.step(id).within.is_empty();
     (runs && !shown.is_empty()).then_some((id, wait, shown))
 }
 
 /// Whether a change happens only while the variable has one value, which the question never shows.
-fn sets_once(context: &Context<'_>, flow: &Flow<'_>, step: StepId, change: &Change<'_>) -> bool {
-    let Change { variable, guards, .. } = change;
+fn sets_once(
+    context: &Context<'_>,
+    flow: &Flow<'_>,
+    step: StepId,
+    change: &VariableChange<'_>,
+) -> bool {
+    let VariableChange { variable, guards, .. } = change;
     let parts = context.map.step(step).prompt_parts.len();
     let mut sites: Vec<Site> = (0..parts).map(|nth| Site::Prompt(step, nth)).collect();
     sites.push(Site::Arguments(step));
@@ -123,9 +128,9 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
     let name = &chart.variables[id.index()].name;
     let asker = words::step(chart, step);
     let (span, how, cure) = match by {
-        By::Line(line) => (
-            set_in(context, id, map.line(line).whole),
-            format!("{} may change it before this", words::line(chart, line)),
+        By::Transition(transition) => (
+            set_in(context, id, map.transition(transition).whole),
+            format!("{} may change it before this", words::transition(chart, transition)),
             format!(
                 "ask again when it changes (a target with `reenter`), or set it only where {asker} does not wait"
             ),
@@ -139,29 +144,29 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
             map.variables[id.index()],
             match by {
                 By::Turn => "each turn resets it",
-                By::Host | By::Line(_) | By::Step(_) => "the host may set it before this",
+                By::Host | By::Transition(_) | By::Step(_) => "the host may set it before this",
             }
             .to_owned(),
             "keep it in a variable on the way to the question, and show and use that".to_owned(),
         ),
     };
     let whole = match effect.spot {
-        Spot::Line(line) => {
-            let spans = map.line(line);
+        ReadPlace::Transition(transition) => {
+            let spans = map.transition(transition);
             let from = spans.guard.map_or(spans.whole.start, |guard| guard.end);
             Span { start: from, ..spans.whole }
         }
-        Spot::State(state) => {
+        ReadPlace::State(state) => {
             let spans = map.state(state);
             // The values of a final state are written in its head.
             spans.entry.first().copied().unwrap_or(spans.name)
         }
-        Spot::Step(step) => map.step(step).whole,
+        ReadPlace::Step(step) => map.step(step).whole,
     };
     let at = mention(context, whole, name).unwrap_or(match effect.spot {
-        Spot::Line(line) => map.line(line).whole,
-        Spot::State(_) => whole,
-        Spot::Step(step) => map.step(step).name,
+        ReadPlace::Transition(transition) => map.transition(transition).whole,
+        ReadPlace::State(_) => whole,
+        ReadPlace::Step(step) => map.step(step).name,
     });
     let message = format!("`{name}` may have changed since {asker} showed it");
     RULE.at(at, message)

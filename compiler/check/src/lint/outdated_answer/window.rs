@@ -1,11 +1,11 @@
 //! What may change while a question waits for its answer.
 
-use super::changes::{By, Change};
+use super::changes::{By, VariableChange};
 use crate::facts::Facts;
 use crate::facts::guard::implies;
-use crate::facts::livelock::lonely;
-use crate::facts::place::{Place, exclusive};
+use crate::facts::livelock::is_outside_parallel;
 use crate::facts::reach::{domain, is_history, is_leaf};
+use crate::facts::scope::{ScopeCondition, exclusive};
 use crate::facts::uses::walk;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger};
@@ -41,7 +41,7 @@ const SOME: usize = 64;
 
 impl<'c> Window<'c> {
     /// The window of a step.
-    pub(super) fn of(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
+    pub(super) fn new(chart: &'c Chart, facts: &'c Facts, step: StepId, wait: Wait) -> Self {
         let home = chart.steps[step.index()].state;
         let is_beside = |leaf: &StateId| {
             !chart.contains(home, *leaf)
@@ -49,7 +49,7 @@ impl<'c> Window<'c> {
                 && !exclusive(chart, home, *leaf)
         };
         let mut beside = BTreeSet::new();
-        if !lonely(chart, home) {
+        if !is_outside_parallel(chart, home) {
             beside.extend(facts.reach.leaves(chart).filter(is_beside));
         }
         let mut window = Self { chart, facts, step, wait, home, inside: BTreeSet::new(), beside };
@@ -60,24 +60,24 @@ impl<'c> Window<'c> {
     /// The leaves in which the step may start, and those to which lines lead from there while it waits.
     fn fill(&mut self) {
         let Self { chart, facts, home, .. } = *self;
-        let place = facts.places.step(self.step);
+        let place = facts.scopes.step(self.step);
         let all = leaves_below(chart, facts, home);
         if all.len() * chart.transitions.len() > MOST {
             self.inside = all.into_iter().collect();
             return;
         }
-        let starts = all.into_iter().filter(|leaf| place.covers(chart, *leaf));
+        let starts = all.into_iter().filter(|leaf| place.may_hold_in(chart, *leaf));
         let mut open: Vec<StateId> = starts.flat_map(|leaf| self.with_regions(leaf)).collect();
         while let Some(leaf) = open.pop() {
             if !self.inside.insert(leaf) {
                 continue;
             }
-            for id in self.lines(leaf) {
-                let line = chart.transition(id);
-                if line.trigger.step() == Some(self.step) || self.exits(line) {
+            for id in self.transitions(leaf) {
+                let transition = chart.transition(id);
+                if transition.trigger.step() == Some(self.step) || self.exits(transition) {
                     continue;
                 }
-                for target in &line.targets {
+                for target in &transition.targets {
                     // A history may restore whatever is beside it.
                     let parent = chart.state(target.state).parent;
                     let parent = parent.filter(|_| is_history(chart, target.state));
@@ -97,17 +97,20 @@ impl<'c> Window<'c> {
     }
 
     /// The lines that may be taken in a leaf, in the order in which they are tried.
-    fn lines(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
+    fn transitions(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
         let Self { chart, facts, .. } = *self;
-        let lines = chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
-        lines.filter(move |id| facts.reach.takes(*id) && facts.places.line(*id).covers(chart, leaf))
+        let transitions =
+            chart.ancestors(leaf).flat_map(|s| chart.state(s).transitions.iter().copied());
+        transitions.filter(move |id| {
+            facts.reach.can_take(*id) && facts.scopes.transition(*id).may_hold_in(chart, leaf)
+        })
     }
 
     /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
-    fn exits(&self, line: &Transition) -> bool {
+    fn exits(&self, transition: &Transition) -> bool {
         let Self { chart, home, .. } = *self;
         let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
-        domain(chart, line).is_some_and(|top| {
+        domain(chart, transition).is_some_and(|top| {
             let is_above = chart.contains(top, home) && (top != home || is_ask);
             is_above || is_ask && chart.contains(home, top)
         })
@@ -116,19 +119,19 @@ impl<'c> Window<'c> {
     /// Those of the leaves that a place covers.
     fn leaves_of<'w>(
         &'w self,
-        place: &'w Place,
+        place: &'w ScopeCondition,
         leaves: &'w BTreeSet<StateId>,
     ) -> impl Iterator<Item = StateId> + 'w {
         let ranges = place.within.iter().map(|state| *state..self.chart.state(*state).end);
         let all = ranges.flat_map(|range| leaves.range(range).copied());
-        all.filter(|leaf| !place.leaves_out(self.chart, *leaf))
+        all.filter(|leaf| !place.excludes_leaf(self.chart, *leaf))
     }
 
     /// The leaves in which a transition may be taken while the step waits.
     fn acting(&self, id: TransitionId) -> impl Iterator<Item = StateId> + '_ {
-        let place = self.facts.places.line(id);
-        let line = self.chart.transition(id);
-        let comes = self.wait == Wait::Turns || is_sudden(&line.trigger);
+        let place = self.facts.scopes.transition(id);
+        let transition = self.chart.transition(id);
+        let comes = self.wait == Wait::Turns || is_sudden(&transition.trigger);
         let inside = self.leaves_of(place, &self.inside).filter(move |_| comes);
         inside.chain(self.leaves_of(place, &self.beside))
     }
@@ -136,19 +139,20 @@ impl<'c> Window<'c> {
     /// Whether a transition may be taken, or a step may run, while the step waits, without withdrawing the question.
     pub(super) fn is_between(&self, by: By) -> bool {
         match by {
-            By::Line(id) => {
-                let line = self.chart.transition(id);
-                self.facts.reach.takes(id)
-                    && line.trigger.step() != Some(self.step)
+            By::Transition(id) => {
+                let transition = self.chart.transition(id);
+                self.facts.reach.can_take(id)
+                    && transition.trigger.step() != Some(self.step)
                     && self.acting(id).next().is_some()
-                    && !self.exits(line)
+                    && !self.exits(transition)
             }
             By::Step(id) => {
-                let place = self.facts.places.step(id);
-                let leaves = |line: &TransitionId| {
-                    let line = self.chart.transition(*line);
-                    let is_sure = line.trigger == Trigger::StepDone(id) && line.guard.is_none();
-                    is_sure && self.exits(line)
+                let place = self.facts.scopes.step(id);
+                let leaves = |transition: &TransitionId| {
+                    let transition = self.chart.transition(*transition);
+                    let is_sure =
+                        transition.trigger == Trigger::StepDone(id) && transition.guard.is_none();
+                    is_sure && self.exits(transition)
                 };
                 // The walk of a turn waits for a model; those of other regions go on.
                 let others = self.leaves_of(place, &self.beside).next().is_some();
@@ -161,50 +165,53 @@ impl<'c> Window<'c> {
 
     /// Whether a transition may be taken in one of the leaves in which the step may wait.
     pub(super) fn is_offered(&self, id: TransitionId) -> bool {
-        self.leaves_of(self.facts.places.line(id), &self.inside).next().is_some()
+        self.leaves_of(self.facts.scopes.transition(id), &self.inside).next().is_some()
     }
 
     /// Whether a step may run in one of the leaves in which this one may wait.
     pub(super) fn is_with(&self, id: StepId) -> bool {
-        self.leaves_of(self.facts.places.step(id), &self.inside).next().is_some()
+        self.leaves_of(self.facts.scopes.step(id), &self.inside).next().is_some()
     }
 
     /// Whether a change may happen without the question being asked again: in one of these leaves if the conditions hold there.
     pub(super) fn may_happen(
         &self,
-        change: &Change<'_>,
+        change: &VariableChange<'_>,
         holds: &dyn Fn(&Expr, StateId) -> bool,
     ) -> bool {
-        let By::Line(id) = change.by else { return true };
-        let line = self.chart.transition(id);
+        let By::Transition(id) = change.by else { return true };
+        let transition = self.chart.transition(id);
         let all = |leaf: StateId| change.guards.iter().all(|guard| holds(guard, leaf));
         let mut leaves = self.acting(id).take(SOME);
-        leaves.any(|leaf| !self.is_hidden(leaf, id) && !self.asks_again(leaf, line) && all(leaf))
+        leaves.any(|leaf| {
+            !self.is_hidden(leaf, id) && !self.asks_again(leaf, transition) && all(leaf)
+        })
     }
 
     /// Whether other lines take all events of the transition before it.
     fn is_hidden(&self, leaf: StateId, id: TransitionId) -> bool {
-        let line = self.chart.transition(id);
-        let Trigger::Event(events) = &line.trigger else { return false };
-        let before: Vec<TransitionId> = self.lines(leaf).take_while(|other| *other != id).collect();
+        let transition = self.chart.transition(id);
+        let Trigger::Event(events) = &transition.trigger else { return false };
+        let before: Vec<TransitionId> =
+            self.transitions(leaf).take_while(|other| *other != id).collect();
         events.iter().all(|event| {
             before.iter().any(|other| {
                 let other = self.chart.transition(*other);
                 takes(other, *event)
-                    && implies(self.chart, line.guard.as_ref(), other.guard.as_ref())
+                    && implies(self.chart, transition.guard.as_ref(), other.guard.as_ref())
             })
         })
     }
 
     /// Whether the question is asked again when the transition is taken, because of the events that trigger it or that it raises.
-    fn asks_again(&self, leaf: StateId, line: &Transition) -> bool {
+    fn asks_again(&self, leaf: StateId, transition: &Transition) -> bool {
         let mut raised = false;
-        Action::walk(&line.actions, &mut |action| {
+        Action::walk(&transition.actions, &mut |action| {
             if let Action::Raise(event, _) | Action::Send { event, after: None, .. } = action {
                 raised |= self.withdraws(*event);
             }
         });
-        let withdrawn = matches!(&line.trigger, Trigger::Event(events)
+        let withdrawn = matches!(&transition.trigger, Trigger::Event(events)
             if events.iter().all(|event| self.withdraws(*event)));
         raised || withdrawn && !self.inside.contains(&leaf)
     }
@@ -212,9 +219,10 @@ impl<'c> Window<'c> {
     /// Whether the event surely withdraws the question.
     fn withdraws(&self, event: EventId) -> bool {
         let first = |leaf: &StateId| {
-            let mut lines = self.lines(*leaf).map(|id| self.chart.transition(id));
-            let line = lines.find(|line| takes(line, event));
-            line.is_some_and(|line| line.guard.is_none() && self.exits(line))
+            let mut transitions = self.transitions(*leaf).map(|id| self.chart.transition(id));
+            let transition = transitions.find(|transition| takes(transition, event));
+            transition
+                .is_some_and(|transition| transition.guard.is_none() && self.exits(transition))
         };
         !self.inside.is_empty() && self.inside.len() <= SOME && self.inside.iter().all(first)
     }
@@ -222,11 +230,13 @@ impl<'c> Window<'c> {
     /// Whether a `when` line that reads the variable withdraws the question.
     pub(super) fn is_watched(&self, variable: VarId) -> bool {
         let chart = self.chart;
-        chart.transitions.iter().enumerate().any(|(i, line)| {
-            let guard = line.guard.as_ref().filter(|_| line.trigger == Trigger::When);
+        chart.transitions.iter().enumerate().any(|(i, transition)| {
+            let guard = transition.guard.as_ref().filter(|_| transition.trigger == Trigger::When);
             let watches = guard.is_some_and(|guard| mentions(chart, guard, variable));
-            let place = self.facts.places.line(TransitionId::at(i));
-            watches && self.exits(line) && self.inside.iter().all(|leaf| place.covers(chart, *leaf))
+            let place = self.facts.scopes.transition(TransitionId::at(i));
+            watches
+                && self.exits(transition)
+                && self.inside.iter().all(|leaf| place.may_hold_in(chart, *leaf))
         })
     }
 }
@@ -234,13 +244,13 @@ impl<'c> Window<'c> {
 /// The leaves of a state that runs enter.
 fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
     let below = (state.0..chart.state(state).end.0).map(StateId);
-    below.filter(|s| is_leaf(chart, *s) && facts.reach.enters(*s)).collect()
+    below.filter(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s)).collect()
 }
 
 /// Whether the transition has the event as a trigger.
-fn takes(line: &Transition, event: EventId) -> bool {
-    matches!(&line.trigger, Trigger::Event(events) if events.contains(&event))
-        || matches!(line.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+fn takes(transition: &Transition, event: EventId) -> bool {
+    matches!(&transition.trigger, Trigger::Event(events) if events.contains(&event))
+        || matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
 }
 
 /// Whether the trigger does not depend on the walk of a turn.

@@ -50,18 +50,17 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let is_outside = |target: &StateId| !states.iter().any(|s| chart.contains(*s, *target));
         let leads_out = |id: &TransitionId| {
-            let line = chart.transition(*id);
-            states
-                .iter()
-                .any(|s| chart.contains(line.source, *s) || chart.contains(*s, line.source))
-                && line.targets.iter().any(|target| is_outside(&target.state))
+            let transition = chart.transition(*id);
+            states.iter().any(|s| {
+                chart.contains(transition.source, *s) || chart.contains(*s, transition.source)
+            }) && transition.targets.iter().any(|target| is_outside(&target.state))
         };
-        let lines = (0..chart.transitions.len()).map(TransitionId::at);
-        found = context.blame(found, lines.filter(leads_out));
-        if let Some(Cause::Line(line)) = facts.reach.causes[first.index()] {
+        let transitions = (0..chart.transitions.len()).map(TransitionId::at);
+        found = context.blame(found, transitions.filter(leads_out));
+        if let Some(Cause::Transition(transition)) = facts.reach.causes[first.index()] {
             found = found.related(
-                map.line(line).whole,
-                format!("{} leads into it", words::line(chart, line)),
+                map.transition(transition).whole,
+                format!("{} leads into it", words::transition(chart, transition)),
             );
         }
         diagnostics.push(found);
@@ -79,8 +78,8 @@ fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     )
     .help("add a line for that case")
     .related(
-        map.line(stuck.by).whole,
-        format!("{} leads into it with that", words::line(chart, stuck.by)),
+        map.transition(stuck.by).whole,
+        format!("{} leads into it with that", words::transition(chart, stuck.by)),
     )
 }
 
@@ -95,13 +94,13 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
     for lost in seen.lost.iter().filter(|_| !failed) {
         let told = traps.iter().flat_map(|trap| &trap.states).chain(&silent);
         let acts = |id: TransitionId| {
-            facts.places.line(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
+            facts.scopes.transition(id).within.iter().any(|place| chart.contains(*place, lost.leaf))
         };
         let mut read = BTreeSet::new();
         let mut is_dead = false;
-        for (i, line) in chart.transitions.iter().enumerate() {
-            if let Some(guard) = line.guard.as_ref().filter(|_| acts(TransitionId::at(i))) {
-                is_dead |= !seen.takes(TransitionId::at(i));
+        for (i, transition) in chart.transitions.iter().enumerate() {
+            if let Some(guard) = transition.guard.as_ref().filter(|_| acts(TransitionId::at(i))) {
+                is_dead |= !seen.is_taken(TransitionId::at(i));
                 reads(chart, guard, &mut read);
             }
         }
@@ -125,9 +124,9 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
                 "add a line for that case; a run that gets there: {}",
                 told_run(&lost.run.steps)
             ));
-        if let Some((step, line)) = lost.run.taken.last() {
+        if let Some((step, transition)) = lost.run.taken.last() {
             let label = format!("the last line that is taken, in step {step} of the run");
-            one = one.related(map.line(*line).whole, label);
+            one = one.related(map.transition(*transition).whole, label);
         }
         found.push(one);
     }

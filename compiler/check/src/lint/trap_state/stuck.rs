@@ -34,15 +34,16 @@ pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
     let mut into: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
     for (leaf, guards) in waiting(chart, facts) {
         if into.is_empty() {
-            for (i, line) in chart.transitions.iter().enumerate() {
-                line.targets
+            for (i, transition) in chart.transitions.iter().enumerate() {
+                transition
+                    .targets
                     .iter()
                     .for_each(|t| into.entry(t.state).or_default().push(TransitionId::at(i)));
             }
         }
-        let lines = into.get(&leaf).into_iter().flatten();
-        let mut taken = lines.filter(|line| facts.reach.takes(**line));
-        found.extend(taken.find_map(|line| stays(chart, leaf, &guards, *line)));
+        let transitions = into.get(&leaf).into_iter().flatten();
+        let mut taken = transitions.filter(|transition| facts.reach.can_take(**transition));
+        found.extend(taken.find_map(|transition| stays(chart, leaf, &guards, *transition)));
     }
     found
 }
@@ -61,9 +62,9 @@ fn waiting<'c>(chart: &'c Chart, facts: &Facts) -> Vec<(StateId, Vec<&'c Expr>)>
     let guards = |leaf: StateId| {
         let lines = chart.state(leaf).transitions.iter().map(|id| chart.transition(*id));
         lines
-            .map(|line| {
-                let out = line.trigger == Trigger::When && !line.targets.is_empty();
-                line.guard.as_ref().filter(|guard| out && is_still(chart, guard))
+            .map(|transition| {
+                let out = transition.trigger == Trigger::When && !transition.targets.is_empty();
+                transition.guard.as_ref().filter(|guard| out && is_still(chart, guard))
             })
             .collect::<Option<Vec<_>>>()
     };
@@ -114,16 +115,16 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
 
 /// Whether the transition may store a value for which none of the guards holds.
 fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Option<Stuck> {
-    let line = chart.transition(id);
-    let kept = kept(chart, line);
+    let transition = chart.transition(id);
+    let kept = kept(chart, transition);
     let entry = chart.ancestors(leaf).flat_map(|s| &chart.state(s).entry);
     let changed: BTreeSet<VarId> = entry.flat_map(|block| assigned(block)).collect();
     if kept.is_empty() || kept.keys().any(|id| changed.contains(id)) {
         return None;
     }
-    let before = chart.state(line.source).transitions.iter().take_while(|l| **l != id);
+    let before = chart.state(transition.source).transitions.iter().take_while(|l| **l != id);
     let same = before.map(|l| chart.transition(*l)).filter(|other| {
-        let own = keys(line);
+        let own = keys(transition);
         keys(other).iter().any(|key| own.contains(key))
     });
     let before: Option<Vec<&Expr>> = same.map(|other| other.guard.as_ref()).collect();
@@ -134,7 +135,7 @@ fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Op
         .collect();
     let mut goals: Vec<(&Expr, bool)> = put.iter().map(|guard| (guard, false)).collect();
     goals.extend(before.into_iter().map(|guard| (guard, false)));
-    goals.extend(line.guard.iter().map(|guard| (guard, true)));
+    goals.extend(transition.guard.iter().map(|guard| (guard, true)));
     let case = only_case(chart, &goals)?;
     let case: Option<Vec<_>> =
         case.into_iter().map(|(term, value)| Some((back(chart, &term, &kept)?, value))).collect();
@@ -142,14 +143,14 @@ fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Op
 }
 
 /// The values that a transition, or its step, stores in variables: data of the event or the answer, whole or a field.
-fn kept(chart: &Chart, line: &Transition) -> BTreeMap<VarId, Expr> {
+fn kept(chart: &Chart, transition: &Transition) -> BTreeMap<VarId, Expr> {
     let mut kept = BTreeMap::new();
-    if let Trigger::StepDone(step) = line.trigger {
+    if let Trigger::StepDone(step) = transition.trigger {
         let row = &chart.steps[step.index()];
         let answer = Expr { kind: ExprKind::Answer(step), ty: row.returns.clone() };
         kept.extend(row.into.map(|id| (id, answer)));
     }
-    for action in &line.actions {
+    for action in &transition.actions {
         if let Action::Assign(id, value) = action {
             let given = matches!(
                 crate::facts::term::root(value).kind,

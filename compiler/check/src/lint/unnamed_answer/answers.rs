@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::facts::uses::{walk, written};
-use crate::lint::unnamed_answer::wording::{Are, Known, names, offered, plain};
+use crate::lint::unnamed_answer::wording::{Are, KnownAnswers, names, offered, plain};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, TypeId};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable, Step, StepKind,
@@ -31,7 +31,7 @@ pub(super) struct Mismatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
     /// A transition: the option itself, or the outcome that compares the answer with the word.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// An enum: the return type of the step, or the type of one of its fields.
     Enum(TypeId),
 }
@@ -53,9 +53,9 @@ pub(super) struct Offered {
 pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
     let mut found = Vec::new();
     let mut offers = Offers::new();
-    for (i, line) in chart.transitions.iter().enumerate() {
-        if matches!(line.trigger, Trigger::Choice(_)) {
-            offers.entry(line.source).or_default().push(TransitionId::at(i));
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        if matches!(transition.trigger, Trigger::Choice(_)) {
+            offers.entry(transition.source).or_default().push(TransitionId::at(i));
         }
     }
     let mut told: Option<String> = None;
@@ -86,7 +86,7 @@ pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
                 (0..answers.len()).filter(|n| !named(&answers[*n])).collect()
             };
             let words = answers.iter().map(|(name, _)| plain(name)).collect();
-            let known = Known { words, are, alone: !says_more };
+            let known = KnownAnswers { words, are, alone: !says_more };
             let mut unmapped = Vec::new();
             for (component, text) in &texts {
                 let last = text.parts.len().saturating_sub(1);
@@ -167,22 +167,25 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
 
 /// The options that may be offered where the question is asked; tools by their names.
 fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(String, Declared)> {
-    let mut lines = BTreeSet::new();
-    for top in &facts.places.step(step).within {
+    let mut transitions = BTreeSet::new();
+    for top in &facts.scopes.step(step).within {
         let above = chart.ancestors(*top).filter_map(|s| offers.get(&s)).flatten();
         let below = offers.range(*top..StateId(chart.state(*top).end.0)).flat_map(|(_, l)| l);
-        lines.extend(above.chain(below).copied());
+        transitions.extend(above.chain(below).copied());
     }
     let mut answers = Vec::new();
-    for line in lines {
-        let Trigger::Choice(choice) = chart.transition(line).trigger else { continue };
+    for transition in transitions {
+        let Trigger::Choice(choice) = chart.transition(transition).trigger else { continue };
         match &chart.choices[choice.index()].kind {
             ChoiceKind::Option(_) => {
-                answers.push((chart.choices[choice.index()].name.clone(), Declared::Line(line)));
+                answers.push((
+                    chart.choices[choice.index()].name.clone(),
+                    Declared::Transition(transition),
+                ));
             }
             ChoiceKind::Call(set, _) => {
                 let tools = chart.tools_of(*set).into_iter();
-                let line = Declared::Line(line);
+                let line = Declared::Transition(transition);
                 answers.extend(tools.map(|t| (chart.tools[t.index()].name.clone(), line)));
             }
         }
@@ -197,12 +200,12 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
     let mut answers = Vec::new();
     let mut closed = true;
     for id in &of.outcomes {
-        let line = chart.transition(*id);
-        if line.trigger != Trigger::StepDone(step) {
+        let transition = chart.transition(*id);
+        if transition.trigger != Trigger::StepDone(step) {
             continue;
         }
         let before = answers.len();
-        if let Some(guard) = &line.guard {
+        if let Some(guard) = &transition.guard {
             walk(chart, guard, &mut |e| {
                 if let ExprKind::Compare(left, rest) = &e.kind
                     && let [(CompareOp::Equal, right)] = rest.as_slice()
@@ -210,7 +213,7 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
                     && let ExprKind::Text(text) = &right.kind
                     && let Some(text) = text.literal()
                 {
-                    answers.push((text.to_owned(), Declared::Line(*id)));
+                    answers.push((text.to_owned(), Declared::Transition(*id)));
                 }
             });
         }

@@ -36,7 +36,7 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     let spans = map.step(*step);
     let prompt = spans.prompt.map_or(spans.name, |prompt| place(context, prompt, found));
     let spans_of = |declared| match declared {
-        Declared::Line(line) => map.line(line).whole,
+        Declared::Transition(transition) => map.transition(transition).whole,
         Declared::Enum(id) => map.types[id.index()],
     };
     let lines = unnamed.iter().map(|n| spans_of(answers[*n].1));

@@ -30,9 +30,9 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
         let near = near.map(|(_, near)| near);
         let meant = near.and_then(|near| answers.iter().find(|(name, _)| name == near));
         found = match meant.or_else(|| answers.first()) {
-            Some((_, Declared::Line(line))) => {
+            Some((_, Declared::Transition(transition))) => {
                 let what = if meant.is_some() { "this one?" } else { "its answers begin here" };
-                found.related(map.line(*line).whole, what)
+                found.related(map.transition(*transition).whole, what)
             }
             Some((_, Declared::Enum(id))) => found.related(map.types[id.index()], "its answers"),
             None => found,

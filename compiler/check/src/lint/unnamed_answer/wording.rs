@@ -22,7 +22,7 @@ pub(super) fn names(text: &str, name: &str) -> bool {
 
 /// One word of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Item<'t> {
+struct ListedWord<'t> {
     word: &'t str,
     at: Range<usize>,
     quoted: bool,
@@ -30,7 +30,7 @@ struct Item<'t> {
 
 /// The known answers of the question to which a text belongs.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct KnownAnswers {
     /// The answers, normalized by [`plain`].
     pub words: BTreeSet<String>,
     /// Their share in all answers.
@@ -50,13 +50,13 @@ pub(super) enum Are {
     Parts,
 }
 
-impl Known {
-    fn has(&self, item: &Item<'_>) -> bool {
+impl KnownAnswers {
+    fn has(&self, item: &ListedWord<'_>) -> bool {
         self.words.contains(&plain(item.word))
     }
 
     /// The words of a list of answers that are not known; none if the list is not one of answers.
-    fn missing<'l, 't>(&self, list: &'l List<'t>) -> impl Iterator<Item = &'l Item<'t>> {
+    fn missing<'l, 't>(&self, list: &'l List<'t>) -> impl Iterator<Item = &'l ListedWord<'t>> {
         let hits = list.items.iter().filter(|i| self.has(i)).count();
         let others: BTreeSet<String> =
             list.items.iter().filter(|i| !self.has(i)).map(|i| plain(i.word)).collect();
@@ -92,10 +92,10 @@ pub(super) type Placed = (String, Range<usize>);
 /// answer, up to the end of the sentence; words in final brackets; bulleted lines; or values of one key in JSON examples. It
 /// counts if at least half of its items are known; always after a verb that tells to answer; and after another verb or in
 /// brackets if at least one item is known or nearly so. Lists that a sentence forbids do not count.
-pub(super) fn offered(text: &str, known: &Known, last: bool) -> Vec<Vec<Placed>> {
+pub(super) fn offered(text: &str, known: &KnownAnswers, last: bool) -> Vec<Vec<Placed>> {
     let mut lists = Vec::new();
     let mut bullets = Vec::new();
-    let mut pairs: Vec<(&str, Vec<Item<'_>>)> = Vec::new();
+    let mut pairs: Vec<(&str, Vec<ListedWord<'_>>)> = Vec::new();
     let mut start = 0;
     let end = if last { text.trim_end().len() } else { usize::MAX };
     for line in text.split('\n') {
@@ -126,12 +126,12 @@ fn is_slip(one: &str, other: &str) -> bool {
 
 /// The items of a list, and how the text introduces them.
 struct List<'t> {
-    items: Vec<Item<'t>>,
+    items: Vec<ListedWord<'t>>,
     lead: Lead,
 }
 
 impl<'t> List<'t> {
-    fn plain(items: Vec<Item<'t>>) -> Self {
+    fn plain(items: Vec<ListedWord<'t>>) -> Self {
         Self { items, lead: Lead::None }
     }
 }
@@ -144,20 +144,20 @@ fn is_name(c: char) -> bool {
 }
 
 /// The first word of the text, quoted or not, and its length with the quotation marks.
-fn word(text: &str, at: usize) -> Option<(Item<'_>, usize)> {
+fn word(text: &str, at: usize) -> Option<(ListedWord<'_>, usize)> {
     for (open, close) in QUOTES {
         if let Some(rest) = text.strip_prefix(open) {
             let end = rest.find(|c| !is_name(c))?;
             let inner = &rest[..end];
             let closed = rest[end..].starts_with(close);
             let from = at + open.len();
-            let item = Item { word: inner, at: from..from + end, quoted: true };
+            let item = ListedWord { word: inner, at: from..from + end, quoted: true };
             return (closed && end > 0).then_some((item, open.len() + end + close.len()));
         }
     }
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let begins = text.starts_with(char::is_alphabetic);
-    let item = Item { word: &text[..end], at: at..at + end, quoted: false };
+    let item = ListedWord { word: &text[..end], at: at..at + end, quoted: false };
     (end > 0 && begins).then_some((item, end))
 }
 
@@ -238,7 +238,7 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
 }
 
 /// Collects the values of `"key": "value"` in an example; a value may list the answers, as in `"a|b"`.
-fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t>>)>) {
+fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<ListedWord<'t>>)>) {
     for (colon, _) in line.match_indices("\":") {
         let Some(open) = line[..colon].rfind('"') else { continue };
         let key = &line[open + 1..colon];
@@ -269,7 +269,7 @@ fn values<'t>(line: &'t str, start: usize, pairs: &mut Vec<(&'t str, Vec<Item<'t
 fn bullet<'t>(
     line: &'t str,
     start: usize,
-    open: &mut Vec<Option<Vec<Item<'t>>>>,
+    open: &mut Vec<Option<Vec<ListedWord<'t>>>>,
     lists: &mut Vec<List<'t>>,
 ) {
     let text = line.trim_start();

@@ -5,7 +5,7 @@ mod site;
 
 use super::lost_count::place;
 use super::{Context, Lint, words};
-use crate::facts::counter::{Change, Writer};
+use crate::facts::counter::{CounterChange, Writer};
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::unordered_assignments::RULE;
@@ -56,11 +56,11 @@ fn finding(
     let name = &chart.variables[variable.index()].name;
     let [one, two] = race.regions.map(|region| words::state(chart, region));
     let (message, help) = match race.kind {
-        order::Kind::Event => (
+        order::RaceKind::Event => (
             format!("{one} and {two} assign `{name}` on the same event: one of the values is lost"),
             "assign it in one of the regions only, or a variable in each",
         ),
-        order::Kind::Outcome => (
+        order::RaceKind::Outcome => (
             format!(
                 "{one} and {two} assign `{name}` in any order: the one that comes last decides"
             ),
@@ -78,10 +78,10 @@ fn finding(
 fn span(context: &Context<'_>, variable: VarId, site: &Site<'_>) -> Span {
     match (site.place, site.cause) {
         (Some((owner, nth)), _) => {
-            let writer = Writer { owner, nth, change: Change::Other, is_repeated: false };
+            let writer = Writer { owner, nth, change: CounterChange::Other, is_repeated: false };
             place(context, variable, writer)
         }
-        (None, Cause::Line(line)) => context.map.line(line).trigger,
+        (None, Cause::Transition(transition)) => context.map.transition(transition).trigger,
         (None, Cause::Step(step)) => context.map.step(step).name,
     }
 }

@@ -3,8 +3,8 @@
 use super::site::{Cause, Phase, Site, agree, mentions};
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
-use crate::facts::place::Place;
 use crate::facts::reach::domain;
+use crate::facts::scope::ScopeCondition;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{AskOn, Chart, Expr, StateKind, Step, StepKind, Transition, Trigger};
 
@@ -13,12 +13,12 @@ use chartc_core::model::{AskOn, Chart, Expr, StateKind, Step, StepKind, Transiti
 pub(super) struct Race {
     /// The regions that contain them, in document order.
     pub(super) regions: [StateId; 2],
-    pub(super) kind: Kind,
+    pub(super) kind: RaceKind,
 }
 
 /// Why they have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RaceKind {
     /// One event makes both.
     Event,
     /// They belong to steps that are open at the same time.
@@ -45,11 +45,11 @@ pub(super) fn race(
         return None;
     }
     let kind = match (one.cause, two.cause) {
-        (Cause::Line(l), Cause::Line(r)) if coincide(chart, l, r) => Kind::Event,
-        _ if open_together(chart, facts, regions, one, two) => Kind::Outcome,
+        (Cause::Transition(l), Cause::Transition(r)) if coincide(chart, l, r) => RaceKind::Event,
+        _ if open_together(chart, facts, regions, one, two) => RaceKind::Outcome,
         _ => return None,
     };
-    let at_once = kind == Kind::Event;
+    let at_once = kind == RaceKind::Event;
     if agree(chart, variable, one, two, at_once)
         || (at_once && builds_on(chart, variable, one, two))
     {
@@ -57,7 +57,7 @@ pub(super) fn race(
     }
     let guards = |site: &Site<'_>| guards(chart, site.cause);
     let closed = |state: StateId, site: &Site<'_>| {
-        guards(site).iter().any(|guard| Place::of(state).is_closed_by(chart, guard))
+        guards(site).iter().any(|guard| ScopeCondition::in_state(state).is_closed_by(chart, guard))
     };
     if closed(a, two) || closed(b, one) {
         return None;
@@ -91,14 +91,14 @@ fn regions(chart: &Chart, a: StateId, b: StateId) -> Option<[StateId; 2]> {
 
 /// Whether what assigns also exits the state, so that its value is the last one.
 fn leaves(chart: &Chart, cause: Cause, state: StateId) -> bool {
-    let exits = |line: &Transition| {
-        domain(chart, line).is_some_and(|d| d != state && chart.contains(d, state))
+    let exits = |transition: &Transition| {
+        domain(chart, transition).is_some_and(|d| d != state && chart.contains(d, state))
     };
     match cause {
-        Cause::Line(id) => exits(chart.transition(id)),
-        Cause::Step(id) => chart.steps[id.index()].outcomes.iter().any(|line| {
-            let line = chart.transition(*line);
-            matches!(line.trigger, Trigger::StepDone(_)) && exits(line)
+        Cause::Transition(id) => exits(chart.transition(id)),
+        Cause::Step(id) => chart.steps[id.index()].outcomes.iter().any(|transition| {
+            let transition = chart.transition(*transition);
+            matches!(transition.trigger, Trigger::StepDone(_)) && exits(transition)
         }),
     }
 }
@@ -117,7 +117,7 @@ fn coincide(chart: &Chart, one: TransitionId, two: TransitionId) -> bool {
         | (Trigger::AnyOccurrence, Trigger::Turn) => true,
         // Other conditions may come to hold at different times.
         (Trigger::When, Trigger::When) => {
-            let [a, b] = [a, b].map(|line| line.guard.as_ref());
+            let [a, b] = [a, b].map(|transition| transition.guard.as_ref());
             implies(chart, a, b) || implies(chart, b, a)
         }
         (
@@ -159,12 +159,12 @@ fn open_together(
 fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<StepId> {
     let step = match cause {
         Cause::Step(step) => Some(step),
-        Cause::Line(id) => {
-            let line = chart.transition(id);
-            if matches!(line.trigger, Trigger::Choice(_)) {
+        Cause::Transition(id) => {
+            let transition = chart.transition(id);
+            if matches!(transition.trigger, Trigger::Choice(_)) {
                 let asks = (0..chart.steps.len()).map(StepId::at).filter(|id| {
                     let ask = &chart.steps[id.index()];
-                    let (within, at) = (facts.places.step(*id), line.source);
+                    let (within, at) = (facts.scopes.step(*id), transition.source);
                     matches!(ask.kind, StepKind::Ask { .. })
                         && within
                             .within
@@ -173,7 +173,7 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
                 });
                 return asks.collect();
             }
-            line.trigger.step()
+            transition.trigger.step()
         }
     };
     let inside = |step: &StepId| chart.contains(region, chart.steps[step.index()].state);
@@ -212,10 +212,10 @@ fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
 
 /// The conditions that hold where the cause begins.
 fn guards(chart: &Chart, cause: Cause) -> Vec<&Expr> {
-    let (line, step) = match cause {
-        Cause::Line(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),
+    let (transition, step) = match cause {
+        Cause::Transition(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),
         Cause::Step(id) => (None, Some(id)),
     };
     let step = step.and_then(|id| chart.steps[id.index()].guard.as_ref());
-    line.and_then(|line| line.guard.as_ref()).into_iter().chain(step).collect()
+    transition.and_then(|transition| transition.guard.as_ref()).into_iter().chain(step).collect()
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// The transition is taken.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The step ends: its answer is stored, or it is code.
     Step(StepId),
 }
@@ -23,7 +23,7 @@ impl Cause {
     /// The state that must be active.
     pub(super) fn state(self, chart: &Chart) -> StateId {
         match self {
-            Self::Line(id) => chart.transition(id).source,
+            Self::Transition(id) => chart.transition(id).source,
             Self::Step(id) => chart.steps[id.index()].state,
         }
     }
@@ -53,15 +53,15 @@ pub(super) struct Site<'c> {
 
 /// Every assignment that a run may make, by variable, in document order of the causes.
 pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<Site<'c>>> {
-    let mut found = Found(BTreeMap::new());
-    for (i, line) in chart.transitions.iter().enumerate() {
+    let mut found = SiteCollector(BTreeMap::new());
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if !facts.reach.takes(id) {
+        if !facts.reach.can_take(id) {
             continue;
         }
-        let cause = Cause::Line(id);
-        found.block(cause, Owner::Line(id), [&line.actions], |_| Some(Phase::Actions));
-        for (state, enters) in moved(chart, line) {
+        let cause = Cause::Transition(id);
+        found.block(cause, Owner::Transition(id), [&transition.actions], |_| Some(Phase::Actions));
+        for (state, enters) in moved(chart, transition) {
             let row = chart.state(state);
             let entered = row.entry.len() + 1;
             let blocks = row.entry.iter().chain([&row.default_actions]).chain(&row.exit);
@@ -71,7 +71,7 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
                 (true, false) | (false, true) => None,
             });
         }
-        if let Trigger::Choice(choice) = line.trigger
+        if let Trigger::Choice(choice) = transition.trigger
             && let ChoiceKind::Call(_, Some(variable)) = chart.choices[choice.index()].kind
         {
             found.answer(cause, variable);
@@ -79,7 +79,7 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
     }
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
-        if !facts.reach.enters(step.state) || facts.places.step(id).within.is_empty() {
+        if !facts.reach.can_enter(step.state) || facts.scopes.step(id).within.is_empty() {
             continue;
         }
         if let StepKind::Code(actions) = &step.kind {
@@ -93,11 +93,12 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
 }
 
 /// The states that a transition surely exits (false) and enters (true).
-fn moved(chart: &Chart, line: &Transition) -> Vec<(StateId, bool)> {
-    let Some(domain) = domain(chart, line) else { return Vec::new() };
+fn moved(chart: &Chart, transition: &Transition) -> Vec<(StateId, bool)> {
+    let Some(domain) = domain(chart, transition) else { return Vec::new() };
     let below = |state: StateId| chart.ancestors(state).take_while(move |s| *s != domain);
-    let mut found: BTreeSet<(StateId, bool)> = below(line.source).map(|s| (s, false)).collect();
-    let mut open = entries(chart, line);
+    let mut found: BTreeSet<(StateId, bool)> =
+        below(transition.source).map(|s| (s, false)).collect();
+    let mut open = entries(chart, transition);
     while let Some(state) = open.pop() {
         found.extend(below(state).map(|s| (s, true)));
         open.extend(entered_by_default(chart, state));
@@ -105,9 +106,9 @@ fn moved(chart: &Chart, line: &Transition) -> Vec<(StateId, bool)> {
     found.into_iter().collect()
 }
 
-struct Found<'c>(BTreeMap<VarId, Vec<Site<'c>>>);
+struct SiteCollector<'c>(BTreeMap<VarId, Vec<Site<'c>>>);
 
-impl<'c> Found<'c> {
+impl<'c> SiteCollector<'c> {
     fn answer(&mut self, cause: Cause, variable: VarId) {
         let site =
             Site { cause, place: None, value: None, phase: Phase::Actions, under: Vec::new() };

@@ -22,7 +22,7 @@ pub(super) fn call(
 ) -> Expr {
     let name = function.node.as_str();
     if let Some((id, place)) = cx.names.functions.get(name).copied() {
-        cx.means(function.span, place, NameKind::Function);
+        cx.record_use(function.span, place, NameKind::Function);
         only_when_running(cx, env, name, function.span);
         let declared = cx.chart.functions[id.index()].clone();
         let what = format!("`{name}`");
@@ -178,7 +178,7 @@ fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId
     for tool in &all {
         let params = &cx.tool_items[tool.index()].params;
         if let Some(param) = params.iter().find(|param| param.name.node == argument.node) {
-            cx.means(argument.span, param.name.span, NameKind::Param);
+            cx.record_use(argument.span, param.name.span, NameKind::Param);
         }
     }
     let tools = all;

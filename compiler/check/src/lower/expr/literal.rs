@@ -85,7 +85,7 @@ pub(super) fn record(
 ) -> Expr {
     let found = cx.names.types.get(&name.node).copied();
     if let Some((_, place)) = found {
-        cx.means(name.span, place, NameKind::Type);
+        cx.record_use(name.span, place, NameKind::Type);
     }
     let found = found.map(|(id, _)| id);
     let fields = found
@@ -100,7 +100,7 @@ pub(super) fn record(
     };
     let mut given: BTreeMap<&str, (Expr, Span)> = BTreeMap::new();
     for (field, value) in written {
-        cx.means_member(id, field);
+        cx.record_member_use(id, field);
         let Some(known) = fields.iter().find(|f| f.name == field.node) else {
             let known = fields.iter().map(|f| f.name.as_str());
             cx.report(unknown_name::field(&name.node, &field.node, field.span, known));

@@ -261,7 +261,7 @@ fn comprehension(
     let from = present(cx, env, source, None);
     let element = element_of(cx, &from, source.span);
     let local = LocalId::at(env.locals.len());
-    cx.binds(name, &element);
+    cx.record_binding(name, &element);
     env.locals.push(Bound::local(name, element));
     let hint = match hint.map(inner) {
         Some(Type::List(item)) => Some((**item).clone()),

@@ -62,19 +62,19 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
         return Some(of(ExprKind::Payload(nth as u32), ty));
     }
     if let Some((id, place)) = cx.names.variables.get(name).copied() {
-        cx.means(span, place, NameKind::Variable);
+        cx.record_use(span, place, NameKind::Variable);
         check_read(cx, env, id, span);
         let ty = cx.chart.variables[id.index()].ty.clone();
         return Some(of(ExprKind::Variable(id), ty));
     }
     if let Some((id, place)) = cx.names.predicates.get(name).copied() {
-        cx.means(span, place, NameKind::Predicate);
+        cx.record_use(span, place, NameKind::Predicate);
         cx.length = cx.length.saturating_add(cx.lengths[id.index()]);
         only_when_running(cx, env, name, span);
         return Some(of(ExprKind::Predicate(id), Type::Bool));
     }
     if let Some((id, place)) = cx.names.steps.get(name).copied() {
-        cx.means(span, place, NameKind::Step);
+        cx.record_use(span, place, NameKind::Step);
         only_when_running(cx, env, name, span);
         return Some(answer(cx, env, id));
     }
@@ -87,7 +87,7 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
 /// The type of what a bound name stands for.
 fn bound(cx: &mut Cx<'_>, bound: &Bound, span: Span) -> Type {
     if let Some((place, kind)) = bound.place {
-        cx.means(span, place, kind);
+        cx.record_use(span, place, kind);
     }
     bound.ty.clone()
 }
@@ -168,7 +168,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
     }
     let what = if env.placeholder { "nothing in scope is named" } else { "no variable" };
     let mut finding = rule.at(span, format!("{what} `{name}`"));
-    if cx.may_guess() {
+    if cx.take_guess() {
         finding = guess(cx, env, name, finding);
     }
     cx.report(finding);
@@ -217,7 +217,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
         && !env.locals.iter().any(|known| known.name == *name)
     {
         // `result` of a test: what any of the final states ends with.
-        cx.means_result(field);
+        cx.record_result_use(field);
     }
     let lowered = expr(cx, env, base, None);
     if is_faulty(&lowered) || *inner(&lowered.ty) == Type::Json {
@@ -225,7 +225,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
         return of(kind, Type::Json);
     }
     if let Type::Named(id) = *inner(&lowered.ty) {
-        cx.means_member(id, field);
+        cx.record_member_use(id, field);
     }
     let optional = matches!(lowered.ty, Type::Optional(_));
     let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
@@ -259,8 +259,8 @@ fn enum_value(
     }
     let (id, place) = *cx.names.types.get(name)?;
     let TypeKind::Enum(_) = &cx.chart.types[id.index()].kind else { return None };
-    cx.means(span, place, NameKind::Type);
-    cx.means_member(id, field);
+    cx.record_use(span, place, NameKind::Type);
+    cx.record_member_use(id, field);
     let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };
     let ty = Type::Named(id);
     if values.contains(&field.node) {

@@ -10,38 +10,38 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{ChoiceKind, Expr, Field, Type};
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
-use chartc_text::syntax::{self, ExprKind, Path, Told};
+use chartc_text::syntax::{self, Assertion, ExprKind, Path};
 
 /// Lowers an expectation; `None` if a name is unknown, which is reported.
 pub(super) fn expected(
     cx: &mut Cx<'_>,
     env: &mut Env,
-    written: &Told,
+    written: &Assertion,
     span: Span,
 ) -> Option<Expected> {
     Some(match written {
-        Told::Holds(condition) => Expected::Holds(expr::condition(cx, env, condition)),
-        Told::At(states) => {
+        Assertion::Holds(condition) => Expected::Holds(expr::condition(cx, env, condition)),
+        Assertion::At(states) => {
             let found: Option<Vec<_>> =
                 states.iter().map(|path| paths::state(cx, StateId(0), path)).collect();
             Expected::At(found?)
         }
-        Told::Ended(status) => Expected::Ended(status.as_ref().map(|word| word.node.clone())),
-        Told::Offered(paths, only) => {
+        Assertion::Ended(status) => Expected::Ended(status.as_ref().map(|word| word.node.clone())),
+        Assertion::Offered(paths, only) => {
             let names: Option<Vec<_>> = paths.iter().map(|path| offered(cx, path)).collect();
             Expected::Offered(names?, *only)
         }
-        Told::Denied(path) => match path {
+        Assertion::Denied(path) => match path {
             Some(path) => Expected::Denied(Some(paths::state(cx, StateId(0), path)?)),
             None => Expected::Denied(None),
         },
-        Told::Called(path, arguments) => called(cx, env, path, arguments.as_deref(), span)?,
-        Told::Asked(step) => Expected::Asked(asking(cx, step).map(|_| step.node.clone())?),
-        Told::Prompt(step, text) => {
+        Assertion::Called(path, arguments) => called(cx, env, path, arguments.as_deref(), span)?,
+        Assertion::Asked(step) => Expected::Asked(asking(cx, step).map(|_| step.node.clone())?),
+        Assertion::Prompt(step, text) => {
             asking(cx, step)?;
             Expected::Prompt(step.node.clone(), text.node.clone())
         }
-        Told::Text(name, text) => Expected::Text(text_of(cx, env, name), text.node.clone()),
+        Assertion::Text(name, text) => Expected::Text(text_of(cx, env, name), text.node.clone()),
     })
 }
 
@@ -53,7 +53,7 @@ fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     let known: Vec<String> =
         options.map(|c| c.name.clone()).chain(cx.names.tools.keys().cloned()).collect();
     if known.contains(&name) {
-        cx.means_offer(path);
+        cx.record_offer_use(path);
         return Some(name);
     }
     cx.unknown("option", &name, path.span, known.iter().map(String::as_str));
@@ -77,9 +77,9 @@ fn called(
         };
     match cx.names.functions.get(&name).copied() {
         Some((_, place)) if !cx.names.tools.contains_key(&name) => {
-            cx.means(path.span, place, NameKind::Function);
+            cx.record_use(path.span, place, NameKind::Function);
         }
-        Some(_) | None => cx.means_tool(&path.names),
+        Some(_) | None => cx.record_tool_use(&path.names),
     }
     let Some(fields) = fields else {
         let names = &cx.names;

@@ -1,7 +1,7 @@
 //! What a test sets up and does.
 
 use super::expectation;
-use super::{Answer, Asked, Move, REASONS, Reason, constant};
+use super::{Answer, Move, REASONS, Reason, StepAddress, constant};
 use crate::lower::context::Cx;
 use crate::lower::data;
 use crate::lower::expr::{self, Env};
@@ -12,7 +12,7 @@ use chartc_core::model::{
 };
 use chartc_text::rules::type_error;
 use chartc_text::span::{Ident, Span};
-use chartc_text::syntax::{self, GivenFunction, Path, Said, TestItem, Why};
+use chartc_text::syntax::{self, FailureReason, GivenFunction, Path, TestAnswer, TestItem};
 
 /// `given x = 1`.
 pub(super) fn given(
@@ -66,7 +66,7 @@ pub(super) fn item<'s>(
         }
         TestItem::Wait(time) => Some(Move::Wait(expr::expect(cx, env, time, &Type::Duration))),
         TestItem::Answers(name, said) => {
-            let choice = if let Said::Option(path, _) = said { Some(path) } else { None };
+            let choice = if let TestAnswer::Option(path, _) = said { Some(path) } else { None };
             let (asked, own) = asked(cx, name, choice)?;
             let answer = match own {
                 Some(step) => answer(cx, env, step, said, &name.step),
@@ -104,7 +104,7 @@ fn variable(
     fits: impl Fn(&VariableKind) -> bool,
 ) -> Option<VarId> {
     if let Some((id, place)) = cx.names.variables.get(&name.node).copied() {
-        cx.means(name.span, place, NameKind::Variable);
+        cx.record_use(name.span, place, NameKind::Variable);
         if fits(&cx.chart.variables[id.index()].kind) {
             return Some(id);
         }
@@ -127,7 +127,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
         cx.unknown("host function", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.means(name.span, place, NameKind::Function);
+    cx.record_use(name.span, place, NameKind::Function);
     let declared = cx.chart.functions[id.index()].clone();
     let what = format!("`{}`", name.node);
     let arguments = given.arguments.as_ref().map(|written| {
@@ -142,8 +142,8 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
             cx.report(finding.help("it needs no `given`; to let it fail, write `fails \"why\"`"));
             return None;
         }
-        (Err(Why::Text(text)), _) => Err(text.node.clone()),
-        (Err(Why::Kind(word)), _) => Err(word.node.clone()),
+        (Err(FailureReason::Text(text)), _) => Err(text.node.clone()),
+        (Err(FailureReason::Kind(word)), _) => Err(word.node.clone()),
     };
     Some(Move::Function { name: name.node.clone(), arguments, result })
 }
@@ -151,10 +151,10 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
 /// Who is asked, and the step if it is one of the tested chart itself. The steps of charts that it runs are known when the test is played.
 fn asked<'s>(
     cx: &mut Cx<'s>,
-    written: &'s syntax::Asked,
+    written: &'s syntax::StepRef,
     choice: Option<&'s Path>,
-) -> Option<(Asked, Option<StepId>)> {
-    let syntax::Asked { path, step, element } = written;
+) -> Option<(StepAddress, Option<StepId>)> {
+    let syntax::StepRef { path, step, element } = written;
     let own = match path.first() {
         None => Some(asking(cx, step)?),
         Some(first) => {
@@ -167,7 +167,7 @@ fn asked<'s>(
                 return None;
             }
             if let Some((run, place)) = cx.names.steps.get(&first.node).copied() {
-                cx.means(first.span, place, NameKind::Step);
+                cx.record_use(first.span, place, NameKind::Step);
                 let names = path[1..].iter().chain([step]).collect();
                 cx.inner.push(Inner { chart: cx.map.name, step: run, names, choice });
             }
@@ -183,16 +183,18 @@ fn asked<'s>(
     }
     let child: Vec<&str> = path.iter().map(|name| name.node.as_str()).collect();
     let (child, step) = (child.join("/"), step.node.clone());
-    Some((Asked { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
+    Some((StepAddress { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
 }
 
 /// An answer to a step of a chart that the tested one runs: its type is known there.
-fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &Said) -> Option<Answer> {
+fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &TestAnswer) -> Option<Answer> {
     match said {
-        Said::Text(text) => Some(Answer::Text(text.node.clone())),
-        Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &Type::Json))),
-        Said::Option(path, arguments) if arguments.is_empty() => Some(Answer::Text(path.text())),
-        Said::Option(path, _) => {
+        TestAnswer::Text(text) => Some(Answer::Text(text.node.clone())),
+        TestAnswer::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &Type::Json))),
+        TestAnswer::Option(path, arguments) if arguments.is_empty() => {
+            Some(Answer::Text(path.text()))
+        }
+        TestAnswer::Option(path, _) => {
             let message = "an option of another chart is given without arguments";
             let help = "write the answer as a text: `{\"choice\": \"name\", \"arguments\": {…}}`";
             cx.report(type_error::RULE.at(path.span, message).help(help));
@@ -213,7 +215,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         cx.unknown("step", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.means(name.span, place, NameKind::Step);
+    cx.record_use(name.span, place, NameKind::Step);
     if asks(&cx.chart.steps[id.index()].kind) {
         return Some(id);
     }
@@ -229,7 +231,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
 /// The number of a declared tool.
 fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     let name = path.text();
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     if let Some((id, _)) = cx.names.tools.get(&name) {
         return Some(id.index());
     }
@@ -238,10 +240,10 @@ fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     None
 }
 
-fn reason(cx: &mut Cx<'_>, why: &Why) -> Option<Reason> {
+fn reason(cx: &mut Cx<'_>, why: &FailureReason) -> Option<Reason> {
     match why {
-        Why::Text(text) => Some(Reason::Text(text.node.clone())),
-        Why::Kind(word) => {
+        FailureReason::Text(text) => Some(Reason::Text(text.node.clone())),
+        FailureReason::Kind(word) => {
             let known = REASONS.iter().find(|known| **known == word.node);
             if known.is_none() {
                 cx.unknown("kind of failure", &word.node, word.span, REASONS);
@@ -251,31 +253,37 @@ fn reason(cx: &mut Cx<'_>, why: &Why) -> Option<Reason> {
     }
 }
 
-fn answer(cx: &mut Cx<'_>, env: &mut Env, id: StepId, said: &Said, name: &Ident) -> Option<Answer> {
+fn answer(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    id: StepId,
+    said: &TestAnswer,
+    name: &Ident,
+) -> Option<Answer> {
     let (returns, is_ask, is_llm) = {
         let step = &cx.chart.steps[id.index()];
         let is_ask = matches!(step.kind, StepKind::Ask { .. });
         (step.one_returns().clone(), is_ask, matches!(step.kind, StepKind::Llm))
     };
     match said {
-        Said::Text(text) => Some(Answer::Text(text.node.clone())),
-        Said::Value(value) if is_ask => {
+        TestAnswer::Text(text) => Some(Answer::Text(text.node.clone())),
+        TestAnswer::Value(value) if is_ask => {
             Some(Answer::Value(expr::expect(cx, env, value, &Type::Json)))
         }
-        Said::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &returns))),
-        Said::Option(path, arguments) if is_ask => option(cx, env, path, arguments),
-        Said::Option(path, arguments)
+        TestAnswer::Value(value) => Some(Answer::Value(expr::expect(cx, env, value, &returns))),
+        TestAnswer::Option(path, arguments) if is_ask => option(cx, env, path, arguments),
+        TestAnswer::Option(path, arguments)
             if cx.chart.steps[id.index()].tools.is_some()
                 && cx.names.tools.contains_key(&path.text()) =>
         {
             tool_call(cx, env, path, arguments)
         }
-        Said::Option(path, arguments)
+        TestAnswer::Option(path, arguments)
             if is_llm && returns == Type::Json && path.text() == "noop" && arguments.is_empty() =>
         {
             Some(Answer::Noop)
         }
-        Said::Option(path, _) => {
+        TestAnswer::Option(path, _) => {
             let ty = cx.type_name(&returns);
             let message = format!("`{}` chooses no option: it is answered by a value", name.node);
             let help = match returns {
@@ -310,7 +318,7 @@ fn tool_call(
 ) -> Option<Answer> {
     let name = path.text();
     let (tool, _) = cx.names.tools.get(&name).copied()?;
-    cx.means_tool(&path.names);
+    cx.record_tool_use(&path.names);
     let fields = cx.chart.tools[tool.index()].params.clone();
     let what = format!("tool `{name}`");
     let values = expr::arguments(cx, env, &what, &fields, written, path.span);
@@ -321,7 +329,7 @@ fn tool_call(
 /// An option or a tool with its arguments.
 fn option(cx: &mut Cx<'_>, env: &mut Env, path: &Path, written: &[syntax::Expr]) -> Option<Answer> {
     let name = path.text();
-    cx.means_offer(path);
+    cx.record_offer_use(path);
     let mut fields: Option<Vec<Field>> = None;
     for choice in &cx.chart.choices {
         if let (ChoiceKind::Option(declared), true) = (&choice.kind, choice.name == name)

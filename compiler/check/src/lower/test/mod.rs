@@ -61,9 +61,9 @@ pub enum Move {
     /// Time passes.
     Wait(Expr),
     /// A model or a person answers a step.
-    Answer(Asked, Answer),
+    Answer(StepAddress, Answer),
     /// The call of a step fails.
-    Fail(Asked, Reason),
+    Fail(StepAddress, Reason),
     /// A tool that is being called returns.
     Return(String, Expr),
     /// A tool that is being called fails.
@@ -74,7 +74,7 @@ pub enum Move {
 
 /// Who is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct StepAddress {
     /// The names of the `run` steps that lead to its chart, with slashes between; empty for the tested chart itself.
     pub child: String,
     /// The name of the step.
@@ -243,7 +243,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[chartc_text::syntax::Path]) -> Vec<Stat
             illegal_structure::RULE.at(path.span, message).help("name a state that can be left"),
         );
     }
-    if !super::line::refuse_apart(cx, &found) {
+    if !super::transition::refuse_apart(cx, &found) {
         return Vec::new();
     }
     found.into_iter().map(|(state, _)| state).collect()

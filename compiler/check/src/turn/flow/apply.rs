@@ -1,14 +1,14 @@
 //! The effect of operations on what cells may hold.
 
 use super::cell::{FRESH, Masks, OTHER};
-use super::code::{Act, Code, Does, Look, Note};
+use super::code::{ActionEffect, Code, Does, Look, Note};
 use super::read::{How, Site};
 use super::test::{Test, merge};
 use std::collections::BTreeMap;
 
 /// What one place may see of one cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct CellContents {
     /// All possible contents.
     pub(super) all: u16,
     /// All possible contents when the condition of the place is evaluated.
@@ -20,19 +20,19 @@ pub(super) struct Seen {
 }
 
 /// By place and cell index.
-pub(super) type Records = BTreeMap<(Site, u32), Seen>;
+pub(super) type Records = BTreeMap<(Site, u32), CellContents>;
 
 /// By index of the reading; `None` if no run gets there.
-pub(super) type Sights = Vec<Option<Seen>>;
+pub(super) type Sights = Vec<Option<CellContents>>;
 
 /// Applies operations to cells.
-pub(super) struct Run<'r> {
+pub(super) struct Applier<'r> {
     pub(super) masks: &'r mut [u16],
     /// Where readings are noted, if they are.
     pub(super) sights: Option<&'r mut Sights>,
 }
 
-impl Run<'_> {
+impl Applier<'_> {
     /// Applies an operation. Returns whether the run can get past it.
     pub(super) fn code(&mut self, code: &Code) -> bool {
         match code {
@@ -41,10 +41,10 @@ impl Run<'_> {
                     let mask = self.masks[note.cell];
                     self.sight(*note, &|seen| seen.asked |= mask);
                 }
-                self.looks(looks);
+                self.record_looks(looks);
                 return test.refine(self.masks);
             }
-            Code::Read(looks) => self.looks(looks),
+            Code::Read(looks) => self.record_looks(looks),
             Code::Do(acts) => self.whole(acts),
             Code::Maybe(acts) => {
                 let before = self.masks.to_vec();
@@ -58,7 +58,7 @@ impl Run<'_> {
     }
 
     /// Applies a block. A failing action ends it early.
-    fn whole(&mut self, acts: &[Act]) {
+    fn whole(&mut self, acts: &[ActionEffect]) {
         let mut failed = None;
         self.block(acts, &mut failed);
         if let Some(failed) = failed {
@@ -66,9 +66,9 @@ impl Run<'_> {
         }
     }
 
-    fn block(&mut self, acts: &[Act], failed: &mut Option<Masks>) {
+    fn block(&mut self, acts: &[ActionEffect], failed: &mut Option<Masks>) {
         for act in acts {
-            self.looks(&act.looks);
+            self.record_looks(&act.looks);
             if act.fails {
                 match failed {
                     None => *failed = Some(self.masks.to_vec()),
@@ -105,7 +105,7 @@ impl Run<'_> {
         }
     }
 
-    fn looks(&mut self, looks: &[Look]) {
+    fn record_looks(&mut self, looks: &[Look]) {
         if self.sights.is_none() {
             return;
         }
@@ -130,12 +130,12 @@ impl Run<'_> {
     fn under(&mut self, test: &Test, looks: &[Look]) {
         let before = self.masks.to_vec();
         if test.refine(self.masks) {
-            self.looks(looks);
+            self.record_looks(looks);
         }
         self.masks.copy_from_slice(&before);
     }
 
-    fn sight(&mut self, note: Note, add: &dyn Fn(&mut Seen)) {
+    fn sight(&mut self, note: Note, add: &dyn Fn(&mut CellContents)) {
         if let Some(sights) = self.sights.as_deref_mut() {
             add(sights[note.number].get_or_insert_default());
         }

@@ -22,7 +22,7 @@ pub(super) type Masks = Vec<u16>;
 
 /// One cell.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct CellInfo {
     pub(super) value: Value,
     /// Its initial value, if that is a constant.
     pub(super) default: Option<Data>,
@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) is_set: bool,
 }
 
-impl Row {
+impl CellInfo {
     /// The values of a mask; `None` if they are not known.
     pub(super) fn values(&self, mask: u16) -> Option<Vec<Data>> {
         let mut values = Vec::new();
@@ -115,7 +115,7 @@ impl Row {
 /// All cells.
 #[derive(Debug, Clone, Default)]
 pub struct Cells {
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<CellInfo>,
     numbers: BTreeMap<Value, usize>,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Data> {
 }
 
 impl Cells {
-    pub(super) fn of(chart: &Chart) -> Self {
+    pub(super) fn new(chart: &Chart) -> Self {
         let mut read: BTreeSet<Value> = BTreeSet::new();
         expressions(chart, &mut |_, expr| {
             own_walk(expr, &mut |e| {
@@ -168,7 +168,7 @@ impl Cells {
                 Value::Answer(_) => (Some(Data::None), true, true),
             };
             cells.numbers.insert(value, cells.rows.len());
-            cells.rows.push(Row { value, default, constants: Vec::new(), per_turn, is_set });
+            cells.rows.push(CellInfo { value, default, constants: Vec::new(), per_turn, is_set });
         }
         actions(chart, &mut |action| {
             let Action::Assign(id, expr) = action else { return };

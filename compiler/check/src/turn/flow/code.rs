@@ -1,6 +1,6 @@
 //! Operations translated to cells: each is translated once, and executed whenever a run gets to it.
 
-use super::apply::{Seen, Sights};
+use super::apply::{CellContents, Sights};
 use super::cell::{Cells, constant};
 use super::edge::Op;
 use super::read::{How, Reader, Site, look};
@@ -18,9 +18,9 @@ pub(super) enum Code {
     /// Cells are read.
     Read(Vec<Look>),
     /// A block.
-    Do(Vec<Act>),
+    Do(Vec<ActionEffect>),
     /// A block that may run.
-    Maybe(Vec<Act>),
+    Maybe(Vec<ActionEffect>),
     /// A cell gets an unknown value.
     Set(usize),
     /// These cells get their initial values.
@@ -45,7 +45,7 @@ pub(super) enum Look {
 
 /// What an action does.
 #[derive(Debug)]
-pub(super) struct Act {
+pub(super) struct ActionEffect {
     pub(super) looks: Vec<Look>,
     /// Whether it may end its block.
     pub(super) fails: bool,
@@ -59,9 +59,9 @@ pub(super) enum Does {
     /// A cell gets exactly this content.
     Set(usize, u16),
     /// One of two blocks, each with what holds before it.
-    If([(Test, Vec<Act>); 2]),
+    If([(Test, Vec<ActionEffect>); 2]),
     /// A block any number of times.
-    For(Vec<Act>),
+    For(Vec<ActionEffect>),
 }
 
 /// The operations that have been translated.
@@ -125,7 +125,7 @@ impl<'b, 'c> Book<'b, 'c> {
     pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
         match op {
             Op::Assume(site, condition, value) => {
-                let test = Test::of(self.chart, self.cells, condition, *value);
+                let test = Test::from_condition(self.chart, self.cells, condition, *value);
                 let (mut asked, mut looks) = (Vec::new(), Vec::new());
                 if let Some(site) = site {
                     walk(self.chart, condition, &mut |e| {
@@ -160,7 +160,10 @@ impl<'b, 'c> Book<'b, 'c> {
     }
 
     /// What each reading saw, by place and cell. Clears the readings.
-    pub(super) fn seen(&mut self, sights: &Sights) -> impl Iterator<Item = ((Site, u32), Seen)> {
+    pub(super) fn seen(
+        &mut self,
+        sights: &Sights,
+    ) -> impl Iterator<Item = ((Site, u32), CellContents)> {
         self.noted.clear();
         let notes = self.notes.drain(..).zip(sights);
         notes.filter_map(|(key, seen)| Some((key, (*seen)?)))
@@ -177,18 +180,18 @@ impl<'b, 'c> Book<'b, 'c> {
 
     fn looks(&mut self, site: Site, expr: &'c Expr, how: How) -> Vec<Look> {
         let chart = self.chart;
-        let mut reading = Reading { book: self, site, looks: Vec::new(), under: Vec::new() };
+        let mut reading = ReadRecorder { book: self, site, looks: Vec::new(), under: Vec::new() };
         look(chart, expr, how, &mut reading);
         reading.looks
     }
 
-    fn block(&mut self, site: Site, actions: &'c [Action]) -> Vec<Act> {
+    fn block(&mut self, site: Site, actions: &'c [Action]) -> Vec<ActionEffect> {
         let acts = actions.iter().map(|action| self.act(site, action));
         acts.filter(|act| act.fails || !act.looks.is_empty() || !matches!(act.does, Does::Nothing))
             .collect()
     }
 
-    fn act(&mut self, site: Site, action: &'c Action) -> Act {
+    fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
         let how = match action {
             Action::Log(_) | Action::Assign(..) => How::Soft,
             Action::If(..)
@@ -210,7 +213,7 @@ impl<'b, 'c> Book<'b, 'c> {
             }),
             Action::If(test, then, other) => {
                 Does::If([(then, true), (other, false)].map(|(part, value)| {
-                    let test = Test::of(self.chart, self.cells, test, value);
+                    let test = Test::from_condition(self.chart, self.cells, test, value);
                     (test, self.block(site, part))
                 }))
             }
@@ -222,12 +225,12 @@ impl<'b, 'c> Book<'b, 'c> {
             | Action::Log(_)
             | Action::Result(..) => Does::Nothing,
         };
-        Act { looks, fails: fails(action), does }
+        ActionEffect { looks, fails: fails(action), does }
     }
 }
 
 /// Records what an expression reads.
-struct Reading<'r, 'b, 'c> {
+struct ReadRecorder<'r, 'b, 'c> {
     book: &'r mut Book<'b, 'c>,
     site: Site,
     looks: Vec<Look>,
@@ -235,7 +238,7 @@ struct Reading<'r, 'b, 'c> {
     under: Vec<(Test, Vec<Look>)>,
 }
 
-impl Reader for Reading<'_, '_, '_> {
+impl Reader for ReadRecorder<'_, '_, '_> {
     fn read(&mut self, value: Value, how: How) {
         if let Some(cell) = self.book.cells.number(value) {
             let note = self.book.note(self.site, cell);
@@ -244,7 +247,7 @@ impl Reader for Reading<'_, '_, '_> {
     }
 
     fn assume(&mut self, condition: &Expr, holds: bool) -> bool {
-        let test = Test::of(self.book.chart, self.book.cells, condition, holds);
+        let test = Test::from_condition(self.book.chart, self.book.cells, condition, holds);
         let can = test != Test::Never;
         if let Some((under, _)) = self.under.last_mut() {
             *under = test;

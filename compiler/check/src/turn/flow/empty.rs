@@ -20,7 +20,7 @@ const MOST: usize = 10;
 
 /// A variable that a prompt shows, with its place.
 #[derive(Debug, Clone, Copy)]
-struct Shown {
+struct ShownVariable {
     variable: VarId,
     site: Site,
     /// Whether nothing is shown there as long as the variable has its initial value.
@@ -33,12 +33,13 @@ impl Flow<'_> {
     /// every run.
     pub fn empty_prompts(&self, facts: &Facts) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
-        let points = Points::of(self.chart, facts);
+        let points = Points::new(self.chart, facts);
         let steps = (0..self.chart.steps.len()).map(StepId::at);
-        let runs = |id: &StepId| !facts.places.step(*id).within.is_empty();
+        let runs = |id: &StepId| !facts.scopes.step(*id).within.is_empty();
         let candidates = steps.filter(runs).filter_map(|id| {
             let shown = self.initial(id)?;
-            let is_initial = |one: &Shown| self.seen(solved, id, one).is_some_and(|seen| seen.0);
+            let is_initial =
+                |one: &ShownVariable| self.seen(solved, id, one).is_some_and(|seen| seen.0);
             let may =
                 shown.iter().all(is_initial) && self.sometimes_empty(solved, id, &shown).is_some();
             may.then_some((id, shown))
@@ -55,10 +56,10 @@ impl Flow<'_> {
         points: &Points<'_, '_>,
         solved: &Solved,
         step: StepId,
-        shown: &[Shown],
+        shown: &[ShownVariable],
     ) -> Option<Unset> {
-        let (_, first) = Solved::of(&self.cells, points, Some(step))?;
-        let Shown { variable, site, .. } = self.sometimes_empty(&first, step, shown)?;
+        let (_, first) = Solved::solve(&self.cells, points, Some(step))?;
+        let ShownVariable { variable, site, .. } = self.sometimes_empty(&first, step, shown)?;
         let with: Vec<VarId> = shown.iter().map(|one| one.variable).collect();
         let value = Value::Variable(variable);
         let goal = Goal { site, value, with: &with };
@@ -67,7 +68,7 @@ impl Flow<'_> {
     }
 
     /// Whether a variable may have its initial value before a step, and whether it may have another one.
-    fn seen(&self, solved: &Solved, step: StepId, one: &Shown) -> Option<(bool, bool)> {
+    fn seen(&self, solved: &Solved, step: StepId, one: &ShownVariable) -> Option<(bool, bool)> {
         let cell = self.cells.variable(one.variable)?;
         let initial = FRESH | self.cells.rows[cell].default_bits();
         let seen = solved.before(step, cell);
@@ -75,14 +76,20 @@ impl Flow<'_> {
     }
 
     /// The first of the variables that shows nothing in some runs, and something in others.
-    fn sometimes_empty(&self, solved: &Solved, step: StepId, shown: &[Shown]) -> Option<Shown> {
-        let is_it =
-            |one: &&Shown| one.is_empty && self.seen(solved, step, one) == Some((true, true));
+    fn sometimes_empty(
+        &self,
+        solved: &Solved,
+        step: StepId,
+        shown: &[ShownVariable],
+    ) -> Option<ShownVariable> {
+        let is_it = |one: &&ShownVariable| {
+            one.is_empty && self.seen(solved, step, one) == Some((true, true))
+        };
         shown.iter().find(is_it).copied()
     }
 
     /// The variables that the prompt of a step shows, if it shows nothing else.
-    fn initial(&self, id: StepId) -> Option<Vec<Shown>> {
+    fn initial(&self, id: StepId) -> Option<Vec<ShownVariable>> {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
         let is_asked = match &step.kind {
@@ -107,7 +114,11 @@ impl Flow<'_> {
                 | StepKind::Run(_) => Site::Prompt(id, nth),
             };
             let (read, is_empty) = shows(chart, expr)?;
-            shown.extend(read.into_iter().map(|variable| Shown { variable, site, is_empty }));
+            shown.extend(read.into_iter().map(|variable| ShownVariable {
+                variable,
+                site,
+                is_empty,
+            }));
         }
         for (component, insert) in chart.inserts(id) {
             if insert.guard.is_some() || insert.place == Position::Replace {

@@ -11,13 +11,13 @@ pub(super) type Arrival<'c> = (StateId, Vec<Op<'c>>, bool);
 
 /// The effects of a transition in a leaf, with every leaf that it may lead to. For charts where one leaf is active at a time.
 pub(super) fn taken<'c>(chart: &'c Chart, leaf: StateId, id: TransitionId) -> Vec<Arrival<'c>> {
-    let line = chart.transition(id);
+    let transition = chart.transition(id);
     let site = Site::Moves(id);
     let mut ops: Vec<Op<'c>> = Vec::new();
-    for argument in line.targets.iter().flat_map(|t| &t.arguments) {
+    for argument in transition.targets.iter().flat_map(|t| &t.arguments) {
         ops.push(Op::Read(site, argument, How::Soft));
     }
-    let top = domain(chart, line);
+    let top = domain(chart, transition);
     if let Some(top) = top {
         for state in chart.ancestors(leaf).take_while(|s| *s != top) {
             for block in &chart.state(state).exit {
@@ -25,10 +25,10 @@ pub(super) fn taken<'c>(chart: &'c Chart, leaf: StateId, id: TransitionId) -> Ve
             }
         }
     }
-    if !line.actions.is_empty() {
-        ops.push(Op::Do(site, &line.actions));
+    if !transition.actions.is_empty() {
+        ops.push(Op::Do(site, &transition.actions));
     }
-    let (Some(top), Some(target)) = (top, line.targets.first()) else {
+    let (Some(top), Some(target)) = (top, transition.targets.first()) else {
         return vec![(leaf, ops, true)];
     };
     into(chart, target.state, top, ops)

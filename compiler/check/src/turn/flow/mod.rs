@@ -12,13 +12,13 @@ mod code;
 mod edge;
 mod empty;
 mod enter;
-mod line;
 mod parts;
 mod path;
 mod point;
 mod read;
 mod solve;
 mod test;
+mod transition;
 mod walk;
 mod way;
 
@@ -94,17 +94,18 @@ pub struct Fixed {
 
 impl<'c> Flow<'c> {
     /// Analyzes a chart. About linear in states, transitions and steps.
-    pub fn of(chart: &'c Chart, facts: &Facts) -> Self {
-        let cells = Cells::of(chart);
+    pub fn new(chart: &'c Chart, facts: &Facts) -> Self {
+        let cells = Cells::new(chart);
         let mut flow = Self { chart, cells, records: Records::new(), solved: None };
         if flow.cells.rows.is_empty() {
             return flow;
         }
         let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
-        let points = Points::of(chart, facts);
+        let points = Points::new(chart, facts);
         let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
         let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
-        let solved = if small && !parallel { Solved::of(&flow.cells, &points, None) } else { None };
+        let solved =
+            if small && !parallel { Solved::solve(&flow.cells, &points, None) } else { None };
         match solved {
             Some((records, solved)) => (flow.records, flow.solved) = (records, Some(solved)),
             None => flow.records = solve::everywhere(&flow.cells, &points),
@@ -114,11 +115,11 @@ impl<'c> Flow<'c> {
 
     /// Whether a value that is initially `none` may be unset or set where it is read: `None` if no run reads it there, or if it is not
     /// analyzed.
-    pub fn at(&self, site: Site, value: Value) -> Option<Held> {
+    pub fn at(&self, site: Site, value: Value) -> Option<ValuePresence> {
         let cell = self.cells.number(value)?;
         let seen = self.records.get(&(site, cell as u32))?;
         let none = FRESH | self.cells.rows[cell].none_bits();
-        Some(Held { unset: seen.all & none != 0, set: seen.all & !none != 0 })
+        Some(ValuePresence { unset: seen.all & none != 0, set: seen.all & !none != 0 })
     }
 
     /// Whether a run may reach one of the places while the variable still holds its initial value. True if the variable is not analyzed.
@@ -132,7 +133,7 @@ impl<'c> Flow<'c> {
     /// All readings of values that are not set, by place. `inferred` tells which variables have no default in the source.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
-        let points = Points::of(self.chart, facts);
+        let points = Points::new(self.chart, facts);
         let mut found = Vec::new();
         let mut ways = 0;
         for ((site, cell), seen) in &self.records {
@@ -263,7 +264,7 @@ impl<'c> Flow<'c> {
 
     fn guard(&self, site: Site) -> Option<&'c Expr> {
         match site {
-            Site::Line(id) => self.chart.transition(id).guard.as_ref(),
+            Site::Transition(id) => self.chart.transition(id).guard.as_ref(),
             Site::Guard(id) => self.chart.steps[id.index()].guard.as_ref(),
             Site::Prompt(..)
             | Site::Injection(..)
@@ -279,7 +280,7 @@ impl<'c> Flow<'c> {
 
     /// Whether a condition may hold in a leaf, as far as its variables decide it.
     pub fn may_hold(&self, condition: &Expr, leaf: StateId) -> bool {
-        let test = test::Test::of(self.chart, &self.cells, condition, true);
+        let test = test::Test::from_condition(self.chart, &self.cells, condition, true);
         match &self.solved {
             Some(solved) => solved.inside(leaf).any(|masks| test.refine(&mut masks.to_vec())),
             None => test.refine(&mut self.cells.all(self.chart)),
@@ -294,12 +295,12 @@ impl<'c> Flow<'c> {
 
 /// Whether a place is a condition.
 const fn is_condition(site: Site) -> bool {
-    matches!(site, Site::Line(_) | Site::Guard(_) | Site::Permission(..))
+    matches!(site, Site::Transition(_) | Site::Guard(_) | Site::Permission(..))
 }
 
 /// Whether a value may be unset or set where it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct ValuePresence {
     /// It may be unset.
     pub unset: bool,
     /// It may be set.

@@ -2,8 +2,8 @@
 
 use super::edge::{Edge, Op};
 use super::enter::into;
-use super::line::{ASSUMED, Line};
 use super::read::Site;
+use super::transition::{ASSUMED, LeafTransition};
 use crate::facts::Facts;
 use crate::facts::reach::is_end;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId};
@@ -40,7 +40,7 @@ pub(super) struct Point {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// A transition, from a leaf to a leaf.
-    Line(StateId, TransitionId, StateId),
+    Transition(StateId, TransitionId, StateId),
     /// A turn begins.
     Turn,
     /// The step's condition does not hold.
@@ -58,7 +58,7 @@ pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'f Facts,
     /// By leaf: its transitions, computed on demand.
-    pub(super) lines: Vec<OnceCell<Box<[Line<'c>]>>>,
+    pub(super) transitions: Vec<OnceCell<Box<[LeafTransition<'c>]>>>,
     /// Steps by the states of their places.
     steps: BTreeMap<StateId, Vec<u32>>,
     /// Events that the chart raises or sends to itself.
@@ -74,9 +74,9 @@ pub(super) struct Points<'c, 'f> {
 }
 
 impl<'c, 'f> Points<'c, 'f> {
-    pub(super) fn of(chart: &'c Chart, facts: &'f Facts) -> Self {
+    pub(super) fn new(chart: &'c Chart, facts: &'f Facts) -> Self {
         let mut steps: BTreeMap<StateId, Vec<u32>> = BTreeMap::new();
-        for (i, place) in facts.places.steps.iter().enumerate() {
+        for (i, place) in facts.scopes.steps.iter().enumerate() {
             for state in &place.within {
                 steps.entry(*state).or_default().push(i as u32);
             }
@@ -111,8 +111,8 @@ impl<'c, 'f> Points<'c, 'f> {
         for (row, permission) in chart.permissions.iter().enumerate() {
             rows.entry(permission.to).or_default().push((row, permission));
         }
-        let lines = vec![OnceCell::new(); chart.states.len()];
-        Self { chart, facts, lines, steps, own_events, injected, asks, rows, cap, table }
+        let transitions = vec![OnceCell::new(); chart.states.len()];
+        Self { chart, facts, transitions, steps, own_events, injected, asks, rows, cap, table }
     }
 
     /// The points where runs begin, and what runs there.
@@ -150,7 +150,7 @@ impl<'c, 'f> Points<'c, 'f> {
         let first = |steps: &Vec<u32>| {
             let nth = steps.partition_point(|s| *s < from);
             let covers =
-                |s: &&u32| !self.facts.places.steps[**s as usize].leaves_out(self.chart, leaf);
+                |s: &&u32| !self.facts.scopes.steps[**s as usize].excludes_leaf(self.chart, leaf);
             steps[nth..].iter().find(covers).copied()
         };
         match above.filter_map(first).min() {
@@ -166,7 +166,7 @@ impl<'c, 'f> Points<'c, 'f> {
             Mode::Begin => self.walk(leaf, 0, 0),
             Mode::Walk(step, calls) => self.walk(leaf, step, calls),
             Mode::Wait(step, calls) => {
-                if self.goes_on(step, top) {
+                if self.is_still_awaited(step, top) {
                     mode
                 } else {
                     self.walk(leaf, step + 1, calls)
@@ -177,7 +177,7 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Whether a step is still awaited after everything below `top` was exited: a question belongs to its leaf, any other step to
     /// its state.
-    fn goes_on(&self, step: u32, top: Option<StateId>) -> bool {
+    fn is_still_awaited(&self, step: u32, top: Option<StateId>) -> bool {
         let row = &self.chart.steps[step as usize];
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
         let leaves = |top| is_ask || top != row.state && self.chart.contains(top, row.state);
@@ -189,22 +189,22 @@ impl<'c, 'f> Points<'c, 'f> {
         if is_end(self.chart, point.leaf) {
             return;
         }
-        let lines = self.lines(point.leaf);
+        let transitions = self.transitions(point.leaf);
         let mut still: Vec<Op<'c>> = Vec::new();
-        for line in lines {
-            let when = matches!(line.row.trigger, Trigger::When);
-            if when || matches!(line.row.trigger, Trigger::StateDone(_)) {
-                self.line(point, line, &still, point.mode, true, edges);
+        for transition in transitions {
+            let when = matches!(transition.row.trigger, Trigger::When);
+            if when || matches!(transition.row.trigger, Trigger::StateDone(_)) {
+                self.transition(point, transition, &still, point.mode, true, edges);
                 if when
                     && still.len() < ASSUMED
-                    && let Some(guard) = &line.row.guard
+                    && let Some(guard) = &transition.row.guard
                 {
                     still.push(Op::Assume(None, guard, false));
                 }
             }
         }
         let first = edges.len();
-        self.others(point, lines, edges);
+        self.others(point, transitions, edges);
         if !still.is_empty() {
             for edge in &mut edges[first..] {
                 edge.ops = [&still[..], &edge.ops].concat();
@@ -212,11 +212,11 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    fn others(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
+    fn others(&self, point: Point, transitions: &[LeafTransition<'c>], edges: &mut Vec<Edge<'c>>) {
         let Point { leaf, mode } = point;
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
-        for (nth, line) in lines.iter().enumerate() {
-            let (happens, sure, needs) = match &line.row.trigger {
+        for (nth, transition) in transitions.iter().enumerate() {
+            let (happens, sure, needs) = match &transition.row.trigger {
                 Trigger::Event(events) => {
                     let own = events.iter().any(|e| self.own_events.contains(e));
                     (outside || own, outside, None)
@@ -242,14 +242,14 @@ impl<'c, 'f> Points<'c, 'f> {
             if !happens {
                 continue;
             }
-            let Some(mut ops) = self.tried_before(lines, nth, &[Op::Stir]) else { continue };
+            let Some(mut ops) = self.tried_before(transitions, nth, &[Op::Stir]) else { continue };
             if let Some(step) = needs {
                 ops.push(Op::Needs(step));
-                if matches!(line.row.trigger, Trigger::StepDone(_)) {
+                if matches!(transition.row.trigger, Trigger::StepDone(_)) {
                     self.answered(step, &mut ops);
                 }
             }
-            self.line(point, line, &ops, mode, sure, edges);
+            self.transition(point, transition, &ops, mode, sure, edges);
         }
         self.beside(point, edges);
         match mode {
@@ -257,24 +257,24 @@ impl<'c, 'f> Points<'c, 'f> {
                 let to = Point { leaf, mode: Mode::Begin };
                 edges.push(Edge { ops: vec![Op::Stir, Op::Fresh], to, by: By::Turn, sure: true });
             }
-            Mode::Begin => self.of_turn(point, lines, edges),
+            Mode::Begin => self.of_turn(point, transitions, edges),
             Mode::Walk(step, calls) => {
-                self.of_step(point, lines, StepId::at(step as usize), calls, edges);
+                self.of_step(point, transitions, StepId::at(step as usize), calls, edges);
             }
             Mode::Wait(step, calls) => {
-                self.of_answer(point, lines, StepId::at(step as usize), calls, edges);
+                self.of_answer(point, transitions, StepId::at(step as usize), calls, edges);
             }
         }
     }
 
     /// Answers that arrive by themselves and trigger no transition, and questions that events trigger.
     fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
-        let places = &self.facts.places;
+        let places = &self.facts.scopes;
         for state in self.chart.ancestors(point.leaf) {
             for step in self.steps.get(&state).into_iter().flatten() {
                 let id = StepId::at(*step as usize);
                 let row = &self.chart.steps[*step as usize];
-                if places.step(id).leaves_out(self.chart, point.leaf) {
+                if places.step(id).excludes_leaf(self.chart, point.leaf) {
                     continue;
                 }
                 let mut ops = vec![Op::Stir];
@@ -299,15 +299,16 @@ impl<'c, 'f> Points<'c, 'f> {
 
     /// Calls `visit` for everything that the chart does anywhere, operation by operation.
     pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
-        for (i, line) in self.chart.transitions.iter().enumerate() {
+        for (i, transition) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);
-            if let Some(guard) = line.guard.as_ref().filter(|_| self.facts.reach.takes(id)) {
-                visit(&Op::Assume(Some(Site::Line(id)), guard, true));
+            if let Some(guard) = transition.guard.as_ref().filter(|_| self.facts.reach.can_take(id))
+            {
+                visit(&Op::Assume(Some(Site::Transition(id)), guard, true));
             }
         }
         for (i, step) in self.chart.steps.iter().enumerate() {
             let id = StepId::at(i);
-            let runs = !self.facts.places.step(id).within.is_empty();
+            let runs = !self.facts.scopes.step(id).within.is_empty();
             if let Some(guard) = step.guard.as_ref().filter(|_| runs) {
                 visit(&Op::Assume(Some(Site::Guard(id)), guard, true));
             }

@@ -10,7 +10,7 @@ use chartc_core::model::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The guard of a transition.
-    Line(TransitionId),
+    Transition(TransitionId),
     /// The arguments and actions of a transition.
     Moves(TransitionId),
     /// The blocks of a state.

@@ -1,6 +1,6 @@
 //! The possible contents of cells at each point: a least fixpoint over all edges.
 
-use super::apply::{Records, Run, Sights};
+use super::apply::{Applier, Records, Sights};
 use super::cell::{Cells, Masks};
 use super::code::Book;
 use super::edge::{Edge, Op};
@@ -18,7 +18,7 @@ pub(super) const MOST_WORK: usize = 1_500_000;
 pub(super) struct Solved {
     numbers: Map<Point, u32>,
     /// By number of the point.
-    rows: Vec<Row>,
+    rows: Vec<PointState>,
     /// By number of the point and of the cell.
     masks: Masks,
     /// The number of cells.
@@ -27,7 +27,7 @@ pub(super) struct Solved {
 
 /// A point, with its state in the search.
 #[derive(Debug, Clone)]
-struct Row {
+struct PointState {
     point: Point,
     /// Whether a run gets there.
     reached: bool,
@@ -47,7 +47,7 @@ struct Way {
 }
 
 /// The computation of the fixpoint.
-struct Search<'b, 'c> {
+struct FixpointSearch<'b, 'c> {
     book: Book<'b, 'c>,
     ways: Vec<Way>,
     codes: Vec<u32>,
@@ -62,14 +62,14 @@ struct Search<'b, 'c> {
 impl Solved {
     /// Computes what holds at each point, and what is read on all ways; `None` if that is too much work. With `until`, only for the part
     /// of each run before it starts this step.
-    pub(super) fn of(
+    pub(super) fn solve(
         cells: &Cells,
         points: &Points<'_, '_>,
         until: Option<StepId>,
     ) -> Option<(Records, Self)> {
         let known =
             Self { numbers: Map::default(), rows: vec![], masks: vec![], width: cells.rows.len() };
-        let mut search = Search {
+        let mut search = FixpointSearch {
             book: Book::new(points.chart, cells),
             ways: Vec::new(),
             codes: Vec::new(),
@@ -110,8 +110,9 @@ impl Solved {
 
     /// All possible contents of a cell when the walk is before a step.
     pub(super) fn before(&self, step: StepId, cell: usize) -> u16 {
-        let is_before =
-            |row: &Row| row.reached && matches!(row.point.mode, Mode::Walk(at, _) if at == step.0);
+        let is_before = |row: &PointState| {
+            row.reached && matches!(row.point.mode, Mode::Walk(at, _) if at == step.0)
+        };
         let points = self.rows.iter().enumerate().filter(|(_, row)| is_before(row));
         points.fold(0, |all, (nth, _)| all | self.masks(nth)[cell])
     }
@@ -119,7 +120,7 @@ impl Solved {
     /// The possible contents of cells at each point in a leaf.
     pub(super) fn inside(&self, leaf: StateId) -> impl Iterator<Item = &[u16]> {
         let points = self.rows.iter().enumerate();
-        let is_inside = move |row: &Row| row.reached && row.point.leaf == leaf;
+        let is_inside = move |row: &PointState| row.reached && row.point.leaf == leaf;
         points.filter(move |(_, row)| is_inside(row)).map(|(nth, _)| self.masks(nth))
     }
 
@@ -130,14 +131,14 @@ impl Solved {
     /// The number of a point.
     fn number(&mut self, point: Point) -> u32 {
         *self.numbers.entry(point).or_insert_with(|| {
-            self.rows.push(Row { point, reached: false, open: false, ways: None });
+            self.rows.push(PointState { point, reached: false, open: false, ways: None });
             self.masks.resize(self.rows.len() * self.width, 0);
             self.rows.len() as u32 - 1
         })
     }
 }
 
-impl<'c> Search<'_, 'c> {
+impl<'c> FixpointSearch<'_, 'c> {
     /// Iterates until nothing changes; `None` if that is too much work.
     fn spread(&mut self, points: &Points<'c, '_>) -> Option<()> {
         let width = self.known.width;
@@ -198,7 +199,7 @@ impl<'c> Search<'_, 'c> {
 
     /// Executes the operations of a way. Returns whether the run can get to its end.
     fn walk(&self, way: &Way, masks: &mut [u16], sights: Option<&mut Sights>) -> bool {
-        let mut run = Run { masks, sights };
+        let mut run = Applier { masks, sights };
         let codes = &self.codes[way.codes.start as usize..way.codes.end as usize];
         codes.iter().all(|code| run.code(&self.book.codes[*code as usize]))
     }
@@ -231,7 +232,7 @@ pub(super) fn everywhere(cells: &Cells, points: &Points<'_, '_>) -> Records {
         if let Some(code) = book.code(op) {
             let mut sights = vec![None; book.notes.len()];
             after.copy_from_slice(&before);
-            Run { masks: &mut after, sights: Some(&mut sights) }.code(&code);
+            Applier { masks: &mut after, sights: Some(&mut sights) }.code(&code);
             records.extend(book.seen(&sights));
         }
     });

@@ -123,21 +123,21 @@ pub(super) enum Test {
 impl Test {
     /// The test has the size of the condition with its predicates written out.
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
-    pub(super) fn of(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
+    pub(super) fn from_condition(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
         match &expr.kind {
             ExprKind::Predicate(id) => {
-                Self::of(chart, cells, &chart.predicates[id.index()].expr, value)
+                Self::from_condition(chart, cells, &chart.predicates[id.index()].expr, value)
             }
             // If a condition fails, it is false, and so is its negation.
             ExprKind::Unary(UnaryOp::Not, inner) if value || !may_fail(inner) => {
-                Self::of(chart, cells, inner, !value)
+                Self::from_condition(chart, cells, inner, !value)
             }
             ExprKind::Unary(UnaryOp::Not, _) => Self::Open,
             // The left side may have failed, whatever the right side is.
             ExprKind::Binary(BinaryOp::Or, a, _) if !value && may_fail(a) => Self::Open,
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
-                let a = Self::of(chart, cells, a, value);
-                let b = Self::of(chart, cells, b, value);
+                let a = Self::from_condition(chart, cells, a, value);
+                let b = Self::from_condition(chart, cells, b, value);
                 if (*op == BinaryOp::And) == value { Self::both(a, b) } else { Self::either(a, b) }
             }
             _ => match only_cell(cells, expr) {

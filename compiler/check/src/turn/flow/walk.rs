@@ -1,24 +1,29 @@
 //! The walk of a turn: what steps read, how they end, and what their outcomes lead to.
 
 use super::edge::{Edge, Op};
-use super::line::Line;
 use super::point::{By, Mode, Point, Points};
 use super::read::{How, Site};
+use super::transition::LeafTransition;
 use crate::turn::dataflow::Value;
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
 
 impl<'c> Points<'c, '_> {
-    pub(super) fn of_turn(&self, point: Point, lines: &[Line<'c>], edges: &mut Vec<Edge<'c>>) {
+    pub(super) fn of_turn(
+        &self,
+        point: Point,
+        transitions: &[LeafTransition<'c>],
+        edges: &mut Vec<Edge<'c>>,
+    ) {
         let mut missed = Some(Vec::new());
-        for (nth, line) in lines.iter().enumerate() {
-            if !matches!(line.row.trigger, Trigger::Turn) {
+        for (nth, transition) in transitions.iter().enumerate() {
+            if !matches!(transition.row.trigger, Trigger::Turn) {
                 continue;
             }
-            if let Some(ops) = self.tried_before(lines, nth, &[]) {
-                self.line(point, line, &ops, Mode::Begin, true, edges);
+            if let Some(ops) = self.tried_before(transitions, nth, &[]) {
+                self.transition(point, transition, &ops, Mode::Begin, true, edges);
             }
-            match (&line.row.guard, &mut missed) {
+            match (&transition.row.guard, &mut missed) {
                 (Some(guard), Some(missed)) => missed.push(Op::Assume(None, guard, false)),
                 (_, missed) => *missed = None,
             }
@@ -72,7 +77,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_step(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        transitions: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -130,9 +135,9 @@ impl<'c> Points<'c, '_> {
             StepKind::Code(actions) => {
                 let mut failed = ops.clone();
                 ops.push(Op::Do(Site::Code(id), actions));
-                self.ended(point, lines, id, calls, &ops, edges);
+                self.ended(point, transitions, id, calls, &ops, edges);
                 failed.push(Op::Maybe(Site::Code(id), actions));
-                self.failed(point, lines, id, calls, &failed, false, edges);
+                self.failed(point, transitions, id, calls, &failed, false, edges);
             }
         }
     }
@@ -140,7 +145,7 @@ impl<'c> Points<'c, '_> {
     pub(super) fn of_answer(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        transitions: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         edges: &mut Vec<Edge<'c>>,
@@ -153,10 +158,10 @@ impl<'c> Points<'c, '_> {
         }
         if matches!(step.kind, StepKind::Ask { .. }) {
             let next = Mode::Walk(id.0 + 1, calls);
-            for line in lines {
-                let other = line.row.trigger == Trigger::StepElse(id);
-                if other || matches!(line.row.trigger, Trigger::Choice(_)) {
-                    self.line(point, line, &[Op::Stir], next, true, edges);
+            for transition in transitions {
+                let other = transition.row.trigger == Trigger::StepElse(id);
+                if other || matches!(transition.row.trigger, Trigger::Choice(_)) {
+                    self.transition(point, transition, &[Op::Stir], next, true, edges);
                 }
             }
             let to = Point { leaf, mode: self.walk(leaf, id.0 + 1, calls) };
@@ -173,16 +178,16 @@ impl<'c> Points<'c, '_> {
         } else {
             let mut ops = vec![Op::Stir];
             self.answered(id, &mut ops);
-            self.ended(point, lines, id, calls, &ops, edges);
+            self.ended(point, transitions, id, calls, &ops, edges);
         }
-        self.failed(point, lines, id, calls, &[Op::Stir], true, edges);
+        self.failed(point, transitions, id, calls, &[Op::Stir], true, edges);
     }
 
     /// A step has succeeded. Its `ends turn` is evaluated before its transitions.
     fn ended(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        transitions: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -204,7 +209,7 @@ impl<'c> Points<'c, '_> {
             let next = if over { Mode::Rest } else { Mode::Walk(id.0 + 1, calls) };
             self.outcome(
                 point,
-                lines,
+                transitions,
                 &Trigger::StepDone(id),
                 &ops,
                 next,
@@ -220,7 +225,7 @@ impl<'c> Points<'c, '_> {
     fn failed(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        transitions: &[LeafTransition<'c>],
         id: StepId,
         calls: u8,
         ops: &[Op<'c>],
@@ -233,7 +238,7 @@ impl<'c> Points<'c, '_> {
             Failure::Fail => Mode::Rest,
             Failure::Skip | Failure::Take(_) => goes_on,
         };
-        let triggers = lines.iter().map(|line| &line.row.trigger);
+        let triggers = transitions.iter().map(|transition| &transition.row.trigger);
         let other = |t: &&Trigger| {
             t.step() == Some(id)
                 && matches!(
@@ -243,9 +248,18 @@ impl<'c> Points<'c, '_> {
         };
         let others: Vec<Trigger> = triggers.filter(other).cloned().collect();
         for trigger in others {
-            self.outcome(point, lines, &trigger, ops, goes_on, By::Failed(id), sure, edges);
+            self.outcome(point, transitions, &trigger, ops, goes_on, By::Failed(id), sure, edges);
         }
-        self.outcome(point, lines, &Trigger::StepError(id), ops, next, By::Failed(id), sure, edges);
+        self.outcome(
+            point,
+            transitions,
+            &Trigger::StepError(id),
+            ops,
+            next,
+            By::Failed(id),
+            sure,
+            edges,
+        );
     }
 
     /// The transitions on an outcome, and the case that none of them is taken.
@@ -253,7 +267,7 @@ impl<'c> Points<'c, '_> {
     fn outcome(
         &self,
         point: Point,
-        lines: &[Line<'c>],
+        transitions: &[LeafTransition<'c>],
         trigger: &Trigger,
         ops: &[Op<'c>],
         next: Mode,
@@ -262,20 +276,20 @@ impl<'c> Points<'c, '_> {
         edges: &mut Vec<Edge<'c>>,
     ) {
         let mut missed: Option<Vec<Op<'c>>> = Some(ops.to_vec());
-        for (nth, line) in lines.iter().enumerate() {
-            if line.row.trigger != *trigger {
+        for (nth, transition) in transitions.iter().enumerate() {
+            if transition.row.trigger != *trigger {
                 continue;
             }
-            if let Some(all) = self.tried_before(lines, nth, ops) {
+            if let Some(all) = self.tried_before(transitions, nth, ops) {
                 let after =
                     if matches!(trigger, Trigger::StepError(_)) && matches!(next, Mode::Rest) {
                         past(point)
                     } else {
                         next
                     };
-                self.line(point, line, &all, after, sure, edges);
+                self.transition(point, transition, &all, after, sure, edges);
             }
-            match (&line.row.guard, &mut missed, self.table) {
+            match (&transition.row.guard, &mut missed, self.table) {
                 (_, _, true) => {}
                 (Some(guard), Some(missed), _) => missed.push(Op::Assume(None, guard, false)),
                 (_, missed, _) => *missed = None,

@@ -74,16 +74,16 @@ impl<'c> Cells<'c> {
         let mut fallible = false;
         for candidate in candidates {
             parts.push(match candidate {
-                Candidate::Guarded(line, place) => {
-                    let guard = self.pool.guard(line, &place);
+                Candidate::Guarded(transition, place) => {
+                    let guard = self.pool.guard(transition, &place);
                     fallible |= matches!(guard, Guard::Fallible(_));
                     let mut taken = Steps::default();
-                    taken.code(self.pool.why(line, &place));
-                    taken.append(self.take(leaf, line));
-                    (line, Try::If(guard, taken))
+                    taken.code(self.pool.why(transition, &place));
+                    taken.append(self.take(leaf, transition));
+                    (transition, Try::If(guard, taken))
                 }
-                Candidate::OutOfScope(line) => (line, Try::Never),
-                Candidate::Sure(line) => (line, Try::Take(self.take(leaf, line))),
+                Candidate::OutOfScope(transition) => (transition, Try::Never),
+                Candidate::Sure(transition) => (transition, Try::Take(self.take(leaf, transition))),
             });
         }
         let (before, report) = match (fallible, faults) {
@@ -109,15 +109,15 @@ impl<'c> Cells<'c> {
         let mut after = Steps::default();
         after.code(report.clone());
         after.code("false");
-        for (line, part) in parts.into_iter().rev() {
+        for (transition, part) in parts.into_iter().rev() {
             let mut refuted = Steps::default();
             if on.is_some() {
-                refuted.tell("refuted", line.0);
+                refuted.tell("refuted", transition.0);
             }
             let mut out = Steps::default();
             match part {
                 Try::Never => {
-                    out.tell("elsewhere", line.0);
+                    out.tell("elsewhere", transition.0);
                     out.append(after);
                 }
                 Try::Take(taken) => {
@@ -141,7 +141,7 @@ impl<'c> Cells<'c> {
                     ));
                     out.append(taken);
                     out.code("true } else {\nif held.is_err() { ");
-                    out.tell("faulted", line.0);
+                    out.tell("faulted", transition.0);
                     out.code(code!("{note} }}", note));
                     if on.is_some() {
                         out.code(" else { ");
@@ -164,12 +164,12 @@ impl<'c> Cells<'c> {
     /// The only eventless transition in `leaf`, if it is taken exactly when its guard holds: the guard, and the steps.
     pub(super) fn guarded(&mut self, leaf: StateId) -> Option<(Fragment, Fragment)> {
         let candidates = self.unroll.candidates(leaf, None);
-        let [Candidate::Guarded(line, place)] = candidates.as_slice() else { return None };
-        match self.pool.guard(*line, place) {
+        let [Candidate::Guarded(transition, place)] = candidates.as_slice() else { return None };
+        match self.pool.guard(*transition, place) {
             Guard::Plain(condition) => {
                 let mut taken = Steps::default();
-                taken.code(self.pool.why(*line, place));
-                taken.append(self.take(leaf, *line));
+                taken.code(self.pool.why(*transition, place));
+                taken.append(self.take(leaf, *transition));
                 taken.code("true");
                 Some((condition, taken.fragment()))
             }
@@ -177,8 +177,8 @@ impl<'c> Cells<'c> {
         }
     }
 
-    fn take(&mut self, leaf: StateId, line: chartc_core::arena::TransitionId) -> Steps {
-        let unrolled = self.unroll.take(leaf, line);
+    fn take(&mut self, leaf: StateId, transition: chartc_core::arena::TransitionId) -> Steps {
+        let unrolled = self.unroll.take(leaf, transition);
         self.operations(&unrolled)
     }
 
@@ -202,7 +202,7 @@ impl<'c> Cells<'c> {
         let mut queued = String::new();
         for operation in &unrolled.operations {
             match operation {
-                Operation::Told(Record::Taken(line)) => out.tell("taken", line.0),
+                Operation::Told(Record::Taken(transition)) => out.tell("taken", transition.0),
                 Operation::Told(Record::Exited(state)) => out.tell("exited", state.0),
                 Operation::Told(Record::Entered(state)) => {
                     if !revived {
@@ -215,7 +215,9 @@ impl<'c> Cells<'c> {
                 // Code that all machines share reports the end of the run; guards are candidates.
                 Operation::Told(_) | Operation::Asked(..) => {}
                 Operation::Ran(block, place) => out.code(self.pool.block(*block, place)),
-                Operation::Read(line, place) => out.code(self.pool.arguments(*line, place)),
+                Operation::Read(transition, place) => {
+                    out.code(self.pool.arguments(*transition, place));
+                }
                 Operation::Queued(Occurrence::StateDone(state)) if self.queues => {
                     let _ = writeln!(
                         queued,

@@ -51,7 +51,7 @@ pub(super) fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>
 
 /// Whether a transition has a guard.
 pub(super) fn is_guarded(chart: &Chart) -> bool {
-    chart.transitions.iter().any(|line| line.guard.is_some())
+    chart.transitions.iter().any(|transition| transition.guard.is_some())
 }
 
 /// Every occurrence that can trigger a transition of such a chart.
@@ -74,7 +74,7 @@ pub(super) fn others(chart: &Chart) -> Vec<Occurrence> {
 
 /// Whether a transition waits for the completion of the state.
 fn awaits(chart: &Chart, state: StateId) -> bool {
-    chart.transitions.iter().any(|line| line.trigger == Trigger::StateDone(state))
+    chart.transitions.iter().any(|transition| transition.trigger == Trigger::StateDone(state))
 }
 
 /// The leaves, in document order.

@@ -285,7 +285,7 @@ fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> Does {
     let (mut last, mut sure) = (Does::Gives(false), false);
     for candidate in cells.candidates(leaf, Some(Occurrence::Event(event))) {
         let test = match candidate {
-            Candidate::Guarded(line, place) => match cells.pool.guard(line, &place) {
+            Candidate::Guarded(transition, place) => match cells.pool.guard(transition, &place) {
                 Guard::Plain(condition) => condition,
                 Guard::Fallible(call) => code!("{call}.unwrap_or(true)", call),
             },

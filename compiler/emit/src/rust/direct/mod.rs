@@ -69,7 +69,7 @@ impl Context<'_> {
     /// Whether further microsteps may follow the first: by raised events, completions, errors or eventless transitions.
     fn is_queueing(&self) -> bool {
         shape::raises(self.chart)
-            || self.chart.transitions.iter().any(|line| match &line.trigger {
+            || self.chart.transitions.iter().any(|transition| match &transition.trigger {
                 Trigger::When | Trigger::StateDone(_) | Trigger::Error(_) => true,
                 Trigger::Event(_)
                 | Trigger::AnyEvent

@@ -18,7 +18,7 @@ pub(super) enum Guard {
 
 /// A method of the program: its body, which returns a `Result` with the error of expressions, and what fails if it fails.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct PooledMethod {
     result: &'static str,
     body: Fragment,
     /// The part of the place that failed, for the notes; `None` without an allocator or if the body cannot fail.
@@ -29,9 +29,9 @@ struct Held {
 pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
     /// By name. A block that reads active states has one method for each place where it runs.
-    methods: BTreeMap<String, Vec<Held>>,
+    methods: BTreeMap<String, Vec<PooledMethod>>,
     /// The call of each method.
-    calls: BTreeMap<Held, Fragment>,
+    calls: BTreeMap<PooledMethod, Fragment>,
     /// By name, the bodies of the methods that say which alternatives hold.
     reasons: BTreeMap<String, Vec<Fragment>>,
 }
@@ -47,26 +47,26 @@ impl<'c> Pool<'c> {
     }
 
     /// The guard of a transition.
-    pub(super) fn guard(&mut self, line: TransitionId, place: &Place) -> Guard {
-        let Some(guard) = &self.context.chart.transition(line).guard else {
+    pub(super) fn guard(&mut self, transition: TransitionId, place: &Place) -> Guard {
+        let Some(guard) = &self.context.chart.transition(transition).guard else {
             return Guard::Plain("true".into());
         };
-        let (before, condition) = body::guard(self.context, line, guard, Some(place));
+        let (before, condition) = body::guard(self.context, transition, guard, Some(place));
         let test = condition.truth(Binding::Block);
         if before.is_empty() && !test.has(Use::Failure) && !test.has(Use::Braces) {
             return Guard::Plain(test);
         }
         let body = code!("{before}{result}", before, result = condition.result(true));
-        let what = format!("guard_of(&TABLES, arena::TransitionId({}))", line.0);
-        Guard::Fallible(self.method(&format!("guard_{}", line.0), "bool", body, what))
+        let what = format!("guard_of(&TABLES, arena::TransitionId({}))", transition.0);
+        Guard::Fallible(self.method(&format!("guard_{}", transition.0), "bool", body, what))
     }
 
     /// The statements that report which alternatives of a guard hold; empty for a guard without alternatives.
-    pub(super) fn why(&mut self, line: TransitionId, place: &Place) -> Fragment {
-        let Some(body) = reasons::held(self.context, line, place) else {
+    pub(super) fn why(&mut self, transition: TransitionId, place: &Place) -> Fragment {
+        let Some(body) = reasons::held(self.context, transition, place) else {
             return Fragment::default();
         };
-        let name = format!("why_{}", line.0);
+        let name = format!("why_{}", transition.0);
         let known = self.reasons.entry(name.clone()).or_default();
         let nth = known.iter().position(|other| *other == body).unwrap_or_else(|| {
             known.push(body);
@@ -74,7 +74,7 @@ impl<'c> Pool<'c> {
         });
         let text = format!(
             "if sink.asks_why() {{ sink.held(arena::TransitionId({}), self.{}()); }}\n",
-            line.0,
+            transition.0,
             nth_name(&name, nth)
         );
         Fragment::from(text).using(Use::Sink)
@@ -92,7 +92,7 @@ impl<'c> Pool<'c> {
             Block::Entry(state, nth) => numbered("enter", state, nth),
             Block::Exit(state, nth) => numbered("exit", state, nth),
             Block::Default(state) => format!("default_{}", state.0),
-            Block::Transition(line) => format!("actions_{}", line.0),
+            Block::Transition(transition) => format!("actions_{}", transition.0),
         };
         let body = blocks::of(self.context, block, Some(place));
         let path = blocks::path(block);
@@ -100,16 +100,20 @@ impl<'c> Pool<'c> {
     }
 
     /// The statements that read the arguments for the final target of a transition.
-    pub(super) fn arguments(&mut self, line: TransitionId, place: &Place) -> Fragment {
-        let body = ending::read(self.context, line, Some(place));
-        if body.has(Use::Failure) { faulted(&self.arguments_result(line, place)) } else { body }
+    pub(super) fn arguments(&mut self, transition: TransitionId, place: &Place) -> Fragment {
+        let body = ending::read(self.context, transition, Some(place));
+        if body.has(Use::Failure) {
+            faulted(&self.arguments_result(transition, place))
+        } else {
+            body
+        }
     }
 
     /// An expression of type `Result` that reads the arguments for the final target of a transition.
-    pub(super) fn arguments_result(&mut self, line: TransitionId, place: &Place) -> Fragment {
-        let body = ending::read(self.context, line, Some(place));
-        let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", line.0);
-        self.result(&format!("arguments_{}", line.0), body, what)
+    pub(super) fn arguments_result(&mut self, transition: TransitionId, place: &Place) -> Fragment {
+        let body = ending::read(self.context, transition, Some(place));
+        let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", transition.0);
+        self.result(&format!("arguments_{}", transition.0), body, what)
     }
 
     fn result(&mut self, name: &str, body: Fragment, what: String) -> Fragment {
@@ -128,7 +132,7 @@ impl<'c> Pool<'c> {
         what: String,
     ) -> Fragment {
         let noted = !self.context.bare && body.has(Use::Failure);
-        let held = Held { result, body, what: noted.then_some(what) };
+        let held = PooledMethod { result, body, what: noted.then_some(what) };
         if let Some(call) = self.calls.get(&held) {
             return call.clone();
         }
@@ -147,7 +151,7 @@ impl<'c> Pool<'c> {
             }
         }
         for (name, all) in self.methods {
-            for (nth, Held { result, body, what }) in all.into_iter().enumerate() {
+            for (nth, PooledMethod { result, body, what }) in all.into_iter().enumerate() {
                 let name = nth_name(&name, nth);
                 let Some(what) = what else {
                     let function = methods.add(&name, body).attr("inline");

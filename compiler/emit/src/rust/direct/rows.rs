@@ -23,15 +23,15 @@ pub(super) struct Rows<'c> {
     operations: Numbered<Vec<String>>,
     runs: Numbered<Fragment>,
     /// By event, then by configuration.
-    events: Vec<Row>,
-    others: Vec<(Occurrence, Vec<Row>)>,
-    nothing: Vec<Row>,
-    enter: Row,
-    leave: Vec<Row>,
+    events: Vec<OccurrenceEffect>,
+    others: Vec<(Occurrence, Vec<OccurrenceEffect>)>,
+    nothing: Vec<OccurrenceEffect>,
+    enter: OccurrenceEffect,
+    leave: Vec<OccurrenceEffect>,
 }
 
 /// The effect of one occurrence in one configuration.
-struct Row {
+struct OccurrenceEffect {
     /// The number of the list of operations.
     operations: usize,
     /// The number of the next configuration.
@@ -64,7 +64,7 @@ impl<'c> Rows<'c> {
     /// Computes every row with the step algorithm.
     pub(super) fn new(cells: &mut Cells<'c>) -> Self {
         let context = cells.context;
-        let none = Row { operations: 0, next: 0, taken: false, sums: None };
+        let none = OccurrenceEffect { operations: 0, next: 0, taken: false, sums: None };
         let mut rows = Self {
             context,
             operations: Numbered::new(),
@@ -98,7 +98,7 @@ impl<'c> Rows<'c> {
         rows
     }
 
-    fn steps(&mut self, cells: &mut Cells<'c>, on: Option<Occurrence>) -> Vec<Row> {
+    fn steps(&mut self, cells: &mut Cells<'c>, on: Option<Occurrence>) -> Vec<OccurrenceEffect> {
         let all = self.context.configurations().iter();
         all.map(|leaves| {
             let unrolled = cells.unroll.step(leaves, on);
@@ -107,7 +107,7 @@ impl<'c> Rows<'c> {
         .collect()
     }
 
-    fn row(&mut self, cells: &mut Cells<'c>, unrolled: &Unrolled) -> Row {
+    fn row(&mut self, cells: &mut Cells<'c>, unrolled: &Unrolled) -> OccurrenceEffect {
         let mut operations = Vec::new();
         for operation in &unrolled.operations {
             let run = match operation {
@@ -126,14 +126,16 @@ impl<'c> Rows<'c> {
                 }
                 Operation::Asked(..) => continue,
                 Operation::Ran(block, place) => cells.pool.block_result(*block, place),
-                Operation::Read(line, place) => cells.pool.arguments_result(*line, place),
+                Operation::Read(transition, place) => {
+                    cells.pool.arguments_result(*transition, place)
+                }
             };
             operations.push(format!("Instruction::Run({})", self.runs.number(run)));
         }
         if let Some(status) = unrolled.ending {
             operations.push(format!("Instruction::End(machine::Status::{status:?})"));
         }
-        Row {
+        OccurrenceEffect {
             operations: self.operations.number(operations),
             next: self.context.nth(&unrolled.lowest),
             taken: unrolled.taken,
@@ -212,7 +214,7 @@ impl<'c> Rows<'c> {
     }
 
     fn on_event(&self) -> String {
-        let rows: Vec<&Row> = self.events.iter().collect();
+        let rows: Vec<&OccurrenceEffect> = self.events.iter().collect();
         let tables = self.operations_of(&rows) + &self.next_of(&rows);
         let at = format!("let at = {};\n", self.place());
         let go_on = "self.configuration = NEXT[at];\nSelf::takes(at)";
@@ -243,7 +245,8 @@ impl<'c> Rows<'c> {
         }
         for (nth, variable) in variables.into_iter().enumerate() {
             let name = &self.context.names.variables[variable];
-            let of = |row: &&Row| row.sums.as_ref().and_then(|s| s.get(&variable)).copied();
+            let of =
+                |row: &&OccurrenceEffect| row.sums.as_ref().and_then(|s| s.get(&variable)).copied();
             let column: Vec<i64> = rows.iter().map(|row| of(row).unwrap_or_default()).collect();
             let small = column.iter().all(|n| i8::try_from(*n).is_ok());
             let texts: Vec<String> = column.iter().map(i64::to_string).collect();
@@ -277,7 +280,7 @@ impl<'c> Rows<'c> {
         let arms: String = arms
             .map(|(nth, (on, _))| format!("{} => {},\n", dispatch::pattern(*on), nth * len))
             .collect();
-        let rows: Vec<&Row> = self.others.iter().flat_map(|(_, rows)| rows).collect();
+        let rows: Vec<&OccurrenceEffect> = self.others.iter().flat_map(|(_, rows)| rows).collect();
         // The chart ignores all other occurrences.
         let code = format!(
             "let first = match occurrence {{ {arms} _ => return false, }};
@@ -292,12 +295,12 @@ impl<'c> Rows<'c> {
         if !self.nothing.iter().any(|row| row.taken) {
             return "false".into();
         }
-        let rows: Vec<&Row> = self.nothing.iter().collect();
+        let rows: Vec<&OccurrenceEffect> = self.nothing.iter().collect();
         sinks(format!("let at = self.configuration as usize;\n{}", self.exactly(&rows)))
     }
 
     /// The step at `at`, operation by operation.
-    fn exactly(&self, rows: &[&Row]) -> String {
+    fn exactly(&self, rows: &[&OccurrenceEffect]) -> String {
         let taken: Vec<String> = rows.iter().map(|row| row.taken.to_string()).collect();
         format!(
             "{}{}{}direct::perform(self, Self::operations(STEPS[at]), sink);
@@ -309,7 +312,7 @@ impl<'c> Rows<'c> {
         )
     }
 
-    fn operations_of(&self, rows: &[&Row]) -> String {
+    fn operations_of(&self, rows: &[&OccurrenceEffect]) -> String {
         let column: Vec<String> = rows.iter().map(|row| row.operations.to_string()).collect();
         table("STEPS", self.step(), &column)
     }
@@ -319,7 +322,7 @@ impl<'c> Rows<'c> {
         if self.operations.all.len() <= 256 { "u8" } else { "u16" }
     }
 
-    fn next_of(&self, rows: &[&Row]) -> String {
+    fn next_of(&self, rows: &[&OccurrenceEffect]) -> String {
         let column: Vec<String> =
             rows.iter().map(|row| self.context.configuration(row.next)).collect();
         table("NEXT", "Configuration", &column)

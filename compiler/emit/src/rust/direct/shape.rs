@@ -41,7 +41,7 @@ const DEEPEST: usize = 100;
 
 impl Shape {
     /// The simplest shape for the chart. Direct code requires that everything in the chart is known at compile time.
-    pub(in super::super) fn of(chart: &Chart, tables: &Tables<'_>) -> Self {
+    pub(in super::super) fn new(chart: &Chart, tables: &Tables<'_>) -> Self {
         if let Some(why) = why_not(chart) {
             return Self::Shared(why);
         }
@@ -96,7 +96,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     if state.is_some() {
         return state;
     }
-    if let Some(why) = chart.transitions.iter().find_map(line) {
+    if let Some(why) = chart.transitions.iter().find_map(unsupported) {
         return Some(why);
     }
     let mut why = None;
@@ -120,19 +120,20 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
 /// The maximum number of guarded transitions that one occurrence may try in one leaf.
 fn deepest(chart: &Chart) -> usize {
     // By state: the number of its own and its ancestors' transitions with each trigger.
-    let mut all: Vec<BTreeMap<Moment, usize>> = Vec::with_capacity(chart.states.len());
+    let mut all: Vec<BTreeMap<TriggerKey, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
-        let lines = state.transitions.iter().map(|id| chart.transition(*id));
-        for moment in lines.filter(|line| line.guard.is_some()).flat_map(moments) {
+        let transitions = state.transitions.iter().map(|id| chart.transition(*id));
+        for moment in transitions.filter(|transition| transition.guard.is_some()).flat_map(moments)
+        {
             *counts.entry(moment).or_default() += 1;
         }
         all.push(counts);
     }
     // Transitions on any event count for each event.
-    let deep = |counts: &BTreeMap<Moment, usize>| {
-        let any = counts.get(&Moment::AnyEvent).copied().unwrap_or_default();
-        let others = counts.iter().filter(|(moment, _)| **moment != Moment::AnyEvent);
+    let deep = |counts: &BTreeMap<TriggerKey, usize>| {
+        let any = counts.get(&TriggerKey::AnyEvent).copied().unwrap_or_default();
+        let others = counts.iter().filter(|(moment, _)| **moment != TriggerKey::AnyEvent);
         any + others.map(|(_, count)| *count).max().unwrap_or_default()
     };
     all.iter().map(deep).max().unwrap_or_default()
@@ -140,7 +141,7 @@ fn deepest(chart: &Chart) -> usize {
 
 /// A trigger. Transitions with equal triggers are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Moment {
+enum TriggerKey {
     Event(EventId),
     AnyEvent,
     StateDone(StateId),
@@ -149,13 +150,13 @@ enum Moment {
     Other,
 }
 
-fn moments(line: &Transition) -> Vec<Moment> {
-    vec![match &line.trigger {
-        Trigger::Event(events) => return events.iter().copied().map(Moment::Event).collect(),
-        Trigger::AnyEvent => Moment::AnyEvent,
-        Trigger::StateDone(state) => Moment::StateDone(*state),
-        Trigger::Turn => Moment::Turn,
-        Trigger::When => Moment::When,
+fn moments(transition: &Transition) -> Vec<TriggerKey> {
+    vec![match &transition.trigger {
+        Trigger::Event(events) => return events.iter().copied().map(TriggerKey::Event).collect(),
+        Trigger::AnyEvent => TriggerKey::AnyEvent,
+        Trigger::StateDone(state) => TriggerKey::StateDone(*state),
+        Trigger::Turn => TriggerKey::Turn,
+        Trigger::When => TriggerKey::When,
         Trigger::Error(_)
         | Trigger::AnyOccurrence
         | Trigger::After(_)
@@ -166,12 +167,12 @@ fn moments(line: &Transition) -> Vec<Moment> {
         | Trigger::StepTimeout(..)
         | Trigger::StepDoubt(_)
         | Trigger::StepElse(_)
-        | Trigger::LimitWarn(_) => Moment::Other,
+        | Trigger::LimitWarn(_) => TriggerKey::Other,
     }]
 }
 
-fn line(line: &Transition) -> Option<&'static str> {
-    match &line.trigger {
+fn unsupported(transition: &Transition) -> Option<&'static str> {
+    match &transition.trigger {
         Trigger::Event(_)
         | Trigger::AnyEvent
         | Trigger::Turn
@@ -234,9 +235,9 @@ fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
     for predicate in &chart.predicates {
         uses::walk(&predicate.expr, &mut |e| found(e, false));
     }
-    for line in &chart.transitions {
-        let arguments = line.targets.iter().flat_map(|target| &target.arguments);
-        for expr in line.guard.iter().chain(arguments) {
+    for transition in &chart.transitions {
+        let arguments = transition.targets.iter().flat_map(|target| &target.arguments);
+        for expr in transition.guard.iter().chain(arguments) {
             uses::walk(expr, &mut |e| found(e, true));
         }
     }

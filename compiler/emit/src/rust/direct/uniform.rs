@@ -22,14 +22,14 @@ impl Name {
 
 /// A part of the code of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum CodePart {
     Code(Fragment),
     Name(Name, String),
 }
 
 /// The code of a cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Steps(Vec<Part>);
+pub(super) struct Steps(Vec<CodePart>);
 
 impl Steps {
     /// Adds code.
@@ -37,14 +37,14 @@ impl Steps {
         let code = code.into();
         match self.0.last_mut() {
             _ if code.is_empty() => {}
-            Some(Part::Code(last)) => *last += code,
-            Some(Part::Name(..)) | None => self.0.push(Part::Code(code)),
+            Some(CodePart::Code(last)) => *last += code,
+            Some(CodePart::Name(..)) | None => self.0.push(CodePart::Code(code)),
         }
     }
 
     /// Adds a name.
     pub(super) fn name(&mut self, name: Name, text: String) {
-        self.0.push(Part::Name(name, text));
+        self.0.push(CodePart::Name(name, text));
     }
 
     /// Reports a transition or state to the sink.
@@ -58,8 +58,8 @@ impl Steps {
     pub(super) fn append(&mut self, more: Self) {
         for part in more.0 {
             match part {
-                Part::Code(code) => self.code(code),
-                Part::Name(name, text) => self.name(name, text),
+                CodePart::Code(code) => self.code(code),
+                CodePart::Name(name, text) => self.name(name, text),
             }
         }
     }
@@ -67,18 +67,20 @@ impl Steps {
     /// The steps as code.
     pub(super) fn fragment(&self) -> Fragment {
         let parts = self.0.iter().map(|part| match part {
-            Part::Code(code) => code.clone(),
-            Part::Name(_, text) => text.as_str().into(),
+            CodePart::Code(code) => code.clone(),
+            CodePart::Name(_, text) => text.as_str().into(),
         });
         parts.collect()
     }
 
     /// Whether both differ in names at most.
     fn is_like(&self, other: &Self) -> bool {
-        let alike = |(a, b): (&Part, &Part)| match (a, b) {
-            (Part::Code(a), Part::Code(b)) => a == b,
-            (Part::Name(a, _), Part::Name(b, _)) => a == b,
-            (Part::Code(_), Part::Name(..)) | (Part::Name(..), Part::Code(_)) => false,
+        let alike = |(a, b): (&CodePart, &CodePart)| match (a, b) {
+            (CodePart::Code(a), CodePart::Code(b)) => a == b,
+            (CodePart::Name(a, _), CodePart::Name(b, _)) => a == b,
+            (CodePart::Code(_), CodePart::Name(..)) | (CodePart::Name(..), CodePart::Code(_)) => {
+                false
+            }
         };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
     }
@@ -107,15 +109,15 @@ pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Op
     let mut names = 0;
     for (i, part) in first.0.iter().enumerate() {
         let (name, text) = match part {
-            Part::Code(code) => {
+            CodePart::Code(code) => {
                 out += code.clone();
                 continue;
             }
-            Part::Name(name, text) => (name, text),
+            CodePart::Name(name, text) => (name, text),
         };
         let of = |steps: &Steps| match &steps.0[i] {
-            Part::Name(_, text) => text.clone(),
-            Part::Code(_) => {
+            CodePart::Name(_, text) => text.clone(),
+            CodePart::Code(_) => {
                 unreachable!("cells that are alike have their names in the same places")
             }
         };

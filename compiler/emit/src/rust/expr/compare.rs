@@ -12,10 +12,10 @@ impl Writer<'_> {
         }
         // An operand that is compared twice is bound to a name, unless it is as cheap as a name.
         let mut lets = Fragment::default();
-        let mut left = Operand::of(self, first);
+        let mut left = Operand::from_expr(self, first);
         let mut tests = Vec::new();
         for (i, (op, expr)) in rest.iter().enumerate() {
-            let mut right = Operand::of(self, expr);
+            let mut right = Operand::from_expr(self, expr);
             if i + 1 < rest.len() && !is_plain(expr) {
                 lets += self.named(&mut right);
                 if tests.is_empty() && !is_plain(first) {
@@ -60,7 +60,7 @@ impl Writer<'_> {
         if let Some(code) = self.with_truth(test, first, second) {
             return code;
         }
-        let (left, right) = (Operand::of(self, first), Operand::of(self, second));
+        let (left, right) = (Operand::from_expr(self, first), Operand::from_expr(self, second));
         let method = if holds { None } else { float_method(op) };
         // For NaN, neither of two floats is less than the other.
         if let (Some(method), Some(a), Some(b)) = (method, left.float(), right.float()) {
@@ -305,7 +305,7 @@ impl Operand {
         if is_float { Some(self.code.clone()) } else { self.literal.map(float) }
     }
 
-    fn of(writer: &mut Writer<'_>, expr: &Expr) -> Self {
+    fn from_expr(writer: &mut Writer<'_>, expr: &Expr) -> Self {
         let none = matches!(expr.kind, ExprKind::None);
         let literal = if let ExprKind::Int(i) = expr.kind
             && i.unsigned_abs() < 1 << 53

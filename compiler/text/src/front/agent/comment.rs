@@ -239,13 +239,12 @@ enum Slot<'a> {
     End(&'a mut Vec<Comment>),
 }
 
-/// The kind of an item that may take comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum AnchorKind {
     /// An item of the file.
     Own,
     /// An item that follows from a name, which is an item itself.
-    Byway,
+    Derived,
     /// The end of a step.
     End,
 }
@@ -254,7 +253,7 @@ enum Kind {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Anchor {
     start: usize,
-    kind: Kind,
+    kind: AnchorKind,
     /// Its number in the order of the chart.
     number: usize,
     end: usize,
@@ -266,7 +265,7 @@ struct Anchors {
 }
 
 impl Anchors {
-    fn add(&mut self, span: Span, kind: Kind) {
+    fn add(&mut self, span: Span, kind: AnchorKind) {
         if span.file == self.file {
             let (start, end) = (span.start as usize, span.end as usize);
             let number = self.all.len();
@@ -285,20 +284,20 @@ impl Anchors {
         let first = self.all.partition_point(|anchor| anchor.start < line);
         let behind = self.all.partition_point(|anchor| anchor.start < place);
         let here = self.all.get(first..behind)?;
-        let of = |kind: Kind| here.iter().rev().find(|anchor| anchor.kind == kind);
-        let last = of(Kind::Own).or(of(Kind::Byway))?;
+        let of = |kind: AnchorKind| here.iter().rev().find(|anchor| anchor.kind == kind);
+        let last = of(AnchorKind::Own).or(of(AnchorKind::Derived))?;
         let holds = |one: &&Anchor| one.start <= last.start && one.end >= last.end;
         here.iter().find(holds).map(|anchor| anchor.number)
     }
 }
 
 /// Called for each place with its span, its kind and the slot for comments.
-type Visit<'v> = dyn FnMut(Span, Kind, Slot<'_>) + 'v;
+type Visit<'v> = dyn FnMut(Span, AnchorKind, Slot<'_>) + 'v;
 
 /// Visits every place that could take comments, in the order of the chart.
 fn each(file: &mut File, visit: &mut Visit<'_>) {
     for item in &mut file.items {
-        visit(item.span, Kind::Own, Slot::Item(&mut item.trivia));
+        visit(item.span, AnchorKind::Own, Slot::Item(&mut item.trivia));
         if let Item::Chart(chart) = &mut item.node {
             in_chart(chart, visit);
         }
@@ -312,20 +311,20 @@ fn in_chart(chart: &mut Chart, visit: &mut Visit<'_>) {
         match node {
             ChartItem::Meta(entries) => {
                 for key in entries.iter().map(|entry| entry.key.span).filter(|key| *key != head) {
-                    visit(key, Kind::Own, Slot::Item(trivia));
+                    visit(key, AnchorKind::Own, Slot::Item(trivia));
                 }
             }
             ChartItem::Client(client) => {
-                visit(*span, Kind::Own, Slot::Item(trivia));
+                visit(*span, AnchorKind::Own, Slot::Item(trivia));
                 for option in client.options.iter_mut().skip(1) {
-                    visit(option.span, Kind::Own, Slot::Item(&mut option.trivia));
+                    visit(option.span, AnchorKind::Own, Slot::Item(&mut option.trivia));
                 }
             }
             ChartItem::Defaults(_) if *span != head => {
-                visit(*span, Kind::Own, Slot::Item(trivia));
+                visit(*span, AnchorKind::Own, Slot::Item(trivia));
             }
             ChartItem::State(node) => in_state(node, *span, trivia, visit),
-            ChartItem::Component(_) => visit(*span, Kind::Own, Slot::Item(trivia)),
+            ChartItem::Component(_) => visit(*span, AnchorKind::Own, Slot::Item(trivia)),
             ChartItem::Defaults(_)
             | ChartItem::Variable(_)
             | ChartItem::Event(..)
@@ -341,20 +340,22 @@ fn in_chart(chart: &mut Chart, visit: &mut Visit<'_>) {
 
 fn in_state(node: &mut StateItem, span: Span, trivia: &mut Trivia, visit: &mut Visit<'_>) {
     match node {
-        StateItem::Initial(_) => visit(span, Kind::Byway, Slot::Item(trivia)),
+        StateItem::Initial(_) => visit(span, AnchorKind::Derived, Slot::Item(trivia)),
         StateItem::State(state) => {
-            visit(span, Kind::Own, Slot::Item(trivia));
+            visit(span, AnchorKind::Own, Slot::Item(trivia));
             for item in state.body.iter_mut().flat_map(|body| &mut body.items) {
                 in_state(&mut item.node, item.span, &mut item.trivia, visit);
             }
         }
         StateItem::Step(step) => {
-            visit(span, Kind::Own, Slot::Item(trivia));
+            visit(span, AnchorKind::Own, Slot::Item(trivia));
             in_step(step, visit);
             let end = Span { start: span.end, ..span };
-            visit(end, Kind::End, Slot::End(&mut step.end));
+            visit(end, AnchorKind::End, Slot::End(&mut step.end));
         }
-        StateItem::Line(_) | StateItem::Allow(_) => visit(span, Kind::Own, Slot::Item(trivia)),
+        StateItem::Line(_) | StateItem::Allow(_) => {
+            visit(span, AnchorKind::Own, Slot::Item(trivia));
+        }
         StateItem::History(_)
         | StateItem::From(_)
         | StateItem::Enter(_)
@@ -374,14 +375,14 @@ fn in_step(step: &mut Step, visit: &mut Visit<'_>) {
     }
     // Items with the span of the name are generated.
     for item in step.items.iter_mut().filter(|item| item.span != name) {
-        visit(item.span, Kind::Own, Slot::Item(&mut item.trivia));
+        visit(item.span, AnchorKind::Own, Slot::Item(&mut item.trivia));
     }
 }
 
 /// The recursion is as deep as blocks of Python are nested.
 fn in_code(statements: &mut [Noted<Action>], visit: &mut Visit<'_>) {
     for one in statements {
-        visit(one.span, Kind::Own, Slot::Item(&mut one.trivia));
+        visit(one.span, AnchorKind::Own, Slot::Item(&mut one.trivia));
         match &mut one.node {
             Action::Assign(..)
             | Action::Do(..)

@@ -4,7 +4,7 @@
 use super::node::Node;
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
-use crate::syntax::{ExprKind, Place};
+use crate::syntax::{ExprKind, InsertPosition};
 
 /// One `agent.yaml`.
 #[derive(Debug, Clone)]
@@ -111,7 +111,7 @@ pub(super) struct Injection {
     /// The step.
     pub(super) step: Ident,
     /// `at`.
-    pub(super) place: Place,
+    pub(super) place: InsertPosition,
     /// `if`; without one, always.
     pub(super) condition: Option<Source>,
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A part of a text with placeholders.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
+pub(super) enum FormatPart {
     /// Text with its braces unescaped.
     Text(String, Span),
     /// `{name.path:spec}`.
@@ -41,7 +41,7 @@ pub(super) enum Access {
 }
 
 /// Splits a text into its parts.
-pub(super) fn parts(text: &Text) -> Vec<Part> {
+pub(super) fn parts(text: &Text) -> Vec<FormatPart> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut plain_from = 0;
@@ -60,7 +60,7 @@ pub(super) fn parts(text: &Text) -> Vec<Part> {
         }
         if !plain.is_empty() {
             let span = text.span(plain_from..brace);
-            parts.push(Part::Text(std::mem::take(&mut plain), span));
+            parts.push(FormatPart::Text(std::mem::take(&mut plain), span));
         }
         let end = closings.get(&brace).copied();
         let (part, next) = match end {
@@ -74,7 +74,7 @@ pub(super) fn parts(text: &Text) -> Vec<Part> {
     plain.push_str(&value[at..]);
     if !plain.is_empty() {
         let span = text.span(plain_from..value.len());
-        parts.push(Part::Text(plain, span));
+        parts.push(FormatPart::Text(plain, span));
     }
     parts
 }
@@ -93,14 +93,14 @@ fn closings(value: &str, braces: &[usize]) -> BTreeMap<usize, usize> {
     pairs
 }
 
-fn stray(text: &Text, at: usize) -> Part {
+fn stray(text: &Text, at: usize) -> FormatPart {
     let brace = &text.value[at..=at];
     let why = if brace == "{" {
         "this `{` opens no placeholder: a brace of the text is written `{{`"
     } else {
         "this `}` closes no placeholder: a brace of the text is written `}}`"
     };
-    Part::Bad { text: brace.to_owned(), why: why.to_owned(), span: text.span(at..at + 1) }
+    FormatPart::Bad { text: brace.to_owned(), why: why.to_owned(), span: text.span(at..at + 1) }
 }
 
 fn is_name(word: &str) -> bool {
@@ -110,13 +110,13 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Parses a placeholder; `range` includes its braces.
-fn field(text: &Text, range: Range<usize>) -> Part {
+fn field(text: &Text, range: Range<usize>) -> FormatPart {
     let written = &text.value[range.clone()];
     let bad = |why: String| {
         // An unescaped brace often starts many lines of JSON: the first line is enough to show.
         let line = written.lines().next().unwrap_or(written).trim_end().len();
         let span = text.span(range.start..range.start + line);
-        Part::Bad { text: written.to_owned(), why, span }
+        FormatPart::Bad { text: written.to_owned(), why, span }
     };
     let inner = &written[1..written.len() - 1];
     let from = range.start + 1;
@@ -161,7 +161,7 @@ fn field(text: &Text, range: Range<usize>) -> Part {
         return bad("braces of the text are doubled: `{{` and `}}`".to_owned());
     }
     let spec_from = range.end - 1 - spec.len();
-    Part::Field(Field {
+    FormatPart::Field(Field {
         name: Ident::new(name.to_owned(), text.span(from..from + name_len)),
         path,
         spec: Spanned::new(spec.to_owned(), text.span(spec_from..range.end - 1)),
@@ -240,15 +240,15 @@ mod tests {
     fn show(prompt: &str) -> Vec<String> {
         let text = Text::new(FileId(0), prompt, 0..prompt.len(), prompt.to_owned());
         let at = |s: Span| &prompt[s.start as usize..s.end as usize];
-        let one = |part: Part| match part {
-            Part::Text(text, _) => text,
-            Part::Field(f) => {
+        let one = |part: FormatPart| match part {
+            FormatPart::Text(text, _) => text,
+            FormatPart::Field(f) => {
                 assert!(at(f.span).starts_with('{') && at(f.span).ends_with('}'));
                 assert_eq!(at(f.name.span), f.name.node);
                 assert_eq!(at(f.spec.span), f.spec.node);
                 format!("<{} {} {}>", f.name.node, f.path.len(), f.spec.node)
             }
-            Part::Bad { why, span, .. } => format!("{}: {why}", at(span)),
+            FormatPart::Bad { why, span, .. } => format!("{}: {why}", at(span)),
         };
         parts(&text).into_iter().map(one).collect()
     }

@@ -24,7 +24,7 @@ pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Ve
     if divisors.is_empty() {
         return;
     }
-    let mut seen = Seen::default();
+    let mut seen = DeclaredNames::default();
     seen.file(file);
     for (comment, divisor) in divisors {
         let Some(divided) = seen.behind(&text[..comment.start]) else { continue };
@@ -108,12 +108,12 @@ fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
 
 /// What a file declares, and the ends of the expressions that a comment may follow.
 #[derive(Default)]
-struct Seen<'f> {
+struct DeclaredNames<'f> {
     names: BTreeSet<&'f str>,
     ends: BTreeMap<usize, &'f Expr>,
 }
 
-impl<'f> Seen<'f> {
+impl<'f> DeclaredNames<'f> {
     fn file(&mut self, file: &'f File) {
         for noted in &file.items {
             match &noted.node {

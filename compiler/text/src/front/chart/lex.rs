@@ -38,7 +38,7 @@ pub enum TokenKind {
 
 /// Whether a word is a keyword somewhere. Most keywords are names elsewhere.
 pub fn is_keyword(word: &str) -> bool {
-    super::words::keywords().any(|known| known == word)
+    super::expected::keywords().any(|known| known == word)
 }
 
 /// A token, by the bytes of its text.

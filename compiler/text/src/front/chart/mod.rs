@@ -6,19 +6,19 @@
 //! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, because it keeps bad items |
 //! | build | `build` | turns pairs into syntax and texts into templates, and attaches comments to items |
 //! | editors | `lex`, `spot` | tokens, and what the grammar takes at a place; both also of broken texts |
-//! | report | `recover`, `slips`, `words` | parses bad items again, to say what was expected and to find more misspelled words |
+//! | report | `recover`, `typos`, `expected` | parses bad items again, to say what was expected and to find more misspelled words |
 
 mod build;
+pub mod completion_context;
 pub(super) mod division;
+mod expected;
 mod fault;
+mod foreign_syntax;
 mod grammar;
-mod habits;
 pub mod lex;
 mod recover;
 mod scan;
-mod slips;
-pub mod spot;
-mod words;
+mod typos;
 
 use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;

@@ -1,11 +1,11 @@
 //! Error messages: parses again what recovery skipped, to say what was expected where.
 
 use super::build::Cx;
+use super::expected::{self, describe};
 use super::fault::{Fault, Unexpected, push};
+use super::foreign_syntax::{context_hint, token_hint};
 use super::grammar::{Grammar, Rule};
-use super::habits::{habit, help};
 use super::scan::{MAX_NESTING, plain};
-use super::words::{self, words};
 use crate::diagnostic::{Diagnostic, near};
 use crate::rules::syntax;
 use crate::span::Span;
@@ -17,7 +17,7 @@ pub(super) const MAX_ERRORS: usize = 100;
 
 /// The kind of body that contains an item; it decides which items are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum BodyKind {
     /// Outside charts.
     Top,
     /// In a chart.
@@ -46,7 +46,7 @@ pub enum Place {
     Test,
 }
 
-impl Place {
+impl BodyKind {
     /// Whether consecutive bad items are probably one.
     pub(super) fn joins(self) -> bool {
         matches!(self, Self::Top | Self::Code | Self::Actions)
@@ -72,12 +72,12 @@ impl Place {
     /// The keywords that begin items here; empty where items begin with names.
     pub(super) fn first_words(self) -> Vec<&'static str> {
         let lists: &[&[&'static str]] = match self {
-            Self::Top => &[words::TOP],
-            Self::Chart => &[words::LINES, words::STATES, words::DECLARATIONS],
-            Self::State => &[words::LINES, words::STATES],
-            Self::From => &[words::LINES],
-            Self::Step => &[words::STEPS],
-            Self::Test => &[words::TESTS],
+            Self::Top => &[expected::TOP],
+            Self::Chart => &[expected::LINES, expected::STATES, expected::DECLARATIONS],
+            Self::State => &[expected::LINES, expected::STATES],
+            Self::From => &[expected::LINES],
+            Self::Step => &[expected::STEPS],
+            Self::Test => &[expected::TESTS],
             Self::Code
             | Self::Actions
             | Self::Limits
@@ -109,7 +109,7 @@ impl Place {
 }
 
 /// Reports the bad item at `bad`; `previous` is the item right before it.
-pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad: Span) {
+pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, previous: Option<Span>, bad: Span) {
     if cx.diagnostics.len() >= MAX_ERRORS {
         return;
     }
@@ -145,7 +145,13 @@ pub(super) fn report(cx: &mut Cx<'_>, place: Place, previous: Option<Span>, bad:
 }
 
 /// What is wrong with the text from `from` to `end`, if it cannot be parsed.
-fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]) -> Option<Fault> {
+fn read_again(
+    place: BodyKind,
+    cx: &Cx<'_>,
+    from: usize,
+    end: usize,
+    known: &[&str],
+) -> Option<Fault> {
     let (text, end) = (&cx.text[from..], end - from);
     let read = |text: &str| Grammar::parse(place.rule(), &plain(text, cx.origin.file)).err();
     let error = read(&text[..end])?;
@@ -161,7 +167,7 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
     {
         fault = explain(text, line, FILE_END, &error);
     }
-    if place == Place::Code && fault.unexpected.is_some_and(|found| found.opens) {
+    if place == BodyKind::Code && fault.unexpected.is_some_and(|found| found.opens) {
         fault.help = Some("`code` assigns; a call belongs in an action block".to_owned());
     }
     let wants_arrow = fault.unexpected.is_some_and(|found| found.expected == Some(ARROW));
@@ -173,9 +179,9 @@ fn read_again(place: Place, cx: &Cx<'_>, from: usize, end: usize, known: &[&str]
 }
 
 /// `when` instead of `if`: after the first words of an outcome, and before actions.
-fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
-    let before_actions = matches!(place, Place::Actions | Place::Code);
-    let behind_outcome = place == Place::Step && !lone;
+fn condition(place: BodyKind, word: &str, lone: bool) -> Option<Fault> {
+    let before_actions = matches!(place, BodyKind::Actions | BodyKind::Code);
+    let behind_outcome = place == BodyKind::Step && !lone;
     (word == "when" && (before_actions || behind_outcome)).then(|| {
         let fault = Fault::at(0, word.len(), "a condition is `if`, found `when`".to_owned());
         Fault { instead: Some("if"), ..fault.help("write `if`") }
@@ -184,7 +190,7 @@ fn condition(place: Place, word: &str, lone: bool) -> Option<Fault> {
 
 /// The error for a first word that begins no item here: it belongs elsewhere, or is a typo.
 pub(super) fn misplaced(
-    place: Place,
+    place: BodyKind,
     text: &str,
     known: &[&'static str],
     lone: bool,
@@ -194,23 +200,25 @@ pub(super) fn misplaced(
         Some(Fault { help, ..Fault::at(0, word.len(), message) })
     };
     let here = place.text();
-    if place == Place::Top
-        && (words::STATES.contains(&word)
-            || words::LINES.contains(&word)
-            || words::DECLARATIONS.contains(&word))
+    if place == BodyKind::Top
+        && (expected::STATES.contains(&word)
+            || expected::LINES.contains(&word)
+            || expected::DECLARATIONS.contains(&word))
     {
         let help = "it belongs between the braces of a `chart`: is there a `}` too many before it?";
         return fault(format!("`{word}` cannot stand {here}"), Some(help.to_owned()));
     }
-    if matches!(place, Place::State | Place::From) && words::DECLARATIONS.contains(&word) {
+    if matches!(place, BodyKind::State | BodyKind::From) && expected::DECLARATIONS.contains(&word) {
         let help = "declare it in the chart itself".to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
-    if place == Place::From && words::STATES.contains(&word) {
+    if place == BodyKind::From && expected::STATES.contains(&word) {
         let help = "`from` holds lines only: `on`, `when`, `after`, `may`".to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
-    if place == Place::Step && (words::STATES.contains(&word) || words::LINES.contains(&word)) {
+    if place == BodyKind::Step
+        && (expected::STATES.contains(&word) || expected::LINES.contains(&word))
+    {
         let help = match word {
             "after" if !lone => "the deadline of a step is `timeout`: `timeout 30s -> state`",
             _ => "it belongs in the state: is a `}` missing before it?",
@@ -218,7 +226,9 @@ pub(super) fn misplaced(
         let help = help.to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
-    if matches!(place, Place::Chart | Place::State | Place::From) && words::STEPS.contains(&word) {
+    if matches!(place, BodyKind::Chart | BodyKind::State | BodyKind::From)
+        && expected::STEPS.contains(&word)
+    {
         let help = "it belongs between the braces of a step".to_owned();
         return fault(format!("`{word}` cannot stand {here}"), Some(help));
     }
@@ -284,8 +294,8 @@ fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     } else {
         (at, at + found.len())
     };
-    let help = if breaks { None } else { help(found, &error.variant) };
-    let help = help.or_else(|| habit(text, at, found, expected.is_empty()));
+    let help = if breaks { None } else { token_hint(found, &error.variant) };
+    let help = help.or_else(|| context_hint(text, at, found, expected.is_empty()));
     let unexpected = Unexpected { expected: expected.first().copied(), opens: found == "(" };
     Fault { help, unexpected: Some(unexpected), ..Fault::at(start, end, message) }
 }
@@ -314,7 +324,7 @@ const ARROW: &str = "`->`";
 fn expected(rules: &[Rule]) -> Vec<&'static str> {
     let mut all: Vec<&'static str> = Vec::new();
     for rule in rules {
-        all.extend(words(*rule).filter(|w| !all.contains(w)));
+        all.extend(describe(*rule).filter(|w| !all.contains(w)));
     }
     if all.is_empty() && rules.contains(&Rule::infix) {
         all.push("an operator");

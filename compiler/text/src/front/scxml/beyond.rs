@@ -1,6 +1,6 @@
 //! Events between a document and those that it invokes: uses that charts do not support.
 
-use super::document::{ActKind, Descriptor, Document, Invoke, Kind, To, dotted, walk};
+use super::document::{ActKind, Descriptor, Document, Invoke, ScxmlStateKind, To, dotted, walk};
 use crate::diagnostic::Diagnostic;
 use crate::rules::outside_subset;
 use crate::span::{Ident, Span};
@@ -28,7 +28,7 @@ pub(super) fn check(document: &Document, findings: &mut Vec<Diagnostic>) {
 /// SCXML forwards every external event. A chart forwards events of the host and of other charts, but not those that it sends to
 /// itself, nor those that the invoked chart has sent.
 fn forwarded(own: &[String], invoke: &Invoke, span: Span, findings: &mut Vec<Diagnostic>) {
-    let mut heard = Heard::default();
+    let mut heard = TriggerEvents::default();
     heard.add(&invoke.child);
     let own = own.iter().find(|name| heard.takes(name));
     let back = sent(&invoke.child, |to| matches!(to, To::Parent(_)));
@@ -69,12 +69,12 @@ fn sent(document: &Document, to: impl Fn(&To) -> bool) -> Vec<String> {
 
 /// The events that trigger transitions of a document and of the documents to which it forwards events.
 #[derive(Default)]
-struct Heard {
+struct TriggerEvents {
     all: bool,
     names: BTreeSet<String>,
 }
 
-impl Heard {
+impl TriggerEvents {
     fn add(&mut self, document: &Document) {
         let lines = document.states.iter().flat_map(|state| &state.lines);
         for descriptor in lines.flat_map(|line| line.events.iter().flatten()) {
@@ -143,6 +143,6 @@ impl Document {
         while let Some(state) = above.filter(|state| !self.is_below(b, *state)) {
             above = self.states[state].parent;
         }
-        above.is_some_and(|state| self.states[state].kind == Kind::Parallel)
+        above.is_some_and(|state| self.states[state].kind == ScxmlStateKind::Parallel)
     }
 }

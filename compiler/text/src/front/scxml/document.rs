@@ -12,7 +12,7 @@ pub(super) struct Document {
     /// The name of its chart, unique in the file.
     pub(super) chart: String,
     pub(super) span: Span,
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<ScxmlState>,
     pub(super) data: Vec<Data>,
     /// In the order of their states.
     pub(super) invokes: Vec<Invoke>,
@@ -23,7 +23,7 @@ pub(super) struct Document {
 
 /// The kind of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ScxmlStateKind {
     Root,
     State,
     Parallel,
@@ -33,8 +33,8 @@ pub(super) enum Kind {
 
 /// A state.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) kind: Kind,
+pub(super) struct ScxmlState {
+    pub(super) kind: ScxmlStateKind,
     /// Its id, or a generated one.
     pub(super) id: Ident,
     pub(super) parent: Option<usize>,
@@ -55,7 +55,7 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Initial {
     pub(super) targets: Vec<Ident>,
-    pub(super) body: Vec<Act>,
+    pub(super) body: Vec<Executable>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
 }
@@ -63,7 +63,7 @@ pub(super) struct Initial {
 /// `<onentry>`, `<onexit>`.
 #[derive(Debug)]
 pub(super) struct Block {
-    pub(super) body: Vec<Act>,
+    pub(super) body: Vec<Executable>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
 }
@@ -76,7 +76,7 @@ pub(super) struct Transition {
     pub(super) cond: Option<Expr>,
     pub(super) targets: Vec<Ident>,
     pub(super) internal: bool,
-    pub(super) body: Vec<Act>,
+    pub(super) body: Vec<Executable>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
 }
@@ -131,7 +131,7 @@ pub(super) struct Invoke {
 
 /// An element of executable content.
 #[derive(Debug)]
-pub(super) struct Act {
+pub(super) struct Executable {
     pub(super) kind: ActKind,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
@@ -146,7 +146,7 @@ pub(super) enum ActKind {
     Send(Box<Send>),
     Cancel(Ident),
     /// Branches; the last may have no condition.
-    If(Vec<(Option<Expr>, Vec<Act>)>),
+    If(Vec<(Option<Expr>, Vec<Executable>)>),
     ForEach(Box<ForEach>),
     Log(Option<String>, Option<Expr>),
     Script(Vec<Statement>),
@@ -160,7 +160,7 @@ pub(super) struct ForEach {
     pub(super) array: Expr,
     pub(super) item: Ident,
     pub(super) index: Option<Ident>,
-    pub(super) body: Vec<Act>,
+    pub(super) body: Vec<Executable>,
 }
 
 /// The name of an event that is raised or sent.
@@ -223,7 +223,7 @@ pub(super) enum Payload {
 
 impl Document {
     /// All blocks of executable content in the document.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Act]> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Executable]> {
         self.states.iter().flat_map(|state| {
             let blocks = state.enter.iter().chain(&state.exit).map(|b| &b.body[..]);
             let initial = state.initial.iter().map(|i| &i.body[..]);
@@ -234,13 +234,13 @@ impl Document {
     /// Whether a state can reach its end.
     pub(super) fn is_ever_done(&self, nth: usize) -> bool {
         let state = &self.states[nth];
-        let has = |is_it: fn(Kind) -> bool| {
+        let has = |is_it: fn(ScxmlStateKind) -> bool| {
             state.children.iter().any(|child| is_it(self.states[*child].kind))
         };
         match state.kind {
-            Kind::State => has(|kind| kind == Kind::Final),
-            Kind::Parallel => has(|kind| !matches!(kind, Kind::History { .. })),
-            Kind::Root | Kind::Final | Kind::History { .. } => false,
+            ScxmlStateKind::State => has(|kind| kind == ScxmlStateKind::Final),
+            ScxmlStateKind::Parallel => has(|kind| !matches!(kind, ScxmlStateKind::History { .. })),
+            ScxmlStateKind::Root | ScxmlStateKind::Final | ScxmlStateKind::History { .. } => false,
         }
     }
 
@@ -258,7 +258,7 @@ impl Document {
 }
 
 /// Visits every element of a block, including nested ones.
-pub(super) fn walk<'a>(block: &'a [Act], visit: &mut dyn FnMut(&'a Act)) {
+pub(super) fn walk<'a>(block: &'a [Executable], visit: &mut dyn FnMut(&'a Executable)) {
     for act in block {
         visit(act);
         match &act.kind {

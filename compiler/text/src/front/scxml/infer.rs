@@ -1,7 +1,7 @@
 //! The kinds of values that each variable may hold, from all assignments to it.
 
-use super::convert::{At, Brings, Converter, Value};
-use super::document::{Act, ActKind, Document};
+use super::convert::{Brings, Converter, ExprContext, Value};
+use super::document::{ActKind, Document, Executable};
 use super::kinds::Kinds;
 use super::scope::Scope;
 use super::script::{Expr, Statement, StatementKind};
@@ -74,13 +74,13 @@ fn assigned(scope: &Scope<'_>, document: &Document) -> Vec<(usize, Kinds)> {
 
 struct Walker<'w, 'd> {
     converter: Converter<'w, 'd>,
-    at: At,
+    at: ExprContext,
     found: Vec<(usize, Kinds)>,
 }
 
 impl<'w, 'd> Walker<'w, 'd> {
     fn new(scope: &'w Scope<'d>, findings: &'w mut Vec<Diagnostic>) -> Self {
-        let at = At { brings: Brings::Data, ..At::state(0) };
+        let at = ExprContext { brings: Brings::Data, ..ExprContext::state(0) };
         Self { converter: Converter { scope, findings }, at, found: Vec::new() }
     }
 
@@ -94,7 +94,7 @@ impl<'w, 'd> Walker<'w, 'd> {
         }
     }
 
-    fn block(&mut self, block: &[Act]) {
+    fn block(&mut self, block: &[Executable]) {
         for act in block {
             match &act.kind {
                 ActKind::Assign(place, value) => {

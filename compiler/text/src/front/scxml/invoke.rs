@@ -1,6 +1,6 @@
 //! Documents that invoke documents: their names, and the values passed to invoked ones.
 
-use super::convert::{At, Converter};
+use super::convert::{Converter, ExprContext};
 use super::document::Document;
 use super::infer;
 use super::kinds::Kinds;
@@ -16,7 +16,7 @@ pub(super) struct Family<'d> {
 
 /// The initial value that a variable of an invoked document receives.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct PassedParam {
     /// The name of the param; it is the variable's own if nothing is assigned to the variable.
     pub(super) name: String,
     pub(super) kinds: Kinds,
@@ -24,18 +24,18 @@ pub(super) struct Given {
 
 impl<'d> Family<'d> {
     /// Resolves a document that receives values of these kinds, by the ids of its data.
-    pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
-        let mut scope = Scope::of(document, given);
+    pub(super) fn new(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
+        let mut scope = Scope::new(document, given);
         infer::settle(&mut scope);
         let children = document.invokes.iter().map(|invoke| {
             let mut muted = Vec::new();
             let mut converter = Converter { scope: &scope, findings: &mut muted };
-            let at = At::state(invoke.state);
+            let at = ExprContext::state(invoke.state);
             let kinds = |value| converter.value(value, &at).kinds;
             let values: Vec<Kinds> =
                 invoke.given.iter().map(|(_, value)| value).map(kinds).collect();
             let names = invoke.given.iter().map(|(name, _)| name.node.as_str());
-            Self::of(&invoke.child, &names.zip(values).collect())
+            Self::new(&invoke.child, &names.zip(values).collect())
         });
         let children = children.collect();
         Self { scope, children }

@@ -13,18 +13,18 @@ pub(super) struct Kinds {
 
 impl Kinds {
     /// No value at all: an expression that always fails.
-    pub(super) const NEVER: Self = Self::of(0);
+    pub(super) const NEVER: Self = Self::from_bits(0);
     /// `undefined`, `null`.
-    pub(super) const NONE: Self = Self::of(1);
-    pub(super) const BOOL: Self = Self::of(2);
-    pub(super) const INT: Self = Self::of(4);
-    pub(super) const FLOAT: Self = Self::of(8);
-    pub(super) const NUMBER: Self = Self::of(12);
-    pub(super) const TEXT: Self = Self::of(16);
+    pub(super) const NONE: Self = Self::from_bits(1);
+    pub(super) const BOOL: Self = Self::from_bits(2);
+    pub(super) const INT: Self = Self::from_bits(4);
+    pub(super) const FLOAT: Self = Self::from_bits(8);
+    pub(super) const NUMBER: Self = Self::from_bits(12);
+    pub(super) const TEXT: Self = Self::from_bits(16);
     pub(super) const MAP: Self = Self { own: 64, items: 127 };
     pub(super) const ANY: Self = Self { own: 127, items: 127 };
 
-    const fn of(own: u8) -> Self {
+    const fn from_bits(own: u8) -> Self {
         Self { own, items: 0 }
     }
 

@@ -1,24 +1,24 @@
 //! Whether content reads the event that triggers it.
 
-use super::document::{Act, ActKind, Payload, walk};
-use super::script::{Expr, Kind, Statement, StatementKind};
+use super::document::{ActKind, Executable, Payload, walk};
+use super::script::{Expr, ScriptExprKind, Statement, StatementKind};
 
 /// Whether a transition reads the data of its event.
-pub(super) fn reads_data(cond: Option<&Expr>, body: &[Act]) -> bool {
+pub(super) fn reads_data(cond: Option<&Expr>, body: &[Executable]) -> bool {
     let mut found = cond.is_some_and(mentions_event);
     walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
     found
 }
 
 /// Whether a transition reads its event at all.
-pub(super) fn reads_name(cond: Option<&Expr>, body: &[Act]) -> bool {
+pub(super) fn reads_name(cond: Option<&Expr>, body: &[Executable]) -> bool {
     let mut found = cond.is_some_and(|expr| mentions(expr, true));
     walk(body, &mut |act| found |= exprs(act).into_iter().any(|expr| mentions(expr, true)));
     found
 }
 
 /// The expressions of one element, without those of nested elements.
-pub(super) fn exprs(act: &Act) -> Vec<&Expr> {
+pub(super) fn exprs(act: &Executable) -> Vec<&Expr> {
     match &act.kind {
         ActKind::Assign(place, value) => vec![place, value],
         ActKind::Raise(_, data) => data.iter().flat_map(of_payload).collect(),
@@ -76,27 +76,31 @@ fn mentions_event(expr: &Expr) -> bool {
 fn mentions(expr: &Expr, name_too: bool) -> bool {
     let mentions_event = |expr: &Expr| mentions(expr, name_too);
     match &expr.kind {
-        Kind::Name(name) => name == "_event",
-        Kind::Member(of, name) => {
-            let name_only = name.node == "name" && of.kind == Kind::Name("_event".to_owned());
+        ScriptExprKind::Name(name) => name == "_event",
+        ScriptExprKind::Member(of, name) => {
+            let name_only =
+                name.node == "name" && of.kind == ScriptExprKind::Name("_event".to_owned());
             (name_too || !name_only) && mentions_event(of)
         }
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Faulty(_) => false,
-        Kind::Not(x) | Kind::Negate(x) | Kind::Number(x) | Kind::Typeof(x) => mentions_event(x),
-        Kind::Index(a, b)
-        | Kind::Binary(_, a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
-        Kind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
-        Kind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
-        Kind::Array(all) => all.iter().any(mentions_event),
-        Kind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
+        ScriptExprKind::None
+        | ScriptExprKind::Bool(_)
+        | ScriptExprKind::Int(_)
+        | ScriptExprKind::Float(_)
+        | ScriptExprKind::Text(_)
+        | ScriptExprKind::Faulty(_) => false,
+        ScriptExprKind::Not(x)
+        | ScriptExprKind::Negate(x)
+        | ScriptExprKind::Number(x)
+        | ScriptExprKind::Typeof(x) => mentions_event(x),
+        ScriptExprKind::Index(a, b)
+        | ScriptExprKind::Binary(_, a, b)
+        | ScriptExprKind::Compare(_, a, b)
+        | ScriptExprKind::And(a, b)
+        | ScriptExprKind::Or(a, b)
+        | ScriptExprKind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
+        ScriptExprKind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
+        ScriptExprKind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
+        ScriptExprKind::Array(all) => all.iter().any(mentions_event),
+        ScriptExprKind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
     }
 }

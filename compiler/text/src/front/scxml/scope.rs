@@ -1,10 +1,10 @@
 //! The names of a document: states, variables, events with data.
 
-use super::document::{Act, ActKind, Descriptor, Document, Event, dotted, walk};
-use super::invoke::Given;
+use super::document::{ActKind, Descriptor, Document, Event, Executable, dotted, walk};
+use super::invoke::PassedParam;
 use super::kinds::Kinds;
 use super::reads::reads_data;
-use super::script::{Expr, Kind, Statement, StatementKind};
+use super::script::{Expr, ScriptExprKind, Statement, StatementKind};
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -21,7 +21,7 @@ pub(super) struct Variable {
     /// Whether its initial value is more than a literal: it is computed when the run begins, and may fail.
     pub(super) late: bool,
     /// The value that it receives if the document is invoked with one.
-    pub(super) given: Option<Given>,
+    pub(super) given: Option<PassedParam>,
 }
 
 /// The names of a document.
@@ -48,7 +48,7 @@ pub(super) struct Scope<'d> {
 
 impl<'d> Scope<'d> {
     /// The names of a document that receives values of these kinds, by the ids of its data.
-    pub(super) fn of(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
+    pub(super) fn new(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
         let mut states = HashMap::new();
         for (nth, state) in document.states.iter().enumerate().skip(1) {
             states.entry(state.id.node.as_str()).or_insert(nth);
@@ -70,7 +70,7 @@ impl<'d> Scope<'d> {
             let variable = scope.declare(&data.id, Some(nth));
             if let Some(kinds) = given.get(data.id.node.as_str()) {
                 let name = scope.variables[variable].name.clone();
-                scope.variables[variable].given = Some(Given { name, kinds: *kinds });
+                scope.variables[variable].given = Some(PassedParam { name, kinds: *kinds });
                 scope.variables[variable].kinds = *kinds;
             }
         }
@@ -172,7 +172,7 @@ impl<'d> Scope<'d> {
     }
 
     /// Declares the variables that scripts and loops assign to.
-    fn declared_by(&mut self, act: &Act) {
+    fn declared_by(&mut self, act: &Executable) {
         match &act.kind {
             ActKind::Script(statements) => self.declared_in(statements, &mut Vec::new()),
             ActKind::ForEach(each) => {
@@ -195,7 +195,7 @@ impl<'d> Scope<'d> {
         for statement in statements {
             match &statement.kind {
                 StatementKind::Assign(place, _) => {
-                    if let Kind::Name(name) = &place.kind
+                    if let ScriptExprKind::Name(name) = &place.kind
                         && !locals.contains(name)
                     {
                         self.declare(&Ident::new(name.clone(), place.span), None);
@@ -221,27 +221,33 @@ impl<'d> Scope<'d> {
     /// Whether an initial value consists of literals and earlier variables with such values.
     fn is_plain(&self, value: &Expr, before: usize) -> bool {
         match &value.kind {
-            Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) => true,
-            Kind::Name(name) => {
+            ScriptExprKind::None
+            | ScriptExprKind::Bool(_)
+            | ScriptExprKind::Int(_)
+            | ScriptExprKind::Float(_)
+            | ScriptExprKind::Text(_) => true,
+            ScriptExprKind::Name(name) => {
                 let known = self.variable(name).filter(|nth| *nth < before);
                 known.is_some_and(|nth| !self.variables[nth].late)
             }
-            Kind::Array(items) => items.iter().all(|item| self.is_plain(item, before)),
-            Kind::Object(entries) => entries.iter().all(|(_, of)| self.is_plain(of, before)),
-            Kind::Member(..)
-            | Kind::Index(..)
-            | Kind::Call(..)
-            | Kind::Not(_)
-            | Kind::Negate(_)
-            | Kind::Number(_)
-            | Kind::Typeof(_)
-            | Kind::Binary(..)
-            | Kind::Compare(..)
-            | Kind::And(..)
-            | Kind::Or(..)
-            | Kind::Nullish(..)
-            | Kind::If(..)
-            | Kind::Faulty(_) => false,
+            ScriptExprKind::Array(items) => items.iter().all(|item| self.is_plain(item, before)),
+            ScriptExprKind::Object(entries) => {
+                entries.iter().all(|(_, of)| self.is_plain(of, before))
+            }
+            ScriptExprKind::Member(..)
+            | ScriptExprKind::Index(..)
+            | ScriptExprKind::Call(..)
+            | ScriptExprKind::Not(_)
+            | ScriptExprKind::Negate(_)
+            | ScriptExprKind::Number(_)
+            | ScriptExprKind::Typeof(_)
+            | ScriptExprKind::Binary(..)
+            | ScriptExprKind::Compare(..)
+            | ScriptExprKind::And(..)
+            | ScriptExprKind::Or(..)
+            | ScriptExprKind::Nullish(..)
+            | ScriptExprKind::If(..)
+            | ScriptExprKind::Faulty(_) => false,
         }
     }
 

@@ -3,7 +3,7 @@ use super::*;
 #[track_caller]
 fn check(text: &str, words: &[&str]) {
     let known = ["continue", "pivot", "ship it"].map(str::to_owned).into();
-    let known = Known { words: known, are: Are::All, alone: true };
+    let known = KnownAnswers { words: known, are: Are::All, alone: true };
     let found = offered(text, &known, true);
     let all = found.iter().flatten();
     assert_eq!(all.map(|(w, _)| w.as_str()).collect::<Vec<_>>(), words, "{text}");
@@ -69,7 +69,7 @@ fn lists_that_only_describe() {
 #[test]
 fn words_of_one_list_stay_together() {
     let known = ["continue"].map(str::to_owned).into();
-    let known = Known { words: known, are: Are::All, alone: true };
+    let known = KnownAnswers { words: known, are: Are::All, alone: true };
     let found = offered("Answer yes or no. Say 'continue' or 'no' or 'halt'.", &known, true);
     let words: Vec<Vec<&str>> =
         found.iter().map(|list| list.iter().map(|(word, _)| &word[..]).collect()).collect();
@@ -96,7 +96,7 @@ fn prose_is_no_list() {
 fn lists_within_a_sentence() {
     let known = ["low", "mid", "high"].map(str::to_owned);
     let of = |text: &str, are| {
-        let known = Known { words: known.clone().into(), are, alone: true };
+        let known = KnownAnswers { words: known.clone().into(), are, alone: true };
         offered(text, &known, true).into_iter().flatten().map(|(word, _)| word).collect::<Vec<_>>()
     };
     for are in [Are::All, Are::Parts] {

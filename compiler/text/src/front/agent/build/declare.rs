@@ -3,7 +3,7 @@
 use super::names::inputs;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
-use crate::front::agent::code::{Given, Role, Scope, Ty};
+use crate::front::agent::code::{InputUse, Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
@@ -70,7 +70,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         };
         items.push(noted(ChartItem::Variable(variable), span));
     }
-    let mut own: Vec<(&String, &Given)> =
+    let mut own: Vec<(&String, &InputUse)> =
         scope.roles.keys().filter_map(|name| Some((name, scope.given(name)?))).collect();
     own.sort_by_key(|(_, given)| given.span);
     for (name, given) in own {
@@ -101,7 +101,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
         let kept = scope.kept.get(source);
         let (written_ty, default) = match of {
             None if kept.is_some() => {
-                let first = kept.and_then(Given::declared);
+                let first = kept.and_then(InputUse::declared);
                 (ty.written(span), first.unwrap_or_else(|| ty.zero(span)))
             }
             Some(builtin) => (ty.written(span), name(builtin.name, span)),

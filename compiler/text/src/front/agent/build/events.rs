@@ -2,8 +2,8 @@
 
 use super::prepare::Work;
 use crate::front::agent::code::is_identity;
-use crate::front::agent::format::Part;
-use crate::front::agent::python::{Asked, Expr, Kind, Statement, StatementKind, uses};
+use crate::front::agent::format::FormatPart;
+use crate::front::agent::python::{Asked, Expr, PyExprKind, Statement, StatementKind, uses};
 use crate::span::Span;
 use crate::syntax::UnaryOp;
 use std::collections::BTreeSet;
@@ -16,12 +16,12 @@ pub(super) struct Event {
     /// How a read asks the context for the name, if it does.
     pub(super) asked: Option<Asked>,
     /// Whether a condition reads it, and what for.
-    pub(super) condition: Option<Reading>,
+    pub(super) condition: Option<ReadKind>,
 }
 
 /// What a condition does with a value.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Reading {
+pub(super) enum ReadKind {
     /// It holds, or does not.
     Truth,
     /// Anything else.
@@ -95,37 +95,37 @@ fn conditions(expr: &Expr, events: &mut Vec<Event>) {
     let truths = truths(expr);
     for event in &mut events[before..] {
         let decides = truths.contains(&event.span);
-        event.condition = Some(if decides { Reading::Truth } else { Reading::Value });
+        event.condition = Some(if decides { ReadKind::Truth } else { ReadKind::Value });
     }
 }
 
 /// The places of names that only decide.
 fn truths(expr: &Expr) -> BTreeSet<Span> {
     match &expr.kind {
-        Kind::Name(_) => BTreeSet::from([expr.span]),
-        Kind::Unary(UnaryOp::Not, inner) => truths(inner),
-        Kind::And(parts) | Kind::Or(parts) => parts.iter().flat_map(truths).collect(),
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Attribute(..)
-        | Kind::Index(..)
-        | Kind::Slice(..)
-        | Kind::Call(..)
-        | Kind::Unary(UnaryOp::Negate, _)
-        | Kind::Binary(..)
-        | Kind::Compare(..)
-        | Kind::If(..)
-        | Kind::List(_)
-        | Kind::Set(_)
-        | Kind::Dict(_)
-        | Kind::Comprehension { .. }
-        | Kind::Context(..)
-        | Kind::Key(_)
-        | Kind::Has(_)
-        | Kind::Bad => BTreeSet::new(),
+        PyExprKind::Name(_) => BTreeSet::from([expr.span]),
+        PyExprKind::Unary(UnaryOp::Not, inner) => truths(inner),
+        PyExprKind::And(parts) | PyExprKind::Or(parts) => parts.iter().flat_map(truths).collect(),
+        PyExprKind::None
+        | PyExprKind::Bool(_)
+        | PyExprKind::Int(_)
+        | PyExprKind::Float(_)
+        | PyExprKind::Text(_)
+        | PyExprKind::Attribute(..)
+        | PyExprKind::Index(..)
+        | PyExprKind::Slice(..)
+        | PyExprKind::Call(..)
+        | PyExprKind::Unary(UnaryOp::Negate, _)
+        | PyExprKind::Binary(..)
+        | PyExprKind::Compare(..)
+        | PyExprKind::If(..)
+        | PyExprKind::List(_)
+        | PyExprKind::Set(_)
+        | PyExprKind::Dict(_)
+        | PyExprKind::Comprehension { .. }
+        | PyExprKind::Context(..)
+        | PyExprKind::Key(_)
+        | PyExprKind::Has(_)
+        | PyExprKind::Bad => BTreeSet::new(),
     }
 }
 
@@ -137,9 +137,9 @@ fn reads(expr: &Expr, code: bool, events: &mut Vec<Event>) {
     }
 }
 
-fn fields<'p>(parts: impl IntoIterator<Item = &'p Part>, events: &mut Vec<Event>) {
+fn fields<'p>(parts: impl IntoIterator<Item = &'p FormatPart>, events: &mut Vec<Event>) {
     for part in parts {
-        if let Part::Field(field) = part {
+        if let FormatPart::Field(field) = part {
             let kind = EventKind::Read { nested: false, lenient: false, prompt: true };
             events.push(Event::new(&field.name.node, field.name.span, kind));
         }

@@ -5,7 +5,7 @@ use crate::front::agent::definition::{
 };
 use crate::front::agent::scalar::Text;
 use crate::span::{Ident, Span};
-use crate::syntax::Place;
+use crate::syntax::InsertPosition;
 
 /// The step.
 const STEP: &str = "propose_action";
@@ -61,7 +61,7 @@ pub(super) fn sections(agent: &Agent) -> Vec<Component> {
     let section = |(name, condition, words): &(&str, &str, &str)| {
         let place = Injection {
             step: Ident::new(STEP.to_owned(), span),
-            place: if *name == SYSTEM_PROMPT { Place::Start } else { Place::End },
+            place: if *name == SYSTEM_PROMPT { InsertPosition::Start } else { InsertPosition::End },
             condition: Some(Source::Text(Text::at(span, condition))),
         };
         component(&format!("tell_{name}"), vec![place], Text::at(span, words), span)
@@ -73,8 +73,11 @@ pub(super) fn sections(agent: &Agent) -> Vec<Component> {
 pub(super) fn action_schema(agent: &Agent, workflow: &Workflow) -> Option<Component> {
     let schema = agent.action_schema.as_ref()?;
     let steps = workflow.steps.iter().filter(|step| step.kind == StepType::Llm);
-    let place =
-        |step: &Step| Injection { step: step.name.clone(), place: Place::End, condition: None };
+    let place = |step: &Step| Injection {
+        step: step.name.clone(),
+        place: InsertPosition::End,
+        condition: None,
+    };
     let (words, span) = (schema.value.replace('{', "{{").replace('}', "}}"), schema.whole());
     Some(component("action_schema", steps.map(place).collect(), Text::at(span, &words), span))
 }

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, near};
 use crate::front::agent::builtin::{CURRENT_STATE, builtin};
 use crate::front::agent::code::{Converter, Role, Scope};
 use crate::front::agent::definition::{Agent, Component, Source, StepType};
-use crate::front::agent::format::Part;
+use crate::front::agent::format::FormatPart;
 use crate::front::agent::make::{apart, call};
 use crate::rules::{unknown_name, unused_fragment};
 use crate::span::{Ident, Span};
@@ -151,7 +151,7 @@ pub(super) fn requirements(
         // An unknown placeholder is reported at its own place.
         let shown = |name: &str| {
             let mut parts = one.fragment.parts.iter();
-            parts.any(|part| matches!(part, Part::Field(field) if field.name.node == name))
+            parts.any(|part| matches!(part, FormatPart::Field(field) if field.name.node == name))
         };
         for name in one.component.requires.iter().filter(|n| !has(&n.node) && !shown(&n.node)) {
             let known = scope.roles.keys().map(String::as_str);

@@ -1,10 +1,10 @@
 //! The role of each name of an agent: set by the host, by code, or by both.
 
-use super::events::{Event, EventKind, Reading, events};
+use super::events::{Event, EventKind, ReadKind, events};
 use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity, near};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
-use crate::front::agent::code::{AMOUNTS, Converter, Given, OBSERVABLES, Role, Scope, Ty};
+use crate::front::agent::code::{AMOUNTS, Converter, InputUse, OBSERVABLES, Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, Workflow};
 use crate::front::agent::python::Asked;
 use crate::rules::{conflicting_fields, legacy, unknown_name};
@@ -41,7 +41,7 @@ fn roles(
     work: &Work<'_>,
     events: &[Event],
     findings: &mut Vec<Diagnostic>,
-) -> (BTreeMap<String, Role>, BTreeMap<String, Ty>, BTreeMap<String, Given>) {
+) -> (BTreeMap<String, Role>, BTreeMap<String, Ty>, BTreeMap<String, InputUse>) {
     let mut by_name: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in events {
         by_name.entry(&event.name).or_default().push(event);
@@ -75,7 +75,7 @@ fn roles(
         }
         let clashes = OBSERVABLES.contains(&name.node.as_str());
         let written = if clashes { other_name(&name.node) } else { name.node.clone() };
-        let (given, ty) = Given::of_file(written, default, name.span);
+        let (given, ty) = InputUse::of_file(written, default, name.span);
         roles.insert(name.node.clone(), Role::Given(given));
         types.insert(name.node.clone(), ty);
     }
@@ -97,7 +97,7 @@ fn roles(
         }
         let clashes = steps.contains(word) || OBSERVABLES.contains(&word);
         let written = if clashes { other_name(word) } else { word.to_owned() };
-        let (given, ty) = Given::of_file(written.clone(), first, name.span);
+        let (given, ty) = InputUse::of_file(written.clone(), first, name.span);
         roles.insert(word.to_owned(), Role::Variable { written, of: None });
         types.insert(word.to_owned(), ty);
         kept.insert(word.to_owned(), given);
@@ -162,14 +162,14 @@ fn given(
     written: impl Fn() -> String,
     known: &[&str],
     findings: &mut Vec<Diagnostic>,
-) -> Option<(Given, Ty)> {
+) -> Option<(InputUse, Ty)> {
     let asked: Vec<&Asked> = events.iter().filter_map(|e| e.asked.as_ref()).collect();
     let span = events.iter().find(|e| e.asked.is_some())?.span;
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !plain || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
     }
-    let (given, ty) = Given::of(written(), &asked, span);
+    let (given, ty) = InputUse::of(written(), &asked, span);
     // The identity `x = context.get('x', d)` is dropped, so later reads must have the same value. An optional input might not.
     if given.optional && events.iter().any(|e| matches!(e.kind, EventKind::Write { .. })) {
         return None;
@@ -193,15 +193,15 @@ fn decided(
     events: &[&Event],
     known: &[&str],
     findings: &mut Vec<Diagnostic>,
-) -> Option<(Given, Ty)> {
-    let readings: Option<Vec<Reading>> = events.iter().map(|event| event.condition).collect();
+) -> Option<(InputUse, Ty)> {
+    let readings: Option<Vec<ReadKind>> = events.iter().map(|event| event.condition).collect();
     let (readings, span) = (readings?, events.first()?.span);
     if AMOUNTS.contains(&name) || near(name, known.iter().copied()).is_some() {
         return None;
     }
-    let decides = readings.iter().all(|reading| *reading == Reading::Truth);
+    let decides = readings.iter().all(|reading| *reading == ReadKind::Truth);
     findings.push(unknown_name::condition_of_the_host(name, decides, span));
-    Some(Given::of_condition(name.to_owned(), decides, span))
+    Some(InputUse::of_condition(name.to_owned(), decides, span))
 }
 
 /// Reports names that comprehensions of code steps cannot see in the engine for which most agents were written.

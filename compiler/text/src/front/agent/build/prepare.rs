@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::front::agent::definition::{
     Component, Injection, Permit, Source, Step, StepType, Workflow,
 };
-use crate::front::agent::format::{Part, parts};
+use crate::front::agent::format::{FormatPart, parts};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{self, Context, ContextUse, Expr, Statement};
 use crate::front::agent::scalar::Text;
@@ -29,7 +29,7 @@ pub(super) struct StepWork<'a> {
     pub(super) code: Vec<Statement>,
     pub(super) prompt: Option<Words>,
     /// The arguments of its invocations, in order.
-    pub(super) arguments: Vec<Part>,
+    pub(super) arguments: Vec<FormatPart>,
     /// The components inserted into its prompt.
     pub(super) injected: Vec<InjectionWork<'a>>,
 }
@@ -53,19 +53,19 @@ pub(super) struct InjectionWork<'a> {
     pub(super) component: usize,
     pub(super) injection: &'a Injection,
     pub(super) condition: Option<Expr>,
-    pub(super) arguments: Vec<Part>,
+    pub(super) arguments: Vec<FormatPart>,
 }
 
 /// A parsed row of the transition table.
 pub(super) struct PermitWork<'a> {
     pub(super) permit: &'a Permit,
     pub(super) condition: Option<Expr>,
-    pub(super) arguments: Vec<Part>,
+    pub(super) arguments: Vec<FormatPart>,
 }
 
 /// A text with placeholders.
 pub(super) struct Words {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<FormatPart>,
     pub(super) span: Span,
     pub(super) block: bool,
 }
@@ -126,7 +126,7 @@ pub(super) fn words(text: &Text) -> Words {
 }
 
 /// The placeholders of all texts in the arguments of an invocation.
-pub(super) fn texts(nodes: &[Node], out: &mut Vec<Part>) {
+pub(super) fn texts(nodes: &[Node], out: &mut Vec<FormatPart>) {
     for node in nodes {
         match &node.value {
             Value::Text(text) => out.extend(parts(text)),

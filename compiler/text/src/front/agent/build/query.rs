@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::agent::builtin::{BUILTINS, CURRENT_STATE, builtin};
 use crate::front::agent::code::{Role, Scope};
 use crate::front::agent::definition::Agent;
-use crate::front::agent::format::{Part, parts};
+use crate::front::agent::format::{FormatPart, parts};
 use crate::rules::{unescaped_brace, unknown_placeholder, unused_fragment};
 
 /// Reports unknown placeholders and stray braces, as warnings: an agent also runs without its memory.
@@ -31,8 +31,8 @@ pub(super) fn findings(
     };
     for part in parts(template) {
         let finding = match part {
-            Part::Bad { why, span, .. } => unescaped_brace::stray(&why, span),
-            Part::Field(field) if !has(&field.name.node) => {
+            FormatPart::Bad { why, span, .. } => unescaped_brace::stray(&why, span),
+            FormatPart::Field(field) if !has(&field.name.node) => {
                 let steps = work.steps.iter().map(|step| step.step.name.node.as_str());
                 // The query is made before any step has an answer.
                 let is_step = steps.into_iter().any(|step| step == field.name.node);
@@ -41,7 +41,7 @@ pub(super) fn findings(
                     known.chain(scope.roles.keys().map(String::as_str)).filter(|name| has(name));
                 unknown_placeholder::in_query(&field.name.node, field.name.span, is_step, known)
             }
-            Part::Text(..) | Part::Field(_) => continue,
+            FormatPart::Text(..) | FormatPart::Field(_) => continue,
         };
         findings.push(Diagnostic { severity: Severity::Warning, ..finding });
     }

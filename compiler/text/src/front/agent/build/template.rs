@@ -2,7 +2,7 @@
 
 use super::prepare::Words;
 use crate::front::agent::code::{Role, Scope};
-use crate::front::agent::format::{Access, Field, Part};
+use crate::front::agent::format::{Access, Field, FormatPart};
 use crate::front::agent::make::{expr, text};
 use crate::span::Span;
 use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart};
@@ -13,18 +13,18 @@ pub(super) fn words(words: &Words, scope: &Scope) -> Template {
 }
 
 /// A text with placeholders.
-pub(super) fn template(parts: &[Part], span: Span, block: bool, scope: &Scope) -> Template {
+pub(super) fn template(parts: &[FormatPart], span: Span, block: bool, scope: &Scope) -> Template {
     let parts = parts.iter().map(|p| part(p, scope)).collect();
     Template { parts, span, block }
 }
 
-fn part(part: &Part, scope: &Scope) -> TemplatePart {
+fn part(part: &FormatPart, scope: &Scope) -> TemplatePart {
     match part {
-        Part::Text(text, span) => TemplatePart::Text(text.clone(), *span),
-        Part::Bad { text, why, span } => {
+        FormatPart::Text(text, span) => TemplatePart::Text(text.clone(), *span),
+        FormatPart::Bad { text, why, span } => {
             TemplatePart::Bad { text: kept(text), why: why.clone(), span: *span }
         }
-        Part::Field(field) => {
+        FormatPart::Field(field) => {
             let name = &field.name.node;
             if matches!(scope.roles.get(name), Some(Role::Missing)) {
                 let spec = &field.spec.node;

@@ -4,7 +4,7 @@ use super::Ty;
 use super::convert::{Converter, element_type, item_type, truth};
 use crate::diagnostic::near;
 use crate::front::agent::make::{self, binary};
-use crate::front::agent::python::{Expr as Python, Kind};
+use crate::front::agent::python::{Expr as Python, PyExprKind};
 use crate::rules::refused_code;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr};
@@ -46,11 +46,11 @@ impl Converter<'_> {
         arguments: &[Python],
         span: Span,
     ) -> (Expr, Ty) {
-        if let Kind::Name(name) = &function.kind {
+        if let PyExprKind::Name(name) = &function.kind {
             self.function(name, function.span, arguments, span)
-        } else if let Kind::Attribute(base, method) = &function.kind {
+        } else if let PyExprKind::Attribute(base, method) = &function.kind {
             self.method(base, method, arguments, span)
-        } else if function.kind == Kind::Bad {
+        } else if function.kind == PyExprKind::Bad {
             (make::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown)
         } else {
             self.refuse(function.span, "only functions and methods by name can be called")
@@ -100,7 +100,7 @@ impl Converter<'_> {
                 let value = self.condition(&arguments[0]);
                 return (value, Ty::Bool);
             }
-            "isinstance" => return self.is_instance(&arguments[0], &arguments[1], span),
+            "isinstance" => return self.convert_isinstance(&arguments[0], &arguments[1], span),
             "any" | "all" | "sum" => {
                 let (list, ty) = self.elements(name, &arguments[0]);
                 let result = match (name, item_type(&ty)) {
@@ -135,7 +135,7 @@ impl Converter<'_> {
 
     /// The argument of `any`, `all` or `sum`. The items of a comprehension are converted to the type that the language requires.
     fn elements(&mut self, name: &str, argument: &Python) -> (Expr, Ty) {
-        let Kind::Comprehension { item, name: bound, source, filter } = &argument.kind else {
+        let PyExprKind::Comprehension { item, name: bound, source, filter } = &argument.kind else {
             return self.value(argument);
         };
         let sum = name == "sum";
@@ -153,13 +153,13 @@ impl Converter<'_> {
         self.comprehension(item, bound, source, filter.as_deref(), argument.span)
     }
 
-    fn is_instance(&mut self, value: &Python, types: &Python, span: Span) -> (Expr, Ty) {
+    fn convert_isinstance(&mut self, value: &Python, types: &Python, span: Span) -> (Expr, Ty) {
         let (value, _) = self.value(value);
         let one = std::slice::from_ref(types);
-        let types = if let Kind::List(items) = &types.kind { items } else { one };
+        let types = if let PyExprKind::List(items) = &types.kind { items } else { one };
         let mut test: Option<Expr> = None;
         for ty in types {
-            let Kind::Name(name) = &ty.kind else {
+            let PyExprKind::Name(name) = &ty.kind else {
                 return self.refuse(ty.span, "`isinstance` takes the name of a type");
             };
             if !TYPES.contains(&name.as_str()) {

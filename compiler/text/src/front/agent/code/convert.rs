@@ -3,7 +3,7 @@
 use super::{Role, Scope, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::make::{self, choose, expr};
-use crate::front::agent::python::{Expr as Python, Kind};
+use crate::front::agent::python::{Expr as Python, PyExprKind};
 use crate::rules::{read_before_set, refused_code};
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
@@ -37,40 +37,40 @@ impl<'s> Converter<'s> {
     pub(in crate::front::agent) fn condition(&mut self, python: &Python) -> Expr {
         let span = python.span;
         match &python.kind {
-            Kind::And(parts) => self.logic(parts, BinaryOp::And, span),
-            Kind::Or(parts) => self.logic(parts, BinaryOp::Or, span),
-            Kind::Unary(UnaryOp::Not, operand) => {
+            PyExprKind::And(parts) => self.logic(parts, BinaryOp::And, span),
+            PyExprKind::Or(parts) => self.logic(parts, BinaryOp::Or, span),
+            PyExprKind::Unary(UnaryOp::Not, operand) => {
                 let operand = self.condition(operand);
                 make::not(operand, span)
             }
             // The branches are converted as conditions, because their values may differ in type.
-            Kind::If(condition, then, other) => {
+            PyExprKind::If(condition, then, other) => {
                 let condition = self.condition(condition);
                 let then = self.condition(then);
                 let other = self.condition(other);
                 choose(condition, then, other, span)
             }
-            Kind::None
-            | Kind::Bool(_)
-            | Kind::Int(_)
-            | Kind::Float(_)
-            | Kind::Text(_)
-            | Kind::Name(_)
-            | Kind::Attribute(..)
-            | Kind::Index(..)
-            | Kind::Slice(..)
-            | Kind::Call(..)
-            | Kind::Unary(UnaryOp::Negate, _)
-            | Kind::Binary(..)
-            | Kind::Compare(..)
-            | Kind::List(_)
-            | Kind::Set(_)
-            | Kind::Dict(_)
-            | Kind::Comprehension { .. }
-            | Kind::Context(..)
-            | Kind::Key(_)
-            | Kind::Has(_)
-            | Kind::Bad => {
+            PyExprKind::None
+            | PyExprKind::Bool(_)
+            | PyExprKind::Int(_)
+            | PyExprKind::Float(_)
+            | PyExprKind::Text(_)
+            | PyExprKind::Name(_)
+            | PyExprKind::Attribute(..)
+            | PyExprKind::Index(..)
+            | PyExprKind::Slice(..)
+            | PyExprKind::Call(..)
+            | PyExprKind::Unary(UnaryOp::Negate, _)
+            | PyExprKind::Binary(..)
+            | PyExprKind::Compare(..)
+            | PyExprKind::List(_)
+            | PyExprKind::Set(_)
+            | PyExprKind::Dict(_)
+            | PyExprKind::Comprehension { .. }
+            | PyExprKind::Context(..)
+            | PyExprKind::Key(_)
+            | PyExprKind::Has(_)
+            | PyExprKind::Bad => {
                 let before = self.findings.len();
                 let (value, ty) = self.value(python);
                 if ty == Ty::Unknown && self.findings.len() > before {
@@ -106,15 +106,15 @@ impl<'s> Converter<'s> {
         }
         let whole = |kind: ExprKind, ty: Ty| (expr(kind, span), ty);
         match &python.kind {
-            Kind::None => whole(ExprKind::None, Ty::None),
-            Kind::Bool(b) => whole(ExprKind::Bool(*b), Ty::Bool),
-            Kind::Int(i) => whole(ExprKind::Int(*i), Ty::Int),
-            Kind::Float(x) => whole(ExprKind::Float(*x), Ty::Float),
-            Kind::Text(text) => (make::text(text.clone(), span), Ty::Text),
-            Kind::Name(name) => self.name(name, span),
-            Kind::Context(name, default) => self.context(name, default.as_deref(), span),
-            Kind::Key(name) => self.scope.read(&name.node, span),
-            Kind::Has(name) => match self.scope.has(&name.node) {
+            PyExprKind::None => whole(ExprKind::None, Ty::None),
+            PyExprKind::Bool(b) => whole(ExprKind::Bool(*b), Ty::Bool),
+            PyExprKind::Int(i) => whole(ExprKind::Int(*i), Ty::Int),
+            PyExprKind::Float(x) => whole(ExprKind::Float(*x), Ty::Float),
+            PyExprKind::Text(text) => (make::text(text.clone(), span), Ty::Text),
+            PyExprKind::Name(name) => self.name(name, span),
+            PyExprKind::Context(name, default) => self.context(name, default.as_deref(), span),
+            PyExprKind::Key(name) => self.scope.read(&name.node, span),
+            PyExprKind::Has(name) => match self.scope.has(&name.node) {
                 Some(has) => {
                     if !has {
                         self.not_kept(name);
@@ -122,7 +122,7 @@ impl<'s> Converter<'s> {
                     whole(ExprKind::Bool(has), Ty::Bool)
                 }
                 None => {
-                    if let Some(given) = self.is_given(&name.node, name.span) {
+                    if let Some(given) = self.convert_presence(&name.node, name.span) {
                         return (given, Ty::Bool);
                     }
                     let message =
@@ -130,54 +130,54 @@ impl<'s> Converter<'s> {
                     self.refuse(name.span, message)
                 }
             },
-            Kind::Attribute(base, name) => {
+            PyExprKind::Attribute(base, name) => {
                 let (base, _) = self.value(base);
                 whole(ExprKind::Field(Box::new(base), name.clone()), Ty::Json)
             }
-            Kind::Index(base, index) => {
+            PyExprKind::Index(base, index) => {
                 let (base, ty) = self.value(base);
                 let (index, _) = self.value(index);
                 let item = item_type(&ty);
                 whole(ExprKind::Index(Box::new(base), Box::new(index)), item)
             }
-            Kind::Slice(base, from, to) => {
+            PyExprKind::Slice(base, from, to) => {
                 let (base, ty) = self.value(base);
                 let mut end =
                     |e: &Option<Box<Python>>| e.as_ref().map(|e| Box::new(self.value(e).0));
                 let (from, to) = (end(from), end(to));
                 whole(ExprKind::Slice(Box::new(base), from, to), ty)
             }
-            Kind::Call(function, arguments) => self.call(function, arguments, span),
-            Kind::Unary(UnaryOp::Not, _) => (self.condition(python), Ty::Bool),
-            Kind::Unary(UnaryOp::Negate, operand) => {
+            PyExprKind::Call(function, arguments) => self.call(function, arguments, span),
+            PyExprKind::Unary(UnaryOp::Not, _) => (self.condition(python), Ty::Bool),
+            PyExprKind::Unary(UnaryOp::Negate, operand) => {
                 let (operand, ty) = self.number(operand);
                 whole(ExprKind::Unary(UnaryOp::Negate, Box::new(operand)), ty)
             }
-            Kind::Binary(op, left, right) => self.binary(*op, left, right, span),
-            Kind::And(parts) => self.chain(parts, true, span),
-            Kind::Or(parts) => self.chain(parts, false, span),
-            Kind::Compare(left, rest) => self.compare(left, rest, span),
-            Kind::If(condition, then, other) => {
+            PyExprKind::Binary(op, left, right) => self.binary(*op, left, right, span),
+            PyExprKind::And(parts) => self.chain(parts, true, span),
+            PyExprKind::Or(parts) => self.chain(parts, false, span),
+            PyExprKind::Compare(left, rest) => self.compare(left, rest, span),
+            PyExprKind::If(condition, then, other) => {
                 let condition = self.condition(condition);
                 let (then, a) = self.value(then);
                 let (other, b) = self.value(other);
                 (choose(condition, then, other, span), a.join(b))
             }
-            Kind::List(items) => {
+            PyExprKind::List(items) => {
                 let (items, ty) = self.items(items);
                 whole(ExprKind::List(items), ty.list())
             }
-            Kind::Set(items) => {
+            PyExprKind::Set(items) => {
                 let (items, ty) = self.items(items);
                 let list = expr(ExprKind::List(items), span);
                 (make::call("set", vec![list], span), ty.list())
             }
-            Kind::Dict(entries) => self.dict(entries, span),
-            Kind::Comprehension { item, name, source, filter } => {
+            PyExprKind::Dict(entries) => self.dict(entries, span),
+            PyExprKind::Comprehension { item, name, source, filter } => {
                 let item = |c: &mut Self| c.value(item);
                 self.comprehension(item, name, source, filter.as_deref(), span)
             }
-            Kind::Bad => whole(ExprKind::Bad, Ty::Unknown),
+            PyExprKind::Bad => whole(ExprKind::Bad, Ty::Unknown),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'s> Converter<'s> {
         let numbers = at.is_number() && bt.is_number();
         let texts = at == Ty::Text && bt == Ty::Text;
         let lists = matches!((&at, &bt), (Ty::List(_), Ty::List(_)));
-        let whole = matches!(right.kind, Kind::Int(i) if i >= 0);
+        let whole = matches!(right.kind, PyExprKind::Int(i) if i >= 0);
         let ty = if numbers {
             let exact = match op {
                 BinaryOp::Divide => false,

@@ -3,13 +3,13 @@
 use super::{Converter, Role, Scope, Ty};
 use crate::front::agent::make::{expr, text};
 use crate::front::agent::node::{Node, Value};
-use crate::front::agent::python::{Asked, Expr as Python, Kind, Literal};
+use crate::front::agent::python::{Asked, Expr as Python, Literal, PyExprKind};
 use crate::span::Span;
 use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
 
 /// One of the agent's own inputs.
 #[derive(Debug, Clone)]
-pub(in crate::front::agent) struct Given {
+pub(in crate::front::agent) struct InputUse {
     /// Its name in the chart.
     pub(in crate::front::agent) written: String,
     /// Its default; without one, the host must set it.
@@ -20,7 +20,7 @@ pub(in crate::front::agent) struct Given {
     pub(in crate::front::agent) span: Span,
 }
 
-impl Given {
+impl InputUse {
     /// Derives an input and, as far as possible, its type from the ways in which code asks for it.
     pub(in crate::front::agent) fn of(written: String, asked: &[&Asked], span: Span) -> (Self, Ty) {
         let mut defaults: Vec<&Literal> = Vec::new();
@@ -130,7 +130,7 @@ fn constant(value: &Literal, span: Span) -> Expr {
 
 impl Scope {
     /// The input of this name, if it is one of the agent's own.
-    pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&Given> {
+    pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&InputUse> {
         match self.roles.get(name) {
             Some(Role::Given(given)) => Some(given),
             Some(
@@ -143,7 +143,7 @@ impl Scope {
 
 impl Converter<'_> {
     /// `'x' in context`, for an input that may be absent.
-    pub(super) fn is_given(&mut self, name: &str, span: Span) -> Option<Expr> {
+    pub(super) fn convert_presence(&mut self, name: &str, span: Span) -> Option<Expr> {
         self.scope.given(name)?;
         let (read, _) = self.scope.maybe(name, span);
         let none = expr(ExprKind::None, span);
@@ -152,9 +152,9 @@ impl Converter<'_> {
 
     /// Refines the type of an input by the other operand of a comparison or an arithmetic expression.
     pub(super) fn hint(&mut self, side: &Python, beside: &Ty) {
-        let name = if let Kind::Name(name) = &side.kind {
+        let name = if let PyExprKind::Name(name) = &side.kind {
             name.as_str()
-        } else if let Kind::Context(name, _) | Kind::Key(name) = &side.kind {
+        } else if let PyExprKind::Context(name, _) | PyExprKind::Key(name) = &side.kind {
             name.node.as_str()
         } else {
             return;

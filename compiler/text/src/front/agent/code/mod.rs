@@ -9,7 +9,7 @@ mod ty;
 mod walked;
 
 pub(super) use convert::Converter;
-pub(super) use given::Given;
+pub(super) use given::InputUse;
 pub(super) use scope::{AMOUNTS, OBSERVABLES, Role, Scope};
 pub(super) use statement::is_identity;
 pub(super) use ty::Ty;

@@ -1,6 +1,6 @@
 //! The meaning of names at a point of the walk.
 
-use super::{Given, Status, Ty, Walked};
+use super::{InputUse, Status, Ty, Walked};
 use crate::front::agent::builtin::Builtin;
 use crate::front::agent::make;
 use crate::span::Span;
@@ -15,7 +15,7 @@ pub(in crate::front::agent) enum Role {
     /// Assigned by code; `of` is the input whose value it starts with. `written` is its name in the chart.
     Variable { written: String, of: Option<&'static Builtin> },
     /// Supplied by the host; one of the agent's own inputs.
-    Given(Given),
+    Given(InputUse),
     /// An earlier step's answer.
     Step,
     /// `_current_state`.
@@ -55,7 +55,7 @@ pub(in crate::front::agent) struct Scope {
     /// The first assignment of each variable.
     pub(in crate::front::agent) places: BTreeMap<String, Span>,
     /// Variables that last from turn to turn, with their values at the beginning.
-    pub(in crate::front::agent) kept: BTreeMap<String, Given>,
+    pub(in crate::front::agent) kept: BTreeMap<String, InputUse>,
     /// What the walk has set so far.
     pub(in crate::front::agent) walked: Walked,
 }
@@ -79,7 +79,7 @@ impl Scope {
     /// The expression that reads a name, without regard to whether it is set.
     fn plain(&self, name: &str, span: Span) -> Expr {
         match self.roles.get(name) {
-            Some(Role::Variable { written, .. } | Role::Given(Given { written, .. })) => {
+            Some(Role::Variable { written, .. } | Role::Given(InputUse { written, .. })) => {
                 make::name(written.clone(), span)
             }
             Some(Role::State) => make::name("state", span),

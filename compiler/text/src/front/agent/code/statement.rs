@@ -2,7 +2,7 @@
 
 use super::{Converter, Role, Status, Ty};
 use crate::front::agent::python::{
-    Expr as Python, Kind, Statement as PythonStatement, StatementKind,
+    Expr as Python, PyExprKind, Statement as PythonStatement, StatementKind,
 };
 use crate::rules::refused_code;
 use crate::span::Ident;
@@ -96,8 +96,8 @@ impl Converter<'_> {
 
 /// Whether an assignment keeps the value: `x = x`, `x = locals().get('x', d)`.
 pub(in crate::front::agent) fn is_identity(name: &str, value: &Python) -> bool {
-    matches!(&value.kind, Kind::Name(read) if read == name)
-        || matches!(&value.kind, Kind::Context(read, _) if read.node == name)
+    matches!(&value.kind, PyExprKind::Name(read) if read == name)
+        || matches!(&value.kind, PyExprKind::Context(read, _) if read.node == name)
 }
 
 /// The names that statements assign, in order.

@@ -41,27 +41,27 @@ pub static STEP: Mapping = Mapping::new(
     Case {
         key: "type",
         value: Some("llm"),
-        needs: &[Need::of("prompt"), Need::of("transition_to")],
+        needs: &[Need::from_key("prompt"), Need::from_key("transition_to")],
         ignores: &["code", "action", "transition_map", "transition_source"],
     },
     Case {
         key: "type",
         value: Some("code"),
-        needs: &[Need::of("code"), Need::of("action"), Need::of("transition_to")],
+        needs: &[Need::from_key("code"), Need::from_key("action"), Need::from_key("transition_to")],
         ignores: UNREAD_BY_CODE,
     },
     Case {
         key: "type",
         value: Some("transition"),
-        needs: &[Need::of("transition_map"), Need::of("transition_to"), Need::of("prompt")],
+        needs: &[Need::from_key("transition_map"), Need::from_key("transition_to"), Need::from_key("prompt")],
         ignores: &["code", "action"],
     },
     Case {
         key: "type",
         value: None,
         needs: &[
-            Need::of("code"),
-            Need::of("action"),
+            Need::from_key("code"),
+            Need::from_key("action"),
             // Other keys show that another type was meant.
             Need { key: "transition_to", without: UNREAD_BY_CODE },
         ],

@@ -1,7 +1,7 @@
 //! A fast reader for what most files consist of: texts, numbers, lists and mappings, from the events of the library's parser.
 //! Everything else is left to [`super::library`], which reads these with the same result at several times the cost.
 
-use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar, Value, library};
+use super::{MAX_DEPTH, MAX_NODES, Node, Scalar, Value, YamlFile, library};
 use serde_yaml::granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 const MAX_LEN: usize = 1 << 24;
 
 /// Reads a file with a single document. `None` if it contains an error or anything that this reader does not support.
-pub(super) fn read(place: Place<'_>) -> Option<Node> {
+pub(super) fn read(place: YamlFile<'_>) -> Option<Node> {
     if place.text.len() > MAX_LEN {
         return None;
     }
@@ -27,7 +27,7 @@ pub(super) fn read(place: Place<'_>) -> Option<Node> {
 
 struct Reader<'s> {
     events: Parser<'s, StrInput<'s>>,
-    place: Place<'s>,
+    place: YamlFile<'s>,
     nodes: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Reads all of YAML with the library's deserializer: anchors and aliases, tags, merge keys. Reports errors.
 
-use super::cure::cure;
-use super::{MAX_DEPTH, MAX_NODES, Node, Place, Scalar};
+use super::yaml_hints::yaml_hint;
+use super::{MAX_DEPTH, MAX_NODES, Node, Scalar, YamlFile};
 use crate::diagnostic::Diagnostic;
 use crate::rules::syntax;
 use crate::span::{FileId, Span};
@@ -11,7 +11,7 @@ use serde_yaml::{Location, Options, Spanned};
 use std::fmt;
 
 /// Reads a file, or reports its error.
-pub(super) fn read(place: Place<'_>, findings: &mut Vec<Diagnostic>) -> Option<Node> {
+pub(super) fn read(place: YamlFile<'_>, findings: &mut Vec<Diagnostic>) -> Option<Node> {
     match serde_yaml::from_str_with_options(place.text, options()) {
         Ok(raw) => Some(resolve(raw, place)),
         Err(error) => {
@@ -71,7 +71,7 @@ fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
             .help("divide it into several files");
     }
     let finding = syntax::RULE.at(span, format!("this is no YAML: {line}"));
-    match cure(text, span.start as usize, line) {
+    match yaml_hint(text, span.start as usize, line) {
         Some(help) => finding.help(help),
         None => finding,
     }
@@ -183,7 +183,7 @@ impl<'de> Visitor<'de> for RawVisitor {
 }
 
 /// Gives collections their whole spans and texts their offset maps. The library limits the depth of the recursion.
-fn resolve(raw: Raw, place: Place<'_>) -> Node {
+fn resolve(raw: Raw, place: YamlFile<'_>) -> Node {
     let range = raw.start..raw.start + raw.len;
     match raw.value {
         RawValue::Scalar(scalar) => place.scalar(scalar, range),

@@ -1,8 +1,8 @@
 //! YAML as a tree with the exact span of every key and value. The only module that knows the YAML library.
 
-mod cure;
 mod events;
 mod library;
+mod yaml_hints;
 
 use super::scalar::Text;
 use crate::diagnostic::Diagnostic;
@@ -63,7 +63,7 @@ const MAX_NODES: usize = 200_000;
 
 /// Reads a file. `None` if it has no content or a syntax error, which is reported.
 pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Node> {
-    let place = Place { file: id, text: &source.text };
+    let place = YamlFile { file: id, text: &source.text };
     let node = events::read(place).or_else(|| library::read(place, findings))?;
     (node.value != Value::Null).then_some(node)
 }
@@ -79,12 +79,12 @@ enum Scalar {
 
 /// The file that is being read.
 #[derive(Clone, Copy)]
-struct Place<'s> {
+struct YamlFile<'s> {
     file: FileId,
     text: &'s str,
 }
 
-impl Place<'_> {
+impl YamlFile<'_> {
     /// A scalar at the bytes `range` according to the library.
     fn scalar(self, scalar: Scalar, range: Range<usize>) -> Node {
         let range = self.whole(range);
@@ -241,7 +241,7 @@ mod tests {
 
     /// The results of both readers, if the fast one supports the text.
     fn both(text: &str) -> Option<(Node, Option<Node>)> {
-        let place = Place { file: FileId(0), text };
+        let place = YamlFile { file: FileId(0), text };
         Some((events::read(place)?, library::read(place, &mut Vec::new())))
     }
 

@@ -2,7 +2,7 @@
 
 use super::expr::{KEYWORDS, Parser};
 use super::token::Tok;
-use super::{Expr, Kind};
+use super::{Expr, PyExprKind};
 use crate::span::{Ident, Span};
 
 /// Keywords of refused expressions, with the words for the message.
@@ -16,10 +16,10 @@ impl Parser<'_, '_> {
         while !self.failed {
             if self.eat(".") {
                 let Some(name) = self.identifier() else { return self.expected("a name") };
-                expr = self.node(Kind::Attribute(Box::new(expr), name), start);
+                expr = self.node(PyExprKind::Attribute(Box::new(expr), name), start);
             } else if self.eat("(") {
                 let arguments = self.arguments();
-                expr = self.node(Kind::Call(Box::new(expr), arguments), start);
+                expr = self.node(PyExprKind::Call(Box::new(expr), arguments), start);
             } else if self.eat("[") {
                 expr = self.subscript(expr, start);
             } else {
@@ -50,13 +50,13 @@ impl Parser<'_, '_> {
             if !self.eat("]") {
                 return self.expected("`]`");
             }
-            return self.node(Kind::Slice(Box::new(base), from, to), start);
+            return self.node(PyExprKind::Slice(Box::new(base), from, to), start);
         }
         if !self.eat("]") {
             return self.expected("`]`");
         }
         match from {
-            Some(index) => self.node(Kind::Index(Box::new(base), index), start),
+            Some(index) => self.node(PyExprKind::Index(Box::new(base), index), start),
             None => self.expected("an index"),
         }
     }
@@ -107,40 +107,40 @@ impl Parser<'_, '_> {
         if self.is_word("for") || self.is_word("async") {
             return self.refused("comprehensions over two sources", "write two assignments");
         }
-        self.node(Kind::Comprehension { item: Box::new(item), name, source, filter }, start)
+        self.node(PyExprKind::Comprehension { item: Box::new(item), name, source, filter }, start)
     }
 
     fn atom(&mut self) -> Expr {
         let start = self.here();
         let kind = match self.peek().clone() {
-            Tok::Int(i) => Kind::Int(i),
-            Tok::Float(x) => Kind::Float(x),
+            Tok::Int(i) => PyExprKind::Int(i),
+            Tok::Float(x) => PyExprKind::Float(x),
             Tok::Text(mut text) => {
                 self.at += 1;
                 while let Tok::Text(more) = self.peek() {
                     text.push_str(more);
                     self.at += 1;
                 }
-                return self.node(Kind::Text(text), start);
+                return self.node(PyExprKind::Text(text), start);
             }
             Tok::Name(word) => match word.as_str() {
-                "None" => Kind::None,
-                "True" => Kind::Bool(true),
-                "False" => Kind::Bool(false),
+                "None" => PyExprKind::None,
+                "True" => PyExprKind::Bool(true),
+                "False" => PyExprKind::Bool(false),
                 word if KEYWORDS.contains(&word) => {
                     return match REFUSED_WORDS.iter().find(|(w, _)| *w == word) {
                         Some((_, what)) => self.refused(what, ""),
                         None => self.expected("a value"),
                     };
                 }
-                _ => Kind::Name(word),
+                _ => PyExprKind::Name(word),
             },
             Tok::Sign("(") => return self.bracketed(")"),
             Tok::Sign("[") => return self.bracketed("]"),
             Tok::Sign("{") => return self.braced(),
             Tok::Bad => {
                 self.failed = true;
-                return Expr::new(Kind::Bad, start);
+                return Expr::new(PyExprKind::Bad, start);
             }
             Tok::Sign(_)
             | Tok::Comment(..)
@@ -184,9 +184,9 @@ impl Parser<'_, '_> {
             return self.expected(&format!("`,` or `{close}`"));
         }
         if close == ")" && !comma && items.len() == 1 {
-            return items.pop().unwrap_or_else(|| Expr::new(Kind::Bad, start));
+            return items.pop().unwrap_or_else(|| Expr::new(PyExprKind::Bad, start));
         }
-        self.node(Kind::List(items), start)
+        self.node(PyExprKind::List(items), start)
     }
 
     fn braced(&mut self) -> Expr {
@@ -217,7 +217,8 @@ impl Parser<'_, '_> {
         if !self.failed && !self.eat("}") {
             return self.expected("`,` or `}`");
         }
-        let kind = if items.is_empty() { Kind::Dict(entries) } else { Kind::Set(items) };
+        let kind =
+            if items.is_empty() { PyExprKind::Dict(entries) } else { PyExprKind::Set(items) };
         self.node(kind, start)
     }
 }

@@ -1,6 +1,6 @@
 //! Turns reads and writes through `locals()` and `context`, which are the context itself, into plain names.
 
-use super::{Expr, Kind, Statement, StatementKind};
+use super::{Expr, PyExprKind, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::CURRENT_STATE;
 use crate::rules::refused_code;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// Functions that return the context.
 const CONTEXT_CALLS: &[&str] = &["locals", "globals", "vars"];
 
-fn gives_context(function: &Expr) -> bool {
-    matches!(&function.kind, Kind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
+fn is_context_call(function: &Expr) -> bool {
+    matches!(&function.kind, PyExprKind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
 }
 
 /// A use of `context`.
@@ -44,7 +44,7 @@ impl<'f> Context<'f> {
         for Statement { kind, apart, span } in all {
             let kind = match kind {
                 StatementKind::Assign(name, value) => {
-                    if self.is_context(&value) {
+                    if self.take_context(&value) {
                         self.aliases.insert(name.node);
                         continue;
                     }
@@ -56,8 +56,8 @@ impl<'f> Context<'f> {
                     StatementKind::Assign(name, self.expr(value))
                 }
                 StatementKind::Store { mapping, key, value } => {
-                    let base = Expr::new(Kind::Name(mapping.node.clone()), mapping.span);
-                    if !self.is_context(&base) {
+                    let base = Expr::new(PyExprKind::Name(mapping.node.clone()), mapping.span);
+                    if !self.take_context(&base) {
                         let message = format!("`{}` cannot be changed in place", mapping.node);
                         self.refuse(mapping.span, message);
                         continue;
@@ -68,7 +68,7 @@ impl<'f> Context<'f> {
                         continue;
                     }
                     let value = self.expr(value);
-                    if value.kind == Kind::Name(key.node.clone()) {
+                    if value.kind == PyExprKind::Name(key.node.clone()) {
                         StatementKind::Again(key, value)
                     } else {
                         StatementKind::Assign(key, value)
@@ -92,11 +92,12 @@ impl<'f> Context<'f> {
 
     fn refuse(&mut self, span: Span, message: String) -> Expr {
         self.findings.push(refused_code::RULE.at(span, message));
-        Expr::new(Kind::Bad, span)
+        Expr::new(PyExprKind::Bad, span)
     }
 
-    fn is_context(&mut self, expr: &Expr) -> bool {
-        if let Kind::Name(name) = &expr.kind
+    /// Whether an expression is the context. A use of `context` by its own name is recorded.
+    fn take_context(&mut self, expr: &Expr) -> bool {
+        if let PyExprKind::Name(name) = &expr.kind
             && self.aliases.contains(name)
         {
             if name == "context" {
@@ -104,11 +105,11 @@ impl<'f> Context<'f> {
             }
             return true;
         }
-        matches!(&expr.kind, Kind::Call(f, arguments) if arguments.is_empty() && gives_context(f))
+        matches!(&expr.kind, PyExprKind::Call(f, arguments) if arguments.is_empty() && is_context_call(f))
     }
 
     /// If there is a use of `context` at this place, records that it reads `name`.
-    fn reads(&mut self, at: Span, name: &str) {
+    fn record_read(&mut self, at: Span, name: &str) {
         if let Some(last) = self.used.last_mut().filter(|last| last.span == at) {
             last.read = Some(name.to_owned());
         }
@@ -116,7 +117,7 @@ impl<'f> Context<'f> {
 
     fn boxed(&mut self, mut expr: Box<Expr>) -> Box<Expr> {
         let span = expr.span;
-        let taken = std::mem::replace(&mut *expr, Expr::new(Kind::Bad, span));
+        let taken = std::mem::replace(&mut *expr, Expr::new(PyExprKind::Bad, span));
         *expr = self.expr(taken);
         expr
     }
@@ -129,9 +130,9 @@ impl<'f> Context<'f> {
     pub(in crate::front::agent) fn expr(&mut self, expr: Expr) -> Expr {
         let span = expr.span;
         let kind = match expr.kind {
-            Kind::Name(name) => {
-                let base = Expr::new(Kind::Name(name.clone()), span);
-                if self.is_context(&base) {
+            PyExprKind::Name(name) => {
+                let base = Expr::new(PyExprKind::Name(name.clone()), span);
+                if self.take_context(&base) {
                     let message = format!("`{name}` can only be read with `.get(…)` or `[…]`");
                     return self.refuse(span, message);
                 }
@@ -141,19 +142,19 @@ impl<'f> Context<'f> {
                         format!("`{name}`: names that start with `_` are not available here"),
                     );
                 }
-                Kind::Name(name)
+                PyExprKind::Name(name)
             }
-            Kind::Call(function, arguments) => return self.call(*function, arguments, span),
-            Kind::Index(base, key) if self.is_context(&base) => {
-                let Kind::Text(name) = key.kind else {
+            PyExprKind::Call(function, arguments) => return self.call(*function, arguments, span),
+            PyExprKind::Index(base, key) if self.take_context(&base) => {
+                let PyExprKind::Text(name) = key.kind else {
                     return self
                         .refuse(key.span, "the context is read by a name in quotes".to_owned());
                 };
-                self.reads(base.span, &name);
-                Kind::Key(Ident::new(name, span))
+                self.record_read(base.span, &name);
+                PyExprKind::Key(Ident::new(name, span))
             }
-            Kind::Compare(left, rest) => return self.compare(*left, rest, span),
-            Kind::Attribute(base, name) => {
+            PyExprKind::Compare(left, rest) => return self.compare(*left, rest, span),
+            PyExprKind::Attribute(base, name) => {
                 if name.node.starts_with('_') {
                     let message = format!(
                         "`.{}`: names that start with `_` are not available here",
@@ -161,45 +162,47 @@ impl<'f> Context<'f> {
                     );
                     return self.refuse(name.span, message);
                 }
-                Kind::Attribute(self.boxed(base), name)
+                PyExprKind::Attribute(self.boxed(base), name)
             }
-            Kind::Index(base, key) => Kind::Index(self.boxed(base), self.boxed(key)),
-            Kind::Slice(base, from, to) => {
+            PyExprKind::Index(base, key) => PyExprKind::Index(self.boxed(base), self.boxed(key)),
+            PyExprKind::Slice(base, from, to) => {
                 let base = self.boxed(base);
-                Kind::Slice(base, from.map(|e| self.boxed(e)), to.map(|e| self.boxed(e)))
+                PyExprKind::Slice(base, from.map(|e| self.boxed(e)), to.map(|e| self.boxed(e)))
             }
-            Kind::Unary(op, operand) => Kind::Unary(op, self.boxed(operand)),
-            Kind::Binary(op, left, right) => Kind::Binary(op, self.boxed(left), self.boxed(right)),
-            Kind::And(parts) => Kind::And(self.all(parts)),
-            Kind::Or(parts) => Kind::Or(self.all(parts)),
-            Kind::If(c, a, b) => Kind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
-            Kind::List(items) => Kind::List(self.all(items)),
-            Kind::Set(items) => Kind::Set(self.all(items)),
-            Kind::Dict(entries) => {
-                Kind::Dict(entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect())
+            PyExprKind::Unary(op, operand) => PyExprKind::Unary(op, self.boxed(operand)),
+            PyExprKind::Binary(op, left, right) => {
+                PyExprKind::Binary(op, self.boxed(left), self.boxed(right))
             }
-            Kind::Comprehension { item, name, source, filter } => Kind::Comprehension {
+            PyExprKind::And(parts) => PyExprKind::And(self.all(parts)),
+            PyExprKind::Or(parts) => PyExprKind::Or(self.all(parts)),
+            PyExprKind::If(c, a, b) => PyExprKind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
+            PyExprKind::List(items) => PyExprKind::List(self.all(items)),
+            PyExprKind::Set(items) => PyExprKind::Set(self.all(items)),
+            PyExprKind::Dict(entries) => PyExprKind::Dict(
+                entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect(),
+            ),
+            PyExprKind::Comprehension { item, name, source, filter } => PyExprKind::Comprehension {
                 item: self.boxed(item),
                 name,
                 source: self.boxed(source),
                 filter: filter.map(|f| self.boxed(f)),
             },
-            plain @ (Kind::None
-            | Kind::Bool(_)
-            | Kind::Int(_)
-            | Kind::Float(_)
-            | Kind::Text(_)
-            | Kind::Context(..)
-            | Kind::Key(_)
-            | Kind::Has(_)
-            | Kind::Bad) => plain,
+            plain @ (PyExprKind::None
+            | PyExprKind::Bool(_)
+            | PyExprKind::Int(_)
+            | PyExprKind::Float(_)
+            | PyExprKind::Text(_)
+            | PyExprKind::Context(..)
+            | PyExprKind::Key(_)
+            | PyExprKind::Has(_)
+            | PyExprKind::Bad) => plain,
         };
         Expr::new(kind, span)
     }
 
     fn call(&mut self, function: Expr, arguments: Vec<Expr>, span: Span) -> Expr {
-        if let Kind::Attribute(base, method) = &function.kind
-            && self.is_context(base)
+        if let PyExprKind::Attribute(base, method) = &function.kind
+            && self.take_context(base)
         {
             if method.node != "get" {
                 let message = format!("`.{}` of the context is not available here", method.node);
@@ -208,31 +211,31 @@ impl<'f> Context<'f> {
             let mut arguments = arguments.into_iter();
             let (name, default, more) = (arguments.next(), arguments.next(), arguments.next());
             return match name {
-                Some(Expr { kind: Kind::Text(name), span: at, .. }) if more.is_none() => {
-                    self.reads(base.span, &name);
+                Some(Expr { kind: PyExprKind::Text(name), span: at, .. }) if more.is_none() => {
+                    self.record_read(base.span, &name);
                     let default = default.map(|d| Box::new(self.expr(d)));
-                    Expr::new(Kind::Context(Ident::new(name, at), default), span)
+                    Expr::new(PyExprKind::Context(Ident::new(name, at), default), span)
                 }
                 _ => self.refuse(span, "the context is read by a name in quotes".to_owned()),
             };
         }
-        if gives_context(&function) {
+        if is_context_call(&function) {
             let message = "the whole context can only be read with `.get(…)` or `[…]`";
             return self.refuse(span, message.to_owned());
         }
         let function = self.function(function);
         let arguments = self.all(arguments);
-        Expr::new(Kind::Call(Box::new(function), arguments), span)
+        Expr::new(PyExprKind::Call(Box::new(function), arguments), span)
     }
 
     /// Rewrites the callee. The name of a function is no name of the context.
     fn function(&mut self, function: Expr) -> Expr {
         let span = function.span;
-        if matches!(function.kind, Kind::Name(_)) {
+        if matches!(function.kind, PyExprKind::Name(_)) {
             return function;
         }
-        if let Kind::Attribute(base, name) = function.kind {
-            return Expr::new(Kind::Attribute(self.boxed(base), name), span);
+        if let PyExprKind::Attribute(base, name) = function.kind {
+            return Expr::new(PyExprKind::Attribute(self.boxed(base), name), span);
         }
         self.expr(function)
     }
@@ -240,20 +243,20 @@ impl<'f> Context<'f> {
     /// Rewrites a comparison; `'x' in locals()` becomes a test.
     fn compare(&mut self, left: Expr, mut rest: Vec<(CompareOp, Expr)>, span: Span) -> Expr {
         if let [(op @ (CompareOp::In | CompareOp::NotIn), right)] = rest.as_slice()
-            && self.is_context(right)
-            && let Kind::Text(name) = &left.kind
+            && self.take_context(right)
+            && let PyExprKind::Text(name) = &left.kind
         {
-            self.reads(right.span, name);
-            let has = Expr::new(Kind::Has(Ident::new(name.clone(), left.span)), span);
+            self.record_read(right.span, name);
+            let has = Expr::new(PyExprKind::Has(Ident::new(name.clone(), left.span)), span);
             if *op == CompareOp::NotIn {
-                return Expr::new(Kind::Unary(UnaryOp::Not, Box::new(has)), span);
+                return Expr::new(PyExprKind::Unary(UnaryOp::Not, Box::new(has)), span);
             }
             return has;
         }
         for (_, right) in &mut rest {
-            let taken = std::mem::replace(right, Expr::new(Kind::Bad, span));
+            let taken = std::mem::replace(right, Expr::new(PyExprKind::Bad, span));
             *right = self.expr(taken);
         }
-        Expr::new(Kind::Compare(Box::new(self.expr(left)), rest), span)
+        Expr::new(PyExprKind::Compare(Box::new(self.expr(left)), rest), span)
     }
 }

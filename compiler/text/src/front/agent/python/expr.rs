@@ -1,7 +1,7 @@
 //! Parses Python's expressions.
 
 use super::token::{Tok, Token, tokens};
-use super::{Expr, Kind, MAX_DEPTH};
+use super::{Expr, MAX_DEPTH, PyExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
 use crate::rules::refused_code;
@@ -90,7 +90,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             self.failed = true;
             self.findings.push(finding);
         }
-        Expr::new(Kind::Bad, span)
+        Expr::new(PyExprKind::Bad, span)
     }
 
     pub(super) fn expected(&mut self, what: &str) -> Expr {
@@ -119,7 +119,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     /// A node that began at `start`, unless it is too deep.
-    pub(super) fn node(&mut self, kind: Kind, start: Span) -> Expr {
+    pub(super) fn node(&mut self, kind: PyExprKind, start: Span) -> Expr {
         let end = self.tokens[..self.at].last().map_or(0..0, |t| t.range.clone());
         let expr = Expr::new(kind, start.to(self.text.span(end)));
         if expr.depth > MAX_DEPTH {
@@ -152,7 +152,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     /// Parses `a if c else b` and everything that binds tighter.
     pub(super) fn expression(&mut self) -> Expr {
         if self.failed {
-            return Expr::new(Kind::Bad, self.here());
+            return Expr::new(PyExprKind::Bad, self.here());
         }
         self.nesting += 1;
         if self.nesting > MAX_DEPTH {
@@ -168,7 +168,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             let condition = self.or();
             if self.eat_word("else") {
                 let other = self.expression();
-                let kind = Kind::If(Box::new(condition), Box::new(expr), Box::new(other));
+                let kind = PyExprKind::If(Box::new(condition), Box::new(expr), Box::new(other));
                 expr = self.node(kind, start);
             } else {
                 expr = self.expected("`else`");
@@ -187,7 +187,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         while self.eat_word("or") {
             parts.push(self.and());
         }
-        self.chain(parts, start, Kind::Or)
+        self.chain(parts, start, PyExprKind::Or)
     }
 
     fn and(&mut self) -> Expr {
@@ -196,10 +196,15 @@ impl<'t, 'f> Parser<'t, 'f> {
         while self.eat_word("and") {
             parts.push(self.not());
         }
-        self.chain(parts, start, Kind::And)
+        self.chain(parts, start, PyExprKind::And)
     }
 
-    fn chain(&mut self, mut parts: Vec<Expr>, start: Span, kind: fn(Vec<Expr>) -> Kind) -> Expr {
+    fn chain(
+        &mut self,
+        mut parts: Vec<Expr>,
+        start: Span,
+        kind: fn(Vec<Expr>) -> PyExprKind,
+    ) -> Expr {
         match parts.pop() {
             Some(only) if parts.is_empty() => only,
             Some(last) => {
@@ -217,7 +222,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         }
         self.nested(|p| p.not()).map_or_else(
             |e| e,
-            |operand| self.node(Kind::Unary(UnaryOp::Not, Box::new(operand)), start),
+            |operand| self.node(PyExprKind::Unary(UnaryOp::Not, Box::new(operand)), start),
         )
     }
 
@@ -245,7 +250,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         if rest.is_empty() {
             return first;
         }
-        self.node(Kind::Compare(Box::new(first), rest), start)
+        self.node(PyExprKind::Compare(Box::new(first), rest), start)
     }
 
     fn comparison_operator(&mut self) -> Option<CompareOp> {
@@ -299,7 +304,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             };
             self.at += 1;
             let right = if level == 0 { self.arithmetic(1) } else { self.unary() };
-            left = self.node(Kind::Binary(op, Box::new(left), Box::new(right)), start);
+            left = self.node(PyExprKind::Binary(op, Box::new(left), Box::new(right)), start);
             if self.failed {
                 return left;
             }
@@ -316,7 +321,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             self.at += 1;
             return match self.nested(|p| p.unary()) {
                 Ok(operand) if negative => {
-                    self.node(Kind::Unary(UnaryOp::Negate, Box::new(operand)), start)
+                    self.node(PyExprKind::Unary(UnaryOp::Negate, Box::new(operand)), start)
                 }
                 Ok(operand) | Err(operand) => operand,
             };
@@ -325,7 +330,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         if self.eat("**") {
             return match self.nested(|p| p.unary()) {
                 Ok(power) => {
-                    let kind = Kind::Binary(BinaryOp::Power, Box::new(base), Box::new(power));
+                    let kind = PyExprKind::Binary(BinaryOp::Power, Box::new(base), Box::new(power));
                     self.node(kind, start)
                 }
                 Err(refused) => refused,

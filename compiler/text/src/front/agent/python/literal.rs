@@ -1,6 +1,6 @@
 //! Constants, and the ways in which code asks the context for a name.
 
-use super::{Expr, Kind};
+use super::{Expr, PyExprKind};
 use crate::syntax::UnaryOp;
 
 /// A constant.
@@ -30,24 +30,26 @@ pub(in crate::front::agent) enum Asked {
 
 impl Literal {
     /// The value of an expression, if it is a constant.
-    pub(super) fn of(expr: &Expr) -> Option<Self> {
+    pub(super) fn from_expr(expr: &Expr) -> Option<Self> {
         Some(match &expr.kind {
-            Kind::None => Self::None,
-            Kind::Bool(b) => Self::Bool(*b),
-            Kind::Int(i) => Self::Int(*i),
-            Kind::Float(x) => Self::Float(*x),
-            Kind::Text(text) => Self::Text(text.clone()),
-            Kind::Unary(UnaryOp::Negate, inner) => match Self::of(inner)? {
+            PyExprKind::None => Self::None,
+            PyExprKind::Bool(b) => Self::Bool(*b),
+            PyExprKind::Int(i) => Self::Int(*i),
+            PyExprKind::Float(x) => Self::Float(*x),
+            PyExprKind::Text(text) => Self::Text(text.clone()),
+            PyExprKind::Unary(UnaryOp::Negate, inner) => match Self::from_expr(inner)? {
                 Self::Int(i) => Self::Int(i.checked_neg()?),
                 Self::Float(x) => Self::Float(-x),
                 Self::None | Self::Bool(_) | Self::Text(_) | Self::List(_) | Self::Map(_) => {
                     return None;
                 }
             },
-            Kind::List(items) => Self::List(items.iter().map(Self::of).collect::<Option<_>>()?),
-            Kind::Dict(entries) => {
-                let entry = |(key, value): &(Expr, Expr)| match Self::of(key)? {
-                    Self::Text(key) => Some((key, Self::of(value)?)),
+            PyExprKind::List(items) => {
+                Self::List(items.iter().map(Self::from_expr).collect::<Option<_>>()?)
+            }
+            PyExprKind::Dict(entries) => {
+                let entry = |(key, value): &(Expr, Expr)| match Self::from_expr(key)? {
+                    Self::Text(key) => Some((key, Self::from_expr(value)?)),
                     Self::None
                     | Self::Bool(_)
                     | Self::Int(_)
@@ -57,23 +59,23 @@ impl Literal {
                 };
                 Self::Map(entries.iter().map(entry).collect::<Option<_>>()?)
             }
-            Kind::Name(_)
-            | Kind::Attribute(..)
-            | Kind::Index(..)
-            | Kind::Slice(..)
-            | Kind::Call(..)
-            | Kind::Unary(UnaryOp::Not, _)
-            | Kind::Binary(..)
-            | Kind::And(_)
-            | Kind::Or(_)
-            | Kind::Compare(..)
-            | Kind::If(..)
-            | Kind::Set(_)
-            | Kind::Comprehension { .. }
-            | Kind::Context(..)
-            | Kind::Key(_)
-            | Kind::Has(_)
-            | Kind::Bad => return None,
+            PyExprKind::Name(_)
+            | PyExprKind::Attribute(..)
+            | PyExprKind::Index(..)
+            | PyExprKind::Slice(..)
+            | PyExprKind::Call(..)
+            | PyExprKind::Unary(UnaryOp::Not, _)
+            | PyExprKind::Binary(..)
+            | PyExprKind::And(_)
+            | PyExprKind::Or(_)
+            | PyExprKind::Compare(..)
+            | PyExprKind::If(..)
+            | PyExprKind::Set(_)
+            | PyExprKind::Comprehension { .. }
+            | PyExprKind::Context(..)
+            | PyExprKind::Key(_)
+            | PyExprKind::Has(_)
+            | PyExprKind::Bad => return None,
         })
     }
 }

@@ -26,7 +26,7 @@ use expr::Parser;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     /// Its form.
-    pub(super) kind: Kind,
+    pub(super) kind: PyExprKind,
     /// Its place, without enclosing parentheses.
     pub(super) span: Span,
     /// The depth of the tree, at most [`MAX_DEPTH`].
@@ -38,7 +38,7 @@ const MAX_DEPTH: usize = 60;
 
 impl Expr {
     /// An expression of this form.
-    pub(super) fn new(kind: Kind, span: Span) -> Self {
+    pub(super) fn new(kind: PyExprKind, span: Span) -> Self {
         let depth = 1 + kind.parts_depth();
         Self { kind, span, depth }
     }
@@ -46,7 +46,7 @@ impl Expr {
 
 /// The form of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum PyExprKind {
     None,
     Bool(bool),
     Int(i64),
@@ -87,7 +87,7 @@ pub(super) enum Kind {
     Bad,
 }
 
-impl Kind {
+impl PyExprKind {
     fn parts_depth(&self) -> usize {
         let deepest = |parts: &[Expr]| parts.iter().map(|e| e.depth).max().unwrap_or(0);
         let maybe = |part: &Option<Box<Expr>>| part.as_ref().map_or(0, |e| e.depth);

@@ -2,7 +2,7 @@
 
 use super::expr::Parser;
 use super::token::Tok;
-use super::{Expr, Kind, Statement, StatementKind};
+use super::{Expr, PyExprKind, Statement, StatementKind};
 use crate::rules::refused_code;
 use crate::span::Ident;
 use crate::syntax::BinaryOp;
@@ -204,7 +204,8 @@ impl Parser<'_, '_> {
             self.at += 1;
             let right = self.expression();
             let span = first.span.to(right.span);
-            let value = Expr::new(Kind::Binary(op, Box::new(first.clone()), Box::new(right)), span);
+            let value =
+                Expr::new(PyExprKind::Binary(op, Box::new(first.clone()), Box::new(right)), span);
             self.assign(first, value, out);
             return;
         }
@@ -230,8 +231,8 @@ impl Parser<'_, '_> {
                 match &value {
                     Some(value) => self.assign(target, value.clone(), out),
                     // The name becomes a variable even if its value is refused, to avoid further findings.
-                    None if matches!(target.kind, Kind::Name(_)) => {
-                        self.assign(target, Expr::new(Kind::Bad, first_span), out);
+                    None if matches!(target.kind, PyExprKind::Name(_)) => {
+                        self.assign(target, Expr::new(PyExprKind::Bad, first_span), out);
                     }
                     None => {}
                 }
@@ -239,7 +240,7 @@ impl Parser<'_, '_> {
             return;
         }
         // A text alone is a comment; any other expression has no visible effect.
-        if !matches!(first.kind, Kind::Text(_)) {
+        if !matches!(first.kind, PyExprKind::Text(_)) {
             let finding = refused_code::RULE
                 .at(first.span, "a code step only assigns: this statement changes nothing")
                 .help("write `name = …`; for a list `xs = xs + [x]`");
@@ -250,10 +251,10 @@ impl Parser<'_, '_> {
     fn assign(&mut self, target: Expr, value: Expr, out: &mut Vec<Statement>) {
         let span = target.span.to(value.span);
         let help = "build the whole value and assign it to a name";
-        let kind = if let Kind::Name(name) = target.kind {
+        let kind = if let PyExprKind::Name(name) = target.kind {
             StatementKind::Assign(Ident::new(name, target.span), value)
-        } else if let Kind::Index(mapping, key) = target.kind
-            && let (Kind::Name(name), Kind::Text(text)) = (mapping.kind, key.kind)
+        } else if let PyExprKind::Index(mapping, key) = target.kind
+            && let (PyExprKind::Name(name), PyExprKind::Text(text)) = (mapping.kind, key.kind)
         {
             let mapping = Ident::new(name, mapping.span);
             StatementKind::Store { mapping, key: Ident::new(text, key.span), value }

@@ -72,7 +72,9 @@ fn spans_leave_parentheses_out() {
     let (_, source) = text(code);
     let statements = read(code);
     let StatementKind::Assign(_, value) = &statements[0].kind else { panic!("an assignment") };
-    let Kind::Binary(BinaryOp::Multiply, left, right) = &value.kind else { panic!("a product") };
+    let PyExprKind::Binary(BinaryOp::Multiply, left, right) = &value.kind else {
+        panic!("a product")
+    };
     assert_eq!(source.slice(left.span), "a + (b)");
     assert_eq!(source.slice(right.span), "-c");
 }
@@ -82,16 +84,16 @@ fn precedence_follows_python() {
     let (text, _) = text("not a == b or c and -d ** 2 < 3 <= e if f else g");
     let mut findings = Vec::new();
     let expr = condition(&text, &mut findings).expect("an expression");
-    let Kind::If(_, then, _) = expr.kind else { panic!("a conditional") };
-    let Kind::Or(parts) = then.kind else { panic!("an or") };
+    let PyExprKind::If(_, then, _) = expr.kind else { panic!("a conditional") };
+    let PyExprKind::Or(parts) = then.kind else { panic!("an or") };
     assert!(
-        matches!(&parts[0].kind, Kind::Unary(UnaryOp::Not, e) if matches!(e.kind, Kind::Compare(..)))
+        matches!(&parts[0].kind, PyExprKind::Unary(UnaryOp::Not, e) if matches!(e.kind, PyExprKind::Compare(..)))
     );
-    let Kind::And(parts) = &parts[1].kind else { panic!("an and") };
-    let Kind::Compare(first, rest) = &parts[1].kind else { panic!("a comparison") };
+    let PyExprKind::And(parts) = &parts[1].kind else { panic!("an and") };
+    let PyExprKind::Compare(first, rest) = &parts[1].kind else { panic!("a comparison") };
     assert_eq!(rest.len(), 2);
     assert!(
-        matches!(&first.kind, Kind::Unary(UnaryOp::Negate, e) if matches!(e.kind, Kind::Binary(BinaryOp::Power, ..)))
+        matches!(&first.kind, PyExprKind::Unary(UnaryOp::Negate, e) if matches!(e.kind, PyExprKind::Binary(BinaryOp::Power, ..)))
     );
 }
 

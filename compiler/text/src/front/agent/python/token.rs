@@ -55,7 +55,7 @@ struct Lexer<'t, 'f> {
 
 /// Splits a text into tokens. In `flat` mode (for conditions), line ends and indentation have no meaning.
 pub(super) fn tokens(text: &Text, flat: bool, findings: &mut Vec<Diagnostic>) -> Vec<Token> {
-    let mut lexer = Lexer::of(text, flat, findings);
+    let mut lexer = Lexer::new(text, flat, findings);
     lexer.run();
     lexer.tokens
 }
@@ -66,13 +66,13 @@ pub(super) fn comments(text: &Text) -> Vec<Range<usize>> {
         return Vec::new();
     }
     let findings = &mut Vec::new();
-    let mut lexer = Lexer::of(text, false, findings);
+    let mut lexer = Lexer::new(text, false, findings);
     lexer.run();
     lexer.comments
 }
 
 impl<'t, 'f> Lexer<'t, 'f> {
-    fn of(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
+    fn new(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
         let (tokens, comments) = (Vec::new(), Vec::new());
         Self { text, at: 0, flat, depth: 0, indents: vec![0], tokens, comments, findings }
     }

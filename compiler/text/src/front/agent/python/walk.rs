@@ -1,6 +1,6 @@
 //! Which names an expression reads.
 
-use super::{Asked, Expr, Kind, Literal};
+use super::{Asked, Expr, Literal, PyExprKind};
 use crate::span::Span;
 
 /// A read of a name.
@@ -18,17 +18,17 @@ pub(in crate::front::agent) struct Use {
 
 /// All reads in the order of evaluation, except of names that a comprehension binds.
 pub(in crate::front::agent) fn uses(expr: &Expr) -> Vec<Use> {
-    let mut walk = Walk { bound: Vec::new(), out: Vec::new() };
+    let mut walk = NameWalk { bound: Vec::new(), out: Vec::new() };
     walk.expr(expr);
     walk.out
 }
 
-struct Walk<'e> {
+struct NameWalk<'e> {
     bound: Vec<&'e str>,
     out: Vec<Use>,
 }
 
-impl<'e> Walk<'e> {
+impl<'e> NameWalk<'e> {
     fn read(&mut self, name: &str, span: Span, asked: Option<Asked>) {
         if !self.bound.contains(&name) {
             let nested = !self.bound.is_empty();
@@ -44,50 +44,53 @@ impl<'e> Walk<'e> {
 
     fn expr(&mut self, expr: &'e Expr) {
         match &expr.kind {
-            Kind::None
-            | Kind::Bool(_)
-            | Kind::Int(_)
-            | Kind::Float(_)
-            | Kind::Text(_)
-            | Kind::Bad => {}
-            Kind::Name(name) => self.read(name, expr.span, None),
-            Kind::Has(name) => self.read(&name.node, name.span, Some(Asked::Has)),
-            Kind::Key(name) => self.read(&name.node, name.span, Some(Asked::Key)),
-            Kind::Context(name, default) => {
-                let value = default.as_deref().map_or(Some(Literal::None), Literal::of);
+            PyExprKind::None
+            | PyExprKind::Bool(_)
+            | PyExprKind::Int(_)
+            | PyExprKind::Float(_)
+            | PyExprKind::Text(_)
+            | PyExprKind::Bad => {}
+            PyExprKind::Name(name) => self.read(name, expr.span, None),
+            PyExprKind::Has(name) => self.read(&name.node, name.span, Some(Asked::Has)),
+            PyExprKind::Key(name) => self.read(&name.node, name.span, Some(Asked::Key)),
+            PyExprKind::Context(name, default) => {
+                let value = default.as_deref().map_or(Some(Literal::None), Literal::from_expr);
                 let asked = value.map_or(Asked::Computed, Asked::Get);
                 self.read(&name.node, name.span, Some(asked));
                 self.all(default.as_deref());
             }
-            Kind::Attribute(base, _) | Kind::Unary(_, base) => self.expr(base),
-            Kind::Index(a, b) | Kind::Binary(_, a, b) => {
+            PyExprKind::Attribute(base, _) | PyExprKind::Unary(_, base) => self.expr(base),
+            PyExprKind::Index(a, b) | PyExprKind::Binary(_, a, b) => {
                 self.expr(a);
                 self.expr(b);
             }
-            Kind::Slice(base, from, to) => {
+            PyExprKind::Slice(base, from, to) => {
                 self.expr(base);
                 self.all(from.iter().chain(to).map(|e| &**e));
             }
-            Kind::Call(function, arguments) => {
-                if !matches!(function.kind, Kind::Name(_)) {
+            PyExprKind::Call(function, arguments) => {
+                if !matches!(function.kind, PyExprKind::Name(_)) {
                     self.expr(function);
                 }
                 self.all(arguments);
             }
-            Kind::And(parts) | Kind::Or(parts) | Kind::List(parts) | Kind::Set(parts) => {
+            PyExprKind::And(parts)
+            | PyExprKind::Or(parts)
+            | PyExprKind::List(parts)
+            | PyExprKind::Set(parts) => {
                 self.all(parts);
             }
-            Kind::Compare(left, rest) => {
+            PyExprKind::Compare(left, rest) => {
                 self.expr(left);
                 self.all(rest.iter().map(|(_, e)| e));
             }
-            Kind::If(condition, a, b) => {
+            PyExprKind::If(condition, a, b) => {
                 self.expr(condition);
                 self.expr(a);
                 self.expr(b);
             }
-            Kind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
-            Kind::Comprehension { item, name, source, filter } => {
+            PyExprKind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
+            PyExprKind::Comprehension { item, name, source, filter } => {
                 self.expr(source);
                 self.bound.push(&name.node);
                 self.all(filter.as_deref());

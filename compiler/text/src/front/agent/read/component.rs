@@ -7,7 +7,7 @@ use crate::front::agent::keys::{COMPONENT, INJECTION, KINDS, PLACES};
 use crate::front::agent::node::{Node, Value};
 use crate::rules::{conflicting_fields, duplicate_name, unused_fragment};
 use crate::span::{Ident, Span};
-use crate::syntax::Place;
+use crate::syntax::InsertPosition;
 use std::collections::BTreeMap;
 
 impl Reader<'_> {
@@ -38,7 +38,8 @@ impl Reader<'_> {
         if present("prompt_fragment").is_none() {
             self.missing(&fields, "a component needs a `prompt_fragment`");
         }
-        let place = present("at").and_then(|(n, at)| self.place(n, at)).unwrap_or(Place::End);
+        let place =
+            present("at").and_then(|(n, at)| self.place(n, at)).unwrap_or(InsertPosition::End);
         let requires = present("requires_context")
             .map(|(n, at)| self.names(n, at, "`requires_context`"))
             .unwrap_or_default();
@@ -54,7 +55,7 @@ impl Reader<'_> {
         Some(Component { listed, description, places, fragment, requires, comments })
     }
 
-    fn injections(&mut self, node: &Node, at: Span, place: Place) -> Vec<Injection> {
+    fn injections(&mut self, node: &Node, at: Span, place: InsertPosition) -> Vec<Injection> {
         let one = std::slice::from_ref(node);
         let items = match &node.value {
             Value::List(items) => items.as_slice(),
@@ -83,7 +84,7 @@ impl Reader<'_> {
         found
     }
 
-    fn injection(&mut self, node: &Node, at: Span, place: Place) -> Option<Injection> {
+    fn injection(&mut self, node: &Node, at: Span, place: InsertPosition) -> Option<Injection> {
         if !matches!(node.value, Value::Map(_)) {
             let step = self.name(node, at, "an item of `inject_into`")?;
             return Some(Injection { step, place, condition: None });
@@ -119,12 +120,12 @@ impl Reader<'_> {
         }
     }
 
-    fn place(&mut self, node: &Node, at: Span) -> Option<Place> {
+    fn place(&mut self, node: &Node, at: Span) -> Option<InsertPosition> {
         let word = self.word(node, at, "`at`", PLACES)?;
         Some(match word.node.as_str() {
-            "start" => Place::Start,
-            "replace" => Place::Replace,
-            _ => Place::End,
+            "start" => InsertPosition::Start,
+            "replace" => InsertPosition::Replace,
+            _ => InsertPosition::End,
         })
     }
 }

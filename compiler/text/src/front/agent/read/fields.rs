@@ -117,9 +117,9 @@ impl Reader<'_> {
         Some(fields)
     }
 
-    /// Whether a missing key is present, but misspelt. If so, the finding about the misspelling becomes an error and is the only
-    /// one.
-    pub(super) fn is_misspelt(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
+    /// If a missing key is present but misspelt, makes the finding about the misspelling an error and returns `true`: nothing else is
+    /// reported.
+    pub(super) fn escalate_misspelling(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
         let meant = |key: &&Ident| {
             let name = key.node.as_str();
             renamed(name)

@@ -38,7 +38,7 @@ pub(super) struct Homes {
 
 impl Homes {
     /// Those of an agent's file.
-    pub(super) fn of(agent: &Node) -> Self {
+    pub(super) fn new(agent: &Node) -> Self {
         let workflow = value(agent, "workflow");
         let machine = workflow.and_then(|workflow| value(workflow, "state_machine"));
         let steps = workflow.and_then(|workflow| value(workflow, "steps"));

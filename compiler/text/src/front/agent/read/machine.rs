@@ -12,7 +12,7 @@ impl Reader<'_> {
         let states = match fields.get("states") {
             Some((node, at)) => self.names(node, at, "`states`"),
             None => {
-                if !self.is_misspelt(&fields, &["states"]) {
+                if !self.escalate_misspelling(&fields, &["states"]) {
                     self.missing(&fields, "`state_machine` needs `states`");
                 }
                 Vec::new()
@@ -70,7 +70,7 @@ impl Reader<'_> {
             return None;
         }
         let Some((to, at)) = fields.get("to") else {
-            if !self.is_misspelt(&fields, &["to"]) {
+            if !self.escalate_misspelling(&fields, &["to"]) {
                 self.missing(&fields, "a transition needs `to`");
             }
             return None;

@@ -20,7 +20,7 @@ use home::Homes;
 
 /// Reads a file's tree. `None` if it is not a mapping.
 pub(super) fn agent(node: &Node, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Agent> {
-    Reader { source, homes: Homes::of(node), findings }.agent(node)
+    Reader { source, homes: Homes::new(node), findings }.agent(node)
 }
 
 /// Reads the tree of a listed component's file. `None` if it is not a mapping.

@@ -38,7 +38,7 @@ impl Reader<'_> {
         let name = match fields.get("name") {
             Some((node, at)) => self.name(node, at, "`name`"),
             None => {
-                if !self.is_misspelt(&fields, &["name"]) {
+                if !self.escalate_misspelling(&fields, &["name"]) {
                     self.missing(&fields, "a step needs a `name`");
                 }
                 None
@@ -152,7 +152,7 @@ impl Reader<'_> {
         if let Some((message, keys)) = missing
             && !given.any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null))
         {
-            if !self.is_misspelt(fields, keys) {
+            if !self.escalate_misspelling(fields, keys) {
                 self.findings.push(missing_field::lacks(message, step.name.span));
             }
             return;

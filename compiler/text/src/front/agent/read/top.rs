@@ -182,7 +182,7 @@ impl Reader<'_> {
         let steps = match fields.get("steps") {
             Some((node, at)) => self.steps(node, at),
             None => {
-                if !self.is_misspelt(&fields, &["steps"]) {
+                if !self.escalate_misspelling(&fields, &["steps"]) {
                     self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
                 }
                 Vec::new()

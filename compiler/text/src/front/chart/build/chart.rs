@@ -4,9 +4,9 @@ use super::declare::{client, component, function, params, tool, tool_set, type_e
 use super::name::Spelling;
 use super::{Cx, child, first_of, parts};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::syntax::{
-    Argument, Bound, Chart, ChartItem, Check, Meta, MetaValue, Noted, Predicate, Variable,
+    Argument, Chart, ChartItem, Check, Meta, MetaValue, Noted, Predicate, UnitBound, Variable,
     VariableKind,
 };
 use pest::iterators::Pair;
@@ -17,7 +17,7 @@ pub(super) fn chart(cx: &mut Cx<'_>, pair: P<'_>) -> Chart {
     let mut inner = parts(pair);
     let name = inner.next().expect("a chart has a name");
     let name = cx.declared(&name, Spelling::Upper, "a chart");
-    let body = cx.body(inner, Place::Chart, |cx, p| Some(chart_item(cx, p)));
+    let body = cx.body(inner, BodyKind::Chart, |cx, p| Some(chart_item(cx, p)));
     Chart { name, items: body.items, end: body.end, supplied: Vec::new() }
 }
 
@@ -53,7 +53,7 @@ fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
         Rule::meta => {
             let inner = parts(pair);
             let entries = cx.without_trivia(|cx| {
-                cx.items(inner, Place::Meta, |cx, p| {
+                cx.items(inner, BodyKind::Meta, |cx, p| {
                     (p.as_rule() == Rule::meta_entry).then(|| meta_entry(cx, p))
                 })
             });
@@ -130,7 +130,7 @@ fn argument(cx: &mut Cx<'_>, pair: P<'_>) -> Argument {
             let mut inner = pair.into_inner();
             let expr = inner.next().map(|p| cx.expr(p)).expect("a bound has a number");
             let unit = inner.next().map(|p| cx.ident(&p)).expect("a bound has a unit");
-            Argument::Bound(Bound { expr, unit })
+            Argument::Bound(UnitBound { expr, unit })
         }
         _ => Argument::State(cx.path(pair)),
     }

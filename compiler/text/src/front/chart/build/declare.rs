@@ -3,12 +3,12 @@
 use super::name::Spelling;
 use super::{Cx, chart, child, parts, test};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::span::{Ident, Spanned};
 use crate::syntax::{
     Client, ClientOption, Component, Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind,
-    Import, Insert, Item, Method, Param, Place as At, Record, Template, TemplatePart, Tool,
-    ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
+    Import, Insert, InsertPosition as At, Item, Method, Param, Record, Template, TemplatePart,
+    Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
 };
 use pest::iterators::Pair;
 
@@ -40,8 +40,8 @@ fn record(cx: &mut Cx<'_>, pair: P<'_>) -> Record {
     let mut inner = parts(pair);
     let name = inner.next().expect("a type has a name");
     let name = cx.declared(&name, Spelling::Upper, "a type");
-    let fields =
-        cx.items(inner, Place::Record, |cx, p| (p.as_rule() == Rule::param).then(|| param(cx, p)));
+    let fields = cx
+        .items(inner, BodyKind::Record, |cx, p| (p.as_rule() == Rule::param).then(|| param(cx, p)));
     Record { name, fields }
 }
 
@@ -49,7 +49,7 @@ fn enumeration(cx: &mut Cx<'_>, pair: P<'_>) -> Enum {
     let mut inner = parts(pair);
     let name = inner.next().expect("an enum has a name");
     let name = cx.declared(&name, Spelling::Upper, "an enum");
-    let names = cx.items(inner, Place::Enum, |cx, p| {
+    let names = cx.items(inner, BodyKind::Enum, |cx, p| {
         let name = p.into_inner().next()?;
         Some(cx.declared(&name, Spelling::Lower, "an enum's value"))
     });
@@ -218,7 +218,7 @@ pub(super) fn client(cx: &mut Cx<'_>, pair: P<'_>) -> Client {
     let mut inner = parts(pair);
     let name = inner.next().expect("a client has a name");
     let name = cx.declared(&name, Spelling::Lower, "a client");
-    let options = cx.items(inner, Place::Client, |cx, p| {
+    let options = cx.items(inner, BodyKind::Client, |cx, p| {
         (p.as_rule() == Rule::client_option).then(|| client_option(cx, p))
     });
     Client { name, options }

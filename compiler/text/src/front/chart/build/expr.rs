@@ -16,7 +16,7 @@ use std::iter::Peekable;
 const MAX_HEIGHT: usize = 120;
 
 /// An expression with its height and its span including parentheses.
-struct Tall {
+struct ExprWithHeight {
     expr: Expr,
     height: usize,
     outer: Span,
@@ -69,7 +69,7 @@ impl Cx<'_> {
         exprs.map(|p| self.expr(p)).collect()
     }
 
-    fn grow(&mut self, kind: ExprKind, span: Span, below: usize) -> Tall {
+    fn grow(&mut self, kind: ExprKind, span: Span, below: usize) -> ExprWithHeight {
         let mut height = below + 1;
         let mut kind = kind;
         if height > MAX_HEIGHT {
@@ -81,10 +81,10 @@ impl Cx<'_> {
             kind = ExprKind::Bad;
             height = 1;
         }
-        Tall { expr: Expr { kind, span }, height, outer: span }
+        ExprWithHeight { expr: Expr { kind, span }, height, outer: span }
     }
 
-    fn tall(&mut self, pair: Pair<'_, Rule>) -> Tall {
+    fn tall(&mut self, pair: Pair<'_, Rule>) -> ExprWithHeight {
         let mut heads = Vec::new();
         let mut last = None;
         for part in pair.into_inner() {
@@ -109,13 +109,13 @@ impl Cx<'_> {
         result
     }
 
-    fn chain(&mut self, pair: Pair<'_, Rule>) -> Tall {
+    fn chain(&mut self, pair: Pair<'_, Rule>) -> ExprWithHeight {
         let mut tokens = pair.into_inner().peekable();
         self.climb(&mut tokens, Binding::If)
     }
 
     /// Parses operands and operators that bind at least as tightly as `least`.
-    fn climb(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
+    fn climb(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> ExprWithHeight {
         self.depth += 1;
         let tall = if self.depth > MAX_HEIGHT {
             let span = tokens.peek().map_or(self.range(0, 0), |t| self.span(t));
@@ -128,7 +128,7 @@ impl Cx<'_> {
         tall
     }
 
-    fn operators(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
+    fn operators(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> ExprWithHeight {
         let mut left = self.prefixed(tokens, least);
         while let Some(token) = tokens.peek() {
             if token.as_rule() != Rule::infix {
@@ -168,7 +168,7 @@ impl Cx<'_> {
         left
     }
 
-    fn prefixed(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> Tall {
+    fn prefixed(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> ExprWithHeight {
         let Some(first) = tokens.next() else {
             return self.grow(ExprKind::Bad, self.range(0, 0), 0);
         };
@@ -191,7 +191,7 @@ impl Cx<'_> {
         self.grow(kind, span, operand.height)
     }
 
-    fn postfixes(&mut self, mut left: Tall, tokens: &mut Tokens<'_>) -> Tall {
+    fn postfixes(&mut self, mut left: ExprWithHeight, tokens: &mut Tokens<'_>) -> ExprWithHeight {
         while let Some(token) = tokens.peek() {
             if !matches!(token.as_rule(), Rule::field | Rule::index) {
                 break;
@@ -226,7 +226,7 @@ impl Cx<'_> {
         left
     }
 
-    fn primary(&mut self, pair: Pair<'_, Rule>) -> Tall {
+    fn primary(&mut self, pair: Pair<'_, Rule>) -> ExprWithHeight {
         let span = self.span(&pair);
         let mut below = 0;
         let kind = match pair.as_rule() {
@@ -240,7 +240,7 @@ impl Cx<'_> {
             Rule::paren => {
                 let inner = pair.into_inner().find(|p| p.as_rule() == Rule::expr);
                 let inner = self.tall(inner.expect("parentheses hold an expression"));
-                return Tall { outer: span, ..inner };
+                return ExprWithHeight { outer: span, ..inner };
             }
             Rule::named | Rule::in_call => {
                 let mut inner = pair.into_inner();
@@ -253,16 +253,18 @@ impl Cx<'_> {
                         ExprKind::Bad
                     }
                     None => ExprKind::Name(ident.node),
-                    Some(arguments) => {
-                        ExprKind::Call(ident, self.talls(arguments.into_inner(), &mut below))
-                    }
+                    Some(arguments) => ExprKind::Call(
+                        ident,
+                        self.exprs_with_height(arguments.into_inner(), &mut below),
+                    ),
                 }
             }
             Rule::list => self.list(pair.into_inner(), &mut below),
             Rule::map => {
                 let mut entries = Vec::new();
                 for entry in pair.into_inner().filter(|p| p.as_rule() == Rule::entry) {
-                    let mut both = self.talls(entry.into_inner(), &mut below).into_iter();
+                    let mut both =
+                        self.exprs_with_height(entry.into_inner(), &mut below).into_iter();
                     if let (Some(key), Some(value)) = (both.next(), both.next()) {
                         entries.push(Entry { key, value });
                     }
@@ -282,7 +284,9 @@ impl Cx<'_> {
             let mut parts = field.into_inner();
             let name = parts.next().expect("a field has a name");
             let name = self.ident(&name);
-            fields.extend(self.talls(parts, below).into_iter().map(|value| (name.clone(), value)));
+            fields.extend(
+                self.exprs_with_height(parts, below).into_iter().map(|value| (name.clone(), value)),
+            );
         }
         ExprKind::Record(name, fields)
     }
@@ -302,7 +306,7 @@ impl Cx<'_> {
                     for bound in parts.clone().filter(|p| p.as_rule() == Rule::name) {
                         name = Some(self.ident(&bound));
                     }
-                    let mut rest = self.talls(parts, below).into_iter();
+                    let mut rest = self.exprs_with_height(parts, below).into_iter();
                     if let (Some(item), Some(name), Some(source)) = (items.pop(), name, rest.next())
                     {
                         return ExprKind::Comprehension {
@@ -319,7 +323,7 @@ impl Cx<'_> {
         ExprKind::List(items)
     }
 
-    fn talls(&mut self, pairs: Pairs<'_, Rule>, below: &mut usize) -> Vec<Expr> {
+    fn exprs_with_height(&mut self, pairs: Pairs<'_, Rule>, below: &mut usize) -> Vec<Expr> {
         let mut all = Vec::new();
         for pair in pairs.filter(|p| p.as_rule() == Rule::expr) {
             let one = self.tall(pair);

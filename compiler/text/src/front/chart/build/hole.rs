@@ -142,7 +142,7 @@ pub(super) fn close_of(bytes: &[u8], escaped: bool) -> Option<usize> {
 
 impl Paired {
     /// Pairs the braces of the line, starting at `from`.
-    pub(super) fn of(bytes: &[u8], from: usize) -> Self {
+    pub(super) fn new(bytes: &[u8], from: usize) -> Self {
         let mut pairs = Vec::new();
         let mut open = Vec::new();
         for (i, byte) in bytes.iter().enumerate().skip(from) {

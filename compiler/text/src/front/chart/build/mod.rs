@@ -21,11 +21,11 @@ mod test;
 
 pub(super) use expr::just as just_expr;
 
+use super::expected;
 use super::grammar::Rule;
-use super::recover::{self, Place};
+use super::recover::{self, BodyKind};
 use super::scan::Comment as Token;
-use super::slips;
-use super::words;
+use super::typos;
 use crate::diagnostic::Diagnostic;
 use crate::rules::syntax::RULE as SYNTAX;
 use crate::span::{FileId, Ident, Span};
@@ -203,7 +203,7 @@ impl<'s> Cx<'s> {
     pub(super) fn items<'i, T>(
         &mut self,
         pairs: impl IntoIterator<Item = Pair<'i, Rule>>,
-        place: Place,
+        place: BodyKind,
         mut build: impl FnMut(&mut Self, Pair<'i, Rule>) -> Option<T>,
     ) -> Vec<syntax::Noted<T>> {
         let mut items = Vec::new();
@@ -218,11 +218,11 @@ impl<'s> Cx<'s> {
             ) {
                 continue;
             }
-            let bad = words::is_bad(rule);
+            let bad = expected::is_bad(rule);
             if bad && !was_bad {
                 let span = self.span(&pair);
                 recover::report(self, place, previous, span);
-                slips::report(self, place, span);
+                typos::report(self, place, span);
             }
             was_bad = bad && place.joins();
             let syntax::Noted { trivia, doc, node, span } = self.noted(pair, &mut build);
@@ -236,7 +236,7 @@ impl<'s> Cx<'s> {
     pub(super) fn body<'i, T>(
         &mut self,
         pairs: Pairs<'i, Rule>,
-        place: Place,
+        place: BodyKind,
         build: impl FnMut(&mut Self, Pair<'i, Rule>) -> Option<T>,
     ) -> Body<T> {
         let end = pairs.clone().next_back().map_or(0, |p| p.as_span().start());
@@ -281,7 +281,7 @@ pub(super) struct Body<T> {
 /// The whole file.
 pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
     let id = cx.origin.file;
-    let body = cx.body(pair.into_inner(), Place::Top, |cx, pair| Some(declare::item(cx, pair)));
+    let body = cx.body(pair.into_inner(), BodyKind::Top, |cx, pair| Some(declare::item(cx, pair)));
     syntax::File { items: body.items, end: body.end, ..syntax::File::new(id) }
 }
 

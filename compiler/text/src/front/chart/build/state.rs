@@ -4,7 +4,7 @@ use super::declare::{param, params};
 use super::name::Spelling;
 use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::span::{Ident, Spanned};
 use crate::syntax::{
     Allow, Deadline, Done, EventPattern, Expr, From, History, Initial, Limit, Line, LineKind, May,
@@ -38,7 +38,7 @@ impl Cx<'_> {
             }
             Rule::limits => {
                 let inner = parts(pair);
-                StateItem::Limits(self.items(inner, Place::Limits, |cx, p| {
+                StateItem::Limits(self.items(inner, BodyKind::Limits, |cx, p| {
                     (p.as_rule() == Rule::limit).then(|| limit(cx, p))
                 }))
             }
@@ -117,7 +117,7 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
             Rule::state_body => {
                 let span = cx.span(&part);
                 let inner =
-                    cx.body(part.into_inner(), Place::State, |cx, p| Some(cx.state_item(p)));
+                    cx.body(part.into_inner(), BodyKind::State, |cx, p| Some(cx.state_item(p)));
                 body = Some(StateBody { items: inner.items, end: inner.end, span });
             }
             _ => {}
@@ -268,7 +268,7 @@ fn from(cx: &mut Cx<'_>, pair: P<'_>) -> From {
     let mut body = pair.into_inner();
     while body.next().is_some_and(|p| p.as_rule() != Rule::open_brace) {}
     let lines =
-        cx.body(body, Place::From, |cx, p| (p.as_rule() != Rule::bad_item).then(|| line(cx, p)));
+        cx.body(body, BodyKind::From, |cx, p| (p.as_rule() != Rule::bad_item).then(|| line(cx, p)));
     From { states: named, except, lines: lines.items, end: lines.end, span }
 }
 

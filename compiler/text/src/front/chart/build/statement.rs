@@ -2,7 +2,7 @@
 
 use super::{Cx, first_of};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::span::Ident;
 use crate::syntax::{Action, Block, Expr, Noted, Template};
 use pest::iterators::Pair;
@@ -15,19 +15,19 @@ const MAX_ELSE: usize = 64;
 impl Cx<'_> {
     /// `Rule::statements` of a step, with the comments after the last.
     pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Action> {
-        self.body(pair.into_inner(), Place::Code, action)
+        self.body(pair.into_inner(), BodyKind::Code, action)
     }
 
     /// `Rule::statements` or `Rule::block` of a branch or a loop.
     fn inner(&mut self, pair: P<'_>) -> Vec<Noted<Action>> {
-        let place = if pair.as_rule() == Rule::block { Place::Actions } else { Place::Code };
+        let place = if pair.as_rule() == Rule::block { BodyKind::Actions } else { BodyKind::Code };
         self.items(pair.into_inner(), place, action)
     }
 
     /// `Rule::block`.
     pub(super) fn block(&mut self, pair: P<'_>) -> Block {
         let span = self.span(&pair);
-        Block { actions: self.items(pair.into_inner(), Place::Actions, action), span }
+        Block { actions: self.items(pair.into_inner(), BodyKind::Actions, action), span }
     }
 }
 

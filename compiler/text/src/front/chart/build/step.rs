@@ -4,11 +4,11 @@ use super::declare::type_expr;
 use super::name::Spelling;
 use super::{Cx, child, parts};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::span::Spanned;
 use crate::syntax::{
-    Ask, AskElse, Each, EventPattern, FailWord, Forward, Given, Lost, Noted, Outcome, OutcomeKind,
-    Path, Policy, Run, Step, StepItem, StepKind, Tail, Trivia,
+    Ask, AskElse, Each, EventPattern, FailWord, Forward, Lost, Noted, Outcome, OutcomeKind,
+    ParamArgument, Path, Policy, Run, Step, StepItem, StepKind, Tail, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -16,7 +16,7 @@ type P<'i> = Pair<'i, Rule>;
 
 /// The parts of the first line of a step, whatever its kind.
 #[derive(Default)]
-struct Head {
+struct StepHead {
     names: Vec<crate::span::Ident>,
     renamed: Vec<crate::span::Ident>,
     path: Option<Path>,
@@ -24,7 +24,7 @@ struct Head {
     text: Option<crate::syntax::Template>,
     on: Option<EventPattern>,
     always: bool,
-    params: Vec<Given>,
+    params: Vec<ParamArgument>,
     at_entry: bool,
     forward: Forward,
     otherwise: Option<AskElse>,
@@ -35,7 +35,7 @@ impl Cx<'_> {
     /// A step of any kind.
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
-        let mut head = Head::default();
+        let mut head = StepHead::default();
         let (mut client, mut guard, mut then, mut each) = (None, None, None, None);
         let (mut items, mut end) = (Vec::new(), Vec::new());
         for part in pair.into_inner() {
@@ -69,8 +69,8 @@ impl Cx<'_> {
                     end = body.end;
                 }
                 Rule::step_body => {
-                    let body =
-                        self.body(part.into_inner(), Place::Step, |cx, p| Some(step_item(cx, p)));
+                    let body = self
+                        .body(part.into_inner(), BodyKind::Step, |cx, p| Some(step_item(cx, p)));
                     items = body.items;
                     end = body.end;
                 }
@@ -127,7 +127,7 @@ impl Cx<'_> {
         }
     }
 
-    fn params_given(&mut self, pair: P<'_>) -> Vec<Given> {
+    fn params_given(&mut self, pair: P<'_>) -> Vec<ParamArgument> {
         let given = pair.into_inner().filter(|p| p.as_rule() == Rule::run_arg);
         given
             .map(|argument| {
@@ -139,7 +139,7 @@ impl Cx<'_> {
                         _ => {}
                     }
                 }
-                Given { name, value: value.expect("an argument has a value") }
+                ParamArgument { name, value: value.expect("an argument has a value") }
             })
             .collect()
     }

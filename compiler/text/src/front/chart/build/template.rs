@@ -124,7 +124,7 @@ impl Cx<'_> {
                         parts.add(self, part);
                         i = close + 1;
                     } else {
-                        paired.get_or_insert_with(|| Paired::of(bytes, i));
+                        paired.get_or_insert_with(|| Paired::new(bytes, i));
                         parts.add(self, self.stray("{", raw, at + i));
                         i += 1;
                     }

@@ -2,10 +2,11 @@
 
 use super::{Cx, child, first_of};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::Place;
+use crate::front::chart::recover::BodyKind;
 use crate::span::{Ident, Spanned};
 use crate::syntax::{
-    Asked, Expectation, Expr, GivenFunction, Path, Said, Scenario, TestItem, Told, Why,
+    Assertion, Expectation, Expr, FailureReason, GivenFunction, Path, Scenario, StepRef,
+    TestAnswer, TestItem,
 };
 use pest::iterators::Pair;
 
@@ -25,7 +26,7 @@ pub(super) fn scenario(cx: &mut Cx<'_>, pair: P<'_>) -> Scenario {
         }
     }
     let end = body.last().map_or(0, |last| last.as_span().start());
-    let items = cx.items(body, Place::Test, |cx, pair| Some(item(cx, pair)));
+    let items = cx.items(body, BodyKind::Test, |cx, pair| Some(item(cx, pair)));
     let end = cx.rest(end);
     Scenario { name, chart, items, end }
 }
@@ -34,9 +35,9 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
     let span = cx.span(&pair);
     let made = match pair.as_rule() {
         Rule::given => given(cx, pair),
-        Rule::test_at => Some(TestItem::At(Parts::of(cx, pair).paths)),
+        Rule::test_at => Some(TestItem::At(Parts::from_pair(cx, pair).paths)),
         Rule::test_send => {
-            let parts = Parts::of(cx, pair);
+            let parts = Parts::from_pair(cx, pair);
             let arguments = parts.arguments.unwrap_or_default();
             parts.paths.into_iter().next().map(|event| TestItem::Send(event, arguments))
         }
@@ -54,11 +55,11 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
         Rule::test_wait => Some(TestItem::Wait(cx.expr(child(pair, Rule::expr)))),
         Rule::answers => answers(cx, pair),
         Rule::fails => {
-            let Parts { asked, why, .. } = Parts::of(cx, pair);
+            let Parts { asked, why, .. } = Parts::from_pair(cx, pair);
             asked.zip(why).map(|(step, why)| TestItem::Fails(step, why))
         }
         Rule::returned => {
-            let Parts { paths, expr, why, .. } = Parts::of(cx, pair);
+            let Parts { paths, expr, why, .. } = Parts::from_pair(cx, pair);
             match (paths.into_iter().next(), expr, why) {
                 (Some(tool), Some(value), _) => Some(TestItem::Returns(tool, value)),
                 (Some(tool), None, Some(why)) => Some(TestItem::ToolFails(tool, why)),
@@ -75,17 +76,17 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
 #[derive(Default)]
 struct Parts {
     name: Option<Ident>,
-    asked: Option<Asked>,
+    asked: Option<StepRef>,
     paths: Vec<Path>,
     arguments: Option<Vec<Expr>>,
     expr: Option<Expr>,
     text: Option<Spanned<String>>,
-    why: Option<Why>,
+    why: Option<FailureReason>,
     is_only: bool,
 }
 
 impl Parts {
-    fn of(cx: &mut Cx<'_>, pair: P<'_>) -> Self {
+    fn from_pair(cx: &mut Cx<'_>, pair: P<'_>) -> Self {
         let mut parts = Self::default();
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -105,11 +106,11 @@ impl Parts {
     }
 }
 
-fn why(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Why> {
+fn why(cx: &mut Cx<'_>, pair: P<'_>) -> Option<FailureReason> {
     let part = pair.into_inner().next()?;
     Some(match part.as_rule() {
-        Rule::name => Why::Kind(cx.ident(&part)),
-        _ => Why::Text(cx.plain_text(&part)),
+        Rule::name => FailureReason::Kind(cx.ident(&part)),
+        _ => FailureReason::Text(cx.plain_text(&part)),
     })
 }
 
@@ -127,7 +128,7 @@ fn given(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
         let (name, value) = assign(cx, what);
         return Some(TestItem::Given(name, value));
     }
-    let Parts { name, arguments, expr, why, .. } = Parts::of(cx, what);
+    let Parts { name, arguments, expr, why, .. } = Parts::from_pair(cx, what);
     let result = match (expr, why) {
         (Some(value), _) => Ok(value),
         (None, Some(why)) => Err(why),
@@ -136,7 +137,7 @@ fn given(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
     Some(TestItem::GivenFunction(GivenFunction { name: name?, arguments, result }))
 }
 
-fn asked(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Asked> {
+fn asked(cx: &mut Cx<'_>, pair: P<'_>) -> Option<StepRef> {
     let (mut path, mut element) = (Vec::new(), None);
     for part in pair.into_inner() {
         match part.as_rule() {
@@ -146,7 +147,7 @@ fn asked(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Asked> {
         }
     }
     let step = path.pop()?;
-    Some(Asked { path, step, element })
+    Some(StepRef { path, step, element })
 }
 
 fn answers(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
@@ -155,13 +156,13 @@ fn answers(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::asked => step = asked(cx, part),
-            Rule::line_string => said = Some(Said::Text(cx.plain_text(&part))),
+            Rule::line_string => said = Some(TestAnswer::Text(cx.plain_text(&part))),
             Rule::option_use => {
-                let Parts { paths, arguments, .. } = Parts::of(cx, part);
+                let Parts { paths, arguments, .. } = Parts::from_pair(cx, part);
                 let option = paths.into_iter().next()?;
-                said = Some(Said::Option(option, arguments.unwrap_or_default()));
+                said = Some(TestAnswer::Option(option, arguments.unwrap_or_default()));
             }
-            Rule::expr => said = Some(Said::Value(cx.expr(part))),
+            Rule::expr => said = Some(TestAnswer::Value(cx.expr(part))),
             _ => {}
         }
     }
@@ -176,27 +177,30 @@ fn expectation(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Expectation> {
         match rule {
             Rule::kw_expect => {}
             Rule::kw_not => negated = true,
-            Rule::expr => what = Some(Told::Holds(cx.expr(part))),
+            Rule::expr => what = Some(Assertion::Holds(cx.expr(part))),
             Rule::told_ended => {
                 let status = part.into_inner().find(|p| p.as_rule() == Rule::end_status);
                 let status = status.map(|p| Spanned::new(p.as_str().to_owned(), cx.span(&p)));
-                what = Some(Told::Ended(status));
+                what = Some(Assertion::Ended(status));
             }
             Rule::told_text => {
                 let is_prompt = part.clone().into_inner().any(|p| p.as_rule() == Rule::prompt_of);
-                let Parts { name, text, .. } = Parts::of(cx, part);
+                let Parts { name, text, .. } = Parts::from_pair(cx, part);
                 let (name, text) = (name?, text?);
-                what =
-                    Some(if is_prompt { Told::Prompt(name, text) } else { Told::Text(name, text) });
+                what = Some(if is_prompt {
+                    Assertion::Prompt(name, text)
+                } else {
+                    Assertion::Text(name, text)
+                });
             }
             _ => {
-                let Parts { name, mut paths, arguments, is_only, .. } = Parts::of(cx, part);
+                let Parts { name, mut paths, arguments, is_only, .. } = Parts::from_pair(cx, part);
                 what = Some(match rule {
-                    Rule::told_at => Told::At(paths),
-                    Rule::told_offered => Told::Offered(paths, is_only),
-                    Rule::told_denied => Told::Denied(paths.pop()),
-                    Rule::told_called => Told::Called(paths.pop()?, arguments),
-                    _ => Told::Asked(name?),
+                    Rule::told_at => Assertion::At(paths),
+                    Rule::told_offered => Assertion::Offered(paths, is_only),
+                    Rule::told_denied => Assertion::Denied(paths.pop()),
+                    Rule::told_called => Assertion::Called(paths.pop()?, arguments),
+                    _ => Assertion::Asked(name?),
                 });
             }
         }

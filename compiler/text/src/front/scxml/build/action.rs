@@ -1,7 +1,7 @@
 //! Executable content.
 
-use super::super::convert::{At, Value, fails, literal, shown, text_value};
-use super::super::document::{Act, ActKind, Event, Payload};
+use super::super::convert::{ExprContext, Value, fails, literal, shown, text_value};
+use super::super::document::{ActKind, Event, Executable, Payload};
 use super::super::script::Expr as Script;
 use super::{Builder, comments, noted, path};
 use crate::span::{Ident, Span};
@@ -9,13 +9,23 @@ use crate::syntax::{Action, Block, Entry, Expr, ExprKind, Noted, Template, Templ
 
 impl Builder<'_, '_> {
     /// A block of executable content.
-    pub(super) fn actions(&mut self, acts: &[Act], at: &mut At, span: Span) -> Block {
+    pub(super) fn actions(
+        &mut self,
+        acts: &[Executable],
+        at: &mut ExprContext,
+        span: Span,
+    ) -> Block {
         let mut actions = Vec::new();
         self.acts(acts, at, &mut actions);
         Block { actions, span }
     }
 
-    pub(super) fn acts(&mut self, acts: &[Act], at: &mut At, to: &mut Vec<Noted<Action>>) {
+    pub(super) fn acts(
+        &mut self,
+        acts: &[Executable],
+        at: &mut ExprContext,
+        to: &mut Vec<Noted<Action>>,
+    ) {
         for act in acts {
             let first = to.len();
             self.act(act, at, to);
@@ -25,7 +35,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn act(&mut self, act: &Act, at: &mut At, to: &mut Vec<Noted<Action>>) {
+    fn act(&mut self, act: &Executable, at: &mut ExprContext, to: &mut Vec<Noted<Action>>) {
         let span = act.span;
         match &act.kind {
             ActKind::Assign(place, value) => self.assign(place, value, span, at, to),
@@ -53,7 +63,7 @@ impl Builder<'_, '_> {
         place: &Script,
         value: &Script,
         span: Span,
-        at: &At,
+        at: &ExprContext,
         to: &mut Vec<Noted<Action>>,
     ) {
         let value = self.converter().value(value, at);
@@ -66,7 +76,7 @@ impl Builder<'_, '_> {
         place: &Script,
         value: Value,
         span: Span,
-        at: &At,
+        at: &ExprContext,
         to: &mut Vec<Noted<Action>>,
     ) {
         match self.converter().assignment(place, value, at) {
@@ -83,7 +93,7 @@ impl Builder<'_, '_> {
         &mut self,
         event: &Event,
         data: Option<&Payload>,
-        at: &At,
+        at: &ExprContext,
     ) -> Vec<Expr> {
         match data {
             Some(data) => vec![self.payload(data, at)],
@@ -95,7 +105,7 @@ impl Builder<'_, '_> {
     }
 
     /// The data as one value.
-    pub(super) fn payload(&mut self, data: &Payload, at: &At) -> Expr {
+    pub(super) fn payload(&mut self, data: &Payload, at: &ExprContext) -> Expr {
         match data {
             Payload::Value(value) => self.converter().value(value, at).expr,
             Payload::Fields(fields, span) => {

@@ -1,8 +1,8 @@
 //! Builds the chart: its declarations, and everything else as items of the root.
 
-use super::super::convert::At;
+use super::super::convert::ExprContext;
 use super::super::document::Document;
-use super::super::invoke::{Family, Given};
+use super::super::invoke::{Family, PassedParam};
 use super::super::kinds::{Class, Kinds};
 use super::super::scope::event_names;
 use super::{Builder, Inside, MOST, SPREAD, apart, comments, noted, path};
@@ -22,7 +22,7 @@ pub(in crate::front::scxml) fn file(
     findings: &mut Vec<Diagnostic>,
 ) -> File {
     let (mut items, mut left) = (Vec::new(), (MOST, SPREAD));
-    chart(Family::of(document, &BTreeMap::new()), &mut left, findings, &mut items);
+    chart(Family::new(document, &BTreeMap::new()), &mut left, findings, &mut items);
     File { items, end: comments(&document.after), ..File::new(id) }
 }
 
@@ -35,7 +35,7 @@ fn chart(
 ) {
     let document = family.scope.document;
     let params = family.children.iter().map(|child| child.scope.params()).collect();
-    let (scope, inside) = (family.scope, Inside::of(document));
+    let (scope, inside) = (family.scope, Inside::new(document));
     let (more, spread) = *left;
     let mut builder = Builder { document, scope, params, findings, left: more, spread, inside };
     // Loops may add variables, so the body comes first.
@@ -78,7 +78,7 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
 }
 
 /// The param for a value that the invoking document passes.
-fn param(given: &Given, span: Span) -> ChartItem {
+fn param(given: &PassedParam, span: Span) -> ChartItem {
     ChartItem::Variable(Variable {
         renamed: Vec::new(),
         kind: VariableKind::Param,
@@ -121,7 +121,7 @@ impl Builder<'_, '_> {
                 // A value that may fail is assigned in a block at the start of the run.
                 Some(_) if variable.late => Expr { kind: ExprKind::None, span },
                 Some(written) => {
-                    let at = At { before: Some(nth), ..At::state(0) };
+                    let at = ExprContext { before: Some(nth), ..ExprContext::state(0) };
                     self.converter().value(written, &at).expr
                 }
                 None if kinds == Kinds::INT => Expr { kind: ExprKind::Int(0), span },
@@ -150,7 +150,7 @@ impl Builder<'_, '_> {
             let Some(data) = variable.data.filter(|_| variable.late) else { continue };
             let Some(written) = &document.data[data].value else { continue };
             let (name, span) = (variable.name.clone(), variable.span);
-            let at = At { before: Some(nth), ..At::state(0) };
+            let at = ExprContext { before: Some(nth), ..ExprContext::state(0) };
             let value = self.converter().value(written, &at).expr;
             let action = Action::Assign(Ident::new(name, span), value);
             let block =
@@ -202,12 +202,12 @@ impl Builder<'_, '_> {
             items.extend(self.history(*child));
         }
         for block in &state.enter {
-            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            let body = self.actions(&block.body, &mut ExprContext::state(nth), block.span);
             items.push(noted(StateItem::Enter(body), block.span, &block.before));
         }
         items.extend(self.done_data(nth));
         for block in &state.exit {
-            let body = self.actions(&block.body, &mut At::state(nth), block.span);
+            let body = self.actions(&block.body, &mut ExprContext::state(nth), block.span);
             items.push(noted(StateItem::Exit(body), block.span, &block.before));
         }
         for (invoke, written) in document.invokes.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! `<invoke>`.
 
-use super::super::convert::{At, Brings, Converter, call, fails};
-use super::super::script::{Expr as Script, Kind};
+use super::super::convert::{Brings, Converter, ExprContext, call, fails};
+use super::super::script::{Expr as Script, ScriptExprKind};
 use super::{Builder, noted};
 use crate::rules::{left_out, outside_subset};
 use crate::span::{Ident, Span};
 use crate::syntax::{
-    Done, EventPattern, Expr, ExprKind, Forward, Given, Noted, Path, Run, StateItem, Step,
+    Done, EventPattern, Expr, ExprKind, Forward, Noted, ParamArgument, Path, Run, StateItem, Step,
     StepKind, TemplatePart,
 };
 
@@ -18,7 +18,7 @@ impl Builder<'_, '_> {
     pub(super) fn invoke(&mut self, nth: usize) -> Noted<StateItem> {
         let document = self.document;
         let invoke = &document.invokes[nth];
-        let at = At::state(invoke.state);
+        let at = ExprContext::state(invoke.state);
         let mut arguments = Vec::new();
         // The guard first computes all values that can fail: a failure prevents the invocation and raises `error.execution`.
         let mut tried = Vec::new();
@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
             if !is_safe(&value) {
                 tried.push(value.clone());
             }
-            arguments.push(Given { name: Some(Ident::new(param, name.span)), value });
+            arguments.push(ParamArgument { name: Some(Ident::new(param, name.span)), value });
         }
         let guard = (!tried.is_empty()).then(|| computes(tried, invoke.span));
         let forward = if invoke.forward.is_some() { Forward::All } else { Forward::Nothing };
@@ -118,27 +118,27 @@ impl Builder<'_, '_> {
 /// The variable in which a location lies.
 fn root(place: &Script) -> Option<&str> {
     match &place.kind {
-        Kind::Name(name) => Some(name),
-        Kind::Member(of, _) | Kind::Index(of, _) => root(of),
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Call(..)
-        | Kind::Not(_)
-        | Kind::Negate(_)
-        | Kind::Number(_)
-        | Kind::Typeof(_)
-        | Kind::Binary(..)
-        | Kind::Compare(..)
-        | Kind::And(..)
-        | Kind::Or(..)
-        | Kind::Nullish(..)
-        | Kind::If(..)
-        | Kind::Array(_)
-        | Kind::Object(_)
-        | Kind::Faulty(_) => None,
+        ScriptExprKind::Name(name) => Some(name),
+        ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) => root(of),
+        ScriptExprKind::None
+        | ScriptExprKind::Bool(_)
+        | ScriptExprKind::Int(_)
+        | ScriptExprKind::Float(_)
+        | ScriptExprKind::Text(_)
+        | ScriptExprKind::Call(..)
+        | ScriptExprKind::Not(_)
+        | ScriptExprKind::Negate(_)
+        | ScriptExprKind::Number(_)
+        | ScriptExprKind::Typeof(_)
+        | ScriptExprKind::Binary(..)
+        | ScriptExprKind::Compare(..)
+        | ScriptExprKind::And(..)
+        | ScriptExprKind::Or(..)
+        | ScriptExprKind::Nullish(..)
+        | ScriptExprKind::If(..)
+        | ScriptExprKind::Array(_)
+        | ScriptExprKind::Object(_)
+        | ScriptExprKind::Faulty(_) => None,
     }
 }
 

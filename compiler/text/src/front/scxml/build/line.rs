@@ -1,7 +1,7 @@
 //! Transitions.
 
-use super::super::convert::{At, Brings};
-use super::super::document::{Descriptor, Kind, Transition, dotted, walk};
+use super::super::convert::{Brings, ExprContext};
+use super::super::document::{Descriptor, ScxmlStateKind, Transition, dotted, walk};
 use super::super::reads::{reads_data, reads_name};
 use super::super::scope::{Scope, event_names};
 use super::invoke::Pattern;
@@ -47,7 +47,7 @@ impl Builder<'_, '_> {
         let mut seen: Vec<String> = Vec::new();
         for descriptor in events {
             let patterns = self.patterns(source, descriptor, written);
-            if patterns.len() > FEW && !self.spreads(patterns.len(), written.span) {
+            if patterns.len() > FEW && !self.take_spread(patterns.len(), written.span) {
                 return lines;
             }
             for (pattern, brings, word) in patterns {
@@ -57,12 +57,12 @@ impl Builder<'_, '_> {
                 if seen.len() < 100 {
                     seen.push(word.clone());
                 }
-                if !self.affords(size, written.span) {
+                if !self.take_budget(size, written.span) {
                     return lines;
                 }
                 let named = named(&pattern, &word, &self.scope);
                 let inside = named.is_none() && self.may_be_inside(&pattern, &word);
-                let at = At { brings, named, inside, ..At::state(source) };
+                let at = ExprContext { brings, named, inside, ..ExprContext::state(source) };
                 let tail = self.tail(source, written, at);
                 let before = if lines.is_empty() { &written.before[..] } else { &[] };
                 let line = Line { kind: LineKind::On(pattern), tail };
@@ -215,7 +215,7 @@ impl Builder<'_, '_> {
             self.findings.push(left_out::idle(written.span));
             return None;
         }
-        let at = At { brings: Brings::Eventless, ..At::state(source) };
+        let at = ExprContext { brings: Brings::Eventless, ..ExprContext::state(source) };
         let mut tail = self.tail(source, written, at);
         let always = Expr { kind: ExprKind::Bool(true), span: written.span };
         let test = tail.guard.take().unwrap_or(always);
@@ -223,7 +223,7 @@ impl Builder<'_, '_> {
         Some(noted(StateItem::Line(line), written.span, &written.before))
     }
 
-    fn tail(&mut self, source: usize, written: &Transition, mut at: At) -> Tail {
+    fn tail(&mut self, source: usize, written: &Transition, mut at: ExprContext) -> Tail {
         let guard = written.cond.as_ref().map(|cond| self.converter().condition(cond, &at));
         let target = |id: &Ident| Target { path: self.path_of(source, id), arguments: Vec::new() };
         let targets: Vec<Target> = written.targets.iter().map(target).collect();
@@ -235,7 +235,7 @@ impl Builder<'_, '_> {
     /// Whether `reenter` is needed: an external transition into its own compound state exits that state.
     fn leaves(&self, source: usize, written: &Transition) -> bool {
         let state = &self.document.states[source];
-        let compound = state.kind == Kind::State && self.first_child(source).is_some();
+        let compound = state.kind == ScxmlStateKind::State && self.first_child(source).is_some();
         let below = |id: &Ident| {
             self.scope.state(&id.node).is_some_and(|to| self.document.is_below(to, source))
         };

@@ -53,7 +53,7 @@ struct Inside {
 }
 
 impl Inside {
-    fn of(document: &Document) -> Self {
+    fn new(document: &Document) -> Self {
         let mut raised = BTreeSet::new();
         for block in document.blocks() {
             walk(block, &mut |act| {
@@ -80,7 +80,7 @@ impl Builder<'_, '_> {
     }
 
     /// Takes `count` transitions from the budget for words that represent many events. Reports when the budget is used up, once.
-    fn spreads(&mut self, count: usize, span: Span) -> bool {
+    fn take_spread(&mut self, count: usize, span: Span) -> bool {
         let spreads = count <= self.spread;
         if !spreads && self.left > 0 {
             let message =
@@ -93,7 +93,7 @@ impl Builder<'_, '_> {
     }
 
     /// Takes `count` transitions and actions from the budget. Reports when it is used up, once.
-    fn affords(&mut self, count: usize, span: Span) -> bool {
+    fn take_budget(&mut self, count: usize, span: Span) -> bool {
         if self.left < count && self.left > 0 {
             let message = format!("this document comes to more than {MOST} lines and actions");
             self.findings.push(outside_subset::at(span, message));

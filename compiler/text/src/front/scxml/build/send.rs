@@ -1,6 +1,6 @@
 //! `<send>`.
 
-use super::super::convert::{At, call, text_value};
+use super::super::convert::{ExprContext, call, text_value};
 use super::super::document::{Delay, Send, To};
 use super::{Builder, noted, path};
 use crate::diagnostic::nearest;
@@ -9,7 +9,13 @@ use crate::span::{Ident, Span};
 use crate::syntax::{Action, Expr, ExprKind, Noted};
 
 impl Builder<'_, '_> {
-    pub(super) fn send(&mut self, send: &Send, span: Span, at: &At, to: &mut Vec<Noted<Action>>) {
+    pub(super) fn send(
+        &mut self,
+        send: &Send,
+        span: Span,
+        at: &ExprContext,
+        to: &mut Vec<Noted<Action>>,
+    ) {
         let arguments = self.arguments(&send.event, send.data.as_ref(), at);
         let after = send.delay.as_ref().map(|delay| self.delay(delay, at));
         let event = path(send.event.names.clone(), send.event.span);
@@ -49,7 +55,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn delay(&mut self, delay: &Delay, at: &At) -> Expr {
+    fn delay(&mut self, delay: &Delay, at: &ExprContext) -> Expr {
         match delay {
             Delay::Fixed(millis, span) => Expr { kind: ExprKind::Duration(*millis), span: *span },
             Delay::Computed(written) => {

@@ -1,7 +1,7 @@
 //! States and their default entries.
 
-use super::super::convert::At;
-use super::super::document::{Initial, Kind, Payload};
+use super::super::convert::ExprContext;
+use super::super::document::{Initial, Payload, ScxmlStateKind};
 use super::{Builder, comments, noted, path};
 use crate::span::{Ident, Span};
 use crate::syntax::{
@@ -14,11 +14,11 @@ impl Builder<'_, '_> {
     pub(super) fn state(&mut self, nth: usize) -> Option<StateItem> {
         let state = &self.document.states[nth];
         let kind = match state.kind {
-            Kind::Root | Kind::History { .. } => return None,
-            Kind::State => StateKind::State,
-            Kind::Parallel if self.first_child(nth).is_none() => StateKind::State,
-            Kind::Parallel => StateKind::Parallel,
-            Kind::Final => self.ending(nth),
+            ScxmlStateKind::Root | ScxmlStateKind::History { .. } => return None,
+            ScxmlStateKind::State => StateKind::State,
+            ScxmlStateKind::Parallel if self.first_child(nth).is_none() => StateKind::State,
+            ScxmlStateKind::Parallel => StateKind::Parallel,
+            ScxmlStateKind::Final => self.ending(nth),
         };
         let items = self.body(nth);
         let end = comments(&state.end);
@@ -30,7 +30,8 @@ impl Builder<'_, '_> {
     /// The first child that can be active.
     pub(super) fn first_child(&self, nth: usize) -> Option<usize> {
         let states = &self.document.states;
-        let active = |child: &&usize| !matches!(states[**child].kind, Kind::History { .. });
+        let active =
+            |child: &&usize| !matches!(states[**child].kind, ScxmlStateKind::History { .. });
         states[nth].children.iter().find(active).copied()
     }
 
@@ -47,7 +48,7 @@ impl Builder<'_, '_> {
     pub(super) fn initial(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
-        if !matches!(state.kind, Kind::Root | Kind::State) {
+        if !matches!(state.kind, ScxmlStateKind::Root | ScxmlStateKind::State) {
             return None;
         }
         if let Some(initial) = &state.initial {
@@ -66,7 +67,7 @@ impl Builder<'_, '_> {
     fn entered(&mut self, from: usize, initial: &Initial) -> Option<(Vec<Path>, Option<Block>)> {
         let targets: Vec<Path> = initial.targets.iter().map(|id| self.path_of(from, id)).collect();
         let actions = (!initial.body.is_empty())
-            .then(|| self.actions(&initial.body, &mut At::state(from), initial.span));
+            .then(|| self.actions(&initial.body, &mut ExprContext::state(from), initial.span));
         (!targets.is_empty()).then_some((targets, actions))
     }
 
@@ -74,7 +75,7 @@ impl Builder<'_, '_> {
     pub(super) fn history(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
-        let Kind::History { deep } = state.kind else { return None };
+        let ScxmlStateKind::History { deep } = state.kind else { return None };
         let parent = state.parent.unwrap_or_default();
         let written = state.initial.as_ref();
         let (default, actions) = match written {
@@ -98,7 +99,7 @@ impl Builder<'_, '_> {
         let (Some(done), Some(0)) = (&state.done, state.parent) else {
             return StateKind::Final(Vec::new(), Vec::new(), None);
         };
-        let value = self.payload(done, &At::state(nth));
+        let value = self.payload(done, &ExprContext::state(nth));
         let span = value.span;
         let ty = TypeExpr { kind: TypeKind::Name("Json".to_owned()), span };
         let data = Param { name: Ident::new("data".to_owned(), state.id.span), ty };
@@ -115,7 +116,7 @@ impl Builder<'_, '_> {
         };
         let parent = document.states[nth].parent?;
         let keeps = self.scope.done.get(&parent).copied()?;
-        let value = self.payload(done, &At::state(nth));
+        let value = self.payload(done, &ExprContext::state(nth));
         let name = Ident::new(self.scope.variables[keeps].name.clone(), span);
         Some(enter(Action::Assign(name, value), span))
     }

@@ -1,7 +1,7 @@
 //! Branches, loops and scripts.
 
-use super::super::convert::{At, Value, call};
-use super::super::document::{Act, ForEach};
+use super::super::convert::{ExprContext, Value, call};
+use super::super::document::{Executable, ForEach};
 use super::super::infer::items;
 use super::super::kinds::{Class, Kinds};
 use super::super::script::{Expr as Script, Statement, StatementKind};
@@ -13,9 +13,9 @@ use crate::syntax::{Action, BinaryOp, Expr, ExprKind, Noted};
 impl Builder<'_, '_> {
     pub(super) fn branches(
         &mut self,
-        branches: &[(Option<Script>, Vec<Act>)],
+        branches: &[(Option<Script>, Vec<Executable>)],
         span: Span,
-        at: &mut At,
+        at: &mut ExprContext,
         to: &mut Vec<Noted<Action>>,
     ) {
         let mut otherwise = Vec::new();
@@ -38,7 +38,7 @@ impl Builder<'_, '_> {
         &mut self,
         each: &ForEach,
         span: Span,
-        at: &mut At,
+        at: &mut ExprContext,
         to: &mut Vec<Noted<Action>>,
     ) {
         let source = listed(self.converter().value(&each.array, at));
@@ -80,7 +80,7 @@ impl Builder<'_, '_> {
     pub(super) fn statements(
         &mut self,
         statements: &[Statement],
-        at: &mut At,
+        at: &mut ExprContext,
         to: &mut Vec<Noted<Action>>,
     ) {
         for statement in statements {

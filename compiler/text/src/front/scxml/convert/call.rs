@@ -1,9 +1,9 @@
 //! Calls.
 
-use super::{At, Converter, Value, call, fails, number, value};
+use super::{Converter, ExprContext, Value, call, fails, number, value};
 use crate::diagnostic::near;
 use crate::front::scxml::kinds::{Class, Kinds};
-use crate::front::scxml::script::{Expr as Script, Kind};
+use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::rules::faulty_expression;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -14,9 +14,9 @@ impl Converter<'_, '_> {
         function: &Script,
         arguments: &[Script],
         span: Span,
-        at: &At,
+        at: &ExprContext,
     ) -> Value {
-        if let Kind::Name(name) = &function.kind {
+        if let ScriptExprKind::Name(name) = &function.kind {
             return match (name.as_str(), arguments) {
                 ("In", [one]) => self.in_state(one, span, at),
                 ("Number" | "parseFloat", [one]) => number(self.value(one, at)),
@@ -31,8 +31,8 @@ impl Converter<'_, '_> {
                 _ => self.refuse(span, &format!("the function `{name}` is not translated")),
             };
         }
-        if let Kind::Member(of, method) = &function.kind
-            && let Kind::Name(owner) = &of.kind
+        if let ScriptExprKind::Member(of, method) = &function.kind
+            && let ScriptExprKind::Name(owner) = &of.kind
             && self.scope.variable(owner).is_none()
         {
             match (owner.as_str(), method.node.as_str(), arguments) {
@@ -54,7 +54,7 @@ impl Converter<'_, '_> {
         self.refuse(span, "this function is not translated")
     }
 
-    fn math(&mut self, name: &str, arguments: &[Script], span: Span, at: &At) -> Value {
+    fn math(&mut self, name: &str, arguments: &[Script], span: Span, at: &ExprContext) -> Value {
         let all: Vec<Value> = arguments.iter().map(|a| self.number(a, at)).collect();
         let typed = all.iter().all(|a| a.class != Class::Json);
         let joint = all.iter().fold(Kinds::NEVER, |k, a| k.or(a.kinds));
@@ -108,8 +108,8 @@ impl Converter<'_, '_> {
     }
 
     /// `In('s')`.
-    fn in_state(&mut self, id: &Script, span: Span, at: &At) -> Value {
-        let Kind::Text(name) = &id.kind else {
+    fn in_state(&mut self, id: &Script, span: Span, at: &ExprContext) -> Value {
+        let ScriptExprKind::Text(name) = &id.kind else {
             return self.refuse(id.span, "`In` takes a text that says which state");
         };
         if at.before.is_some() {

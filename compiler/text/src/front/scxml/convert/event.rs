@@ -1,6 +1,6 @@
 //! `_event`.
 
-use super::{At, Brings, Converter, Value, call, fails, text_value, value};
+use super::{Brings, Converter, ExprContext, Value, call, fails, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
 use crate::rules::outside_subset;
 use crate::span::Span;
@@ -12,7 +12,7 @@ const KEEP: &str =
 
 impl Converter<'_, '_> {
     /// `_event` as a whole.
-    pub(super) fn event(&mut self, span: Span, at: &At) -> Value {
+    pub(super) fn event(&mut self, span: Span, at: &ExprContext) -> Value {
         let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
         let name = self.event_name(span, at);
         if name.kinds == Kinds::NEVER {
@@ -22,7 +22,7 @@ impl Converter<'_, '_> {
         value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
     }
 
-    fn event_name(&mut self, span: Span, at: &At) -> Value {
+    fn event_name(&mut self, span: Span, at: &ExprContext) -> Value {
         if let Some(name) = &at.named {
             return text_value(name, span);
         }
@@ -50,7 +50,7 @@ impl Converter<'_, '_> {
         }
     }
 
-    fn event_data(&mut self, span: Span, at: &At) -> Value {
+    fn event_data(&mut self, span: Span, at: &ExprContext) -> Value {
         match at.brings {
             Brings::Data => {
                 let kind = ExprKind::Name(self.scope.data.clone());
@@ -82,7 +82,7 @@ impl Converter<'_, '_> {
     }
 
     /// A property of `_event`.
-    pub(super) fn of_event(&mut self, name: &str, span: Span, at: &At) -> Value {
+    pub(super) fn of_event(&mut self, name: &str, span: Span, at: &ExprContext) -> Value {
         match name {
             "name" => self.event_name(span, at),
             "data" => self.event_data(span, at),

@@ -9,7 +9,7 @@ pub(super) use operator::shown;
 
 use super::kinds::{Class, Kinds};
 use super::scope::Scope;
-use super::script::{Expr as Script, Kind};
+use super::script::{Expr as Script, ScriptExprKind};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
@@ -42,7 +42,7 @@ pub(super) enum Brings {
 
 /// The context of an expression.
 #[derive(Debug, Clone)]
-pub(super) struct At {
+pub(super) struct ExprContext {
     pub(super) state: usize,
     pub(super) brings: Brings,
     /// Names bound by loops, innermost last: the written name, the chart's name, the kinds of the value.
@@ -55,7 +55,7 @@ pub(super) struct At {
     pub(super) inside: bool,
 }
 
-impl At {
+impl ExprContext {
     pub(super) fn state(state: usize) -> Self {
         let (brings, locals) = (Brings::Nothing, Vec::new());
         Self { state, brings, locals, before: None, named: None, inside: false }
@@ -70,37 +70,41 @@ pub(super) struct Converter<'c, 'd> {
 
 impl Converter<'_, '_> {
     /// An expression of any type.
-    pub(super) fn value(&mut self, script: &Script, at: &At) -> Value {
+    pub(super) fn value(&mut self, script: &Script, at: &ExprContext) -> Value {
         let span = script.span;
         match &script.kind {
-            Kind::None => value(ExprKind::None, span, Kinds::NONE, Class::None),
-            Kind::Bool(b) => value(ExprKind::Bool(*b), span, Kinds::BOOL, Class::Bool),
-            Kind::Int(i) => signed(*i < 0, ExprKind::Int(i.saturating_abs()), span, Kinds::INT),
-            Kind::Float(x) => signed(*x < 0.0, ExprKind::Float(x.abs()), span, Kinds::FLOAT),
-            Kind::Text(text) => text_value(text, span),
-            Kind::Name(name) => self.name(name, span, at),
-            Kind::Member(of, name) => self.member(of, name, span, at),
-            Kind::Index(of, index) => self.index(of, index, span, at),
-            Kind::Call(function, arguments) => self.call(function, arguments, span, at),
-            Kind::Not(of) => {
+            ScriptExprKind::None => value(ExprKind::None, span, Kinds::NONE, Class::None),
+            ScriptExprKind::Bool(b) => value(ExprKind::Bool(*b), span, Kinds::BOOL, Class::Bool),
+            ScriptExprKind::Int(i) => {
+                signed(*i < 0, ExprKind::Int(i.saturating_abs()), span, Kinds::INT)
+            }
+            ScriptExprKind::Float(x) => {
+                signed(*x < 0.0, ExprKind::Float(x.abs()), span, Kinds::FLOAT)
+            }
+            ScriptExprKind::Text(text) => text_value(text, span),
+            ScriptExprKind::Name(name) => self.name(name, span, at),
+            ScriptExprKind::Member(of, name) => self.member(of, name, span, at),
+            ScriptExprKind::Index(of, index) => self.index(of, index, span, at),
+            ScriptExprKind::Call(function, arguments) => self.call(function, arguments, span, at),
+            ScriptExprKind::Not(of) => {
                 let of = self.condition(of, at);
                 let kind = ExprKind::Unary(UnaryOp::Not, Box::new(of));
                 value(kind, span, Kinds::BOOL, Class::Bool)
             }
-            Kind::Negate(of) => {
+            ScriptExprKind::Negate(of) => {
                 let of = self.number(of, at);
                 let kind = ExprKind::Unary(UnaryOp::Negate, Box::new(of.expr));
                 value(kind, span, of.kinds, of.class)
             }
-            Kind::Number(of) => self.number(of, at),
-            Kind::Typeof(_) => {
+            ScriptExprKind::Number(of) => self.number(of, at),
+            ScriptExprKind::Typeof(_) => {
                 self.refuse(span, "`typeof` is compared with a text, or not translated")
             }
-            Kind::Binary(op, left, right) => self.arithmetic(*op, left, right, span, at),
-            Kind::Compare(op, left, right) => self.compare(*op, left, right, span, at),
-            Kind::And(left, right) => self.either(left, right, true, span, at),
-            Kind::Or(left, right) => self.either(left, right, false, span, at),
-            Kind::Nullish(left, right) => {
+            ScriptExprKind::Binary(op, left, right) => self.arithmetic(*op, left, right, span, at),
+            ScriptExprKind::Compare(op, left, right) => self.compare(*op, left, right, span, at),
+            ScriptExprKind::And(left, right) => self.either(left, right, true, span, at),
+            ScriptExprKind::Or(left, right) => self.either(left, right, false, span, at),
+            ScriptExprKind::Nullish(left, right) => {
                 let (left, right) = (self.value(left, at), self.value(right, at));
                 if !left.kinds.meets(Kinds::NONE) {
                     return left;
@@ -110,18 +114,18 @@ impl Converter<'_, '_> {
                 let kind = ExprKind::Default(Box::new(left), Box::new(right));
                 value(kind, span, kinds, Class::Json)
             }
-            Kind::If(test, then, other) => {
+            ScriptExprKind::If(test, then, other) => {
                 let test = self.condition(test, at);
                 let (then, other) = (self.value(then, at), self.value(other, at));
                 choose(test, then, other, span)
             }
-            Kind::Array(items) => {
+            ScriptExprKind::Array(items) => {
                 let items: Vec<Value> = items.iter().map(|item| self.value(item, at)).collect();
                 let kinds = items.iter().fold(Kinds::NEVER, |all, item| all.or(item.kinds));
                 let items = items.into_iter().map(|item| item.expr).collect();
                 value(ExprKind::List(items), span, kinds.list(), Class::List)
             }
-            Kind::Object(entries) => {
+            ScriptExprKind::Object(entries) => {
                 let entry = |(key, of): &(Ident, Script)| Entry {
                     key: text_value(&key.node, key.span).expr,
                     value: self.value(of, at).expr,
@@ -129,15 +133,15 @@ impl Converter<'_, '_> {
                 let entries = entries.iter().map(entry).collect();
                 value(ExprKind::Map(entries), span, Kinds::MAP, Class::Map)
             }
-            Kind::Faulty(why) => fails(why, span),
+            ScriptExprKind::Faulty(why) => fails(why, span),
         }
     }
 
     /// An expression of type Bool: whether its value is truthy.
-    pub(super) fn condition(&mut self, script: &Script, at: &At) -> Expr {
+    pub(super) fn condition(&mut self, script: &Script, at: &ExprContext) -> Expr {
         let span = script.span;
-        if let Kind::And(left, right) | Kind::Or(left, right) = &script.kind {
-            let and = matches!(script.kind, Kind::And(..));
+        if let ScriptExprKind::And(left, right) | ScriptExprKind::Or(left, right) = &script.kind {
+            let and = matches!(script.kind, ScriptExprKind::And(..));
             let (left, right) = (self.condition(left, at), self.condition(right, at));
             return operator::join(left, right, and, span);
         }
@@ -160,7 +164,7 @@ impl Converter<'_, '_> {
         fails(why, span)
     }
 
-    fn name(&mut self, name: &str, span: Span, at: &At) -> Value {
+    fn name(&mut self, name: &str, span: Span, at: &ExprContext) -> Value {
         if let Some((_, local, kinds)) = at.locals.iter().rev().find(|(known, ..)| known == name) {
             return value(ExprKind::Name(local.clone()), span, *kinds, Class::Json);
         }
@@ -194,11 +198,13 @@ impl Converter<'_, '_> {
         value(ExprKind::Name(variable.name.clone()), span, kinds, kinds.class())
     }
 
-    fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &At) -> Value {
-        if of.kind == Kind::Name("_event".to_owned()) {
+    fn member(&mut self, of: &Script, name: &Ident, span: Span, at: &ExprContext) -> Value {
+        if of.kind == ScriptExprKind::Name("_event".to_owned()) {
             return self.of_event(&name.node, span, at);
         }
-        if of.kind == Kind::Name("Math".to_owned()) && self.scope.variable("Math").is_none() {
+        if of.kind == ScriptExprKind::Name("Math".to_owned())
+            && self.scope.variable("Math").is_none()
+        {
             return match name.node.as_str() {
                 "PI" => {
                     value(ExprKind::Float(std::f64::consts::PI), span, Kinds::FLOAT, Class::Float)
@@ -222,8 +228,8 @@ impl Converter<'_, '_> {
         value(call("js_get", vec![of.expr, key], span), span, Kinds::ANY, Class::Json)
     }
 
-    fn index(&mut self, of: &Script, index: &Script, span: Span, at: &At) -> Value {
-        if let (Kind::Name(event), Kind::Text(name)) = (&of.kind, &index.kind)
+    fn index(&mut self, of: &Script, index: &Script, span: Span, at: &ExprContext) -> Value {
+        if let (ScriptExprKind::Name(event), ScriptExprKind::Text(name)) = (&of.kind, &index.kind)
             && event == "_event"
         {
             return self.of_event(name, span, at);
@@ -237,7 +243,7 @@ impl Converter<'_, '_> {
     }
 
     /// An expression as a number, converted if necessary.
-    fn number(&mut self, script: &Script, at: &At) -> Value {
+    fn number(&mut self, script: &Script, at: &ExprContext) -> Value {
         number(self.value(script, at))
     }
 }

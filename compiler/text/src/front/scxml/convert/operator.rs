@@ -1,8 +1,8 @@
 //! Operators.
 
-use super::{At, Converter, Value, call, choose, json, literal, number, truth, value};
+use super::{Converter, ExprContext, Value, call, choose, json, literal, number, truth, value};
 use crate::front::scxml::kinds::{Class, Kinds};
-use crate::front::scxml::script::{Expr as Script, Kind};
+use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::span::Span;
 use crate::span::Spanned;
 use crate::syntax::{BinaryOp, CompareOp, Expr, ExprKind, Hole, Template, TemplatePart};
@@ -14,7 +14,7 @@ impl Converter<'_, '_> {
         left: &Script,
         right: &Script,
         span: Span,
-        at: &At,
+        at: &ExprContext,
     ) -> Value {
         let (left, right) = (self.value(left, at), self.value(right, at));
         if op == BinaryOp::Add {
@@ -63,10 +63,12 @@ impl Converter<'_, '_> {
         left: &Script,
         right: &Script,
         span: Span,
-        at: &At,
+        at: &ExprContext,
     ) -> Value {
         for (one, other) in [(left, right), (right, left)] {
-            if let (Kind::Typeof(of), Kind::Text(name)) = (&one.kind, &other.kind) {
+            if let (ScriptExprKind::Typeof(of), ScriptExprKind::Text(name)) =
+                (&one.kind, &other.kind)
+            {
                 return self.kind_is(op, of, name, span, at);
             }
         }
@@ -104,11 +106,18 @@ impl Converter<'_, '_> {
     }
 
     /// `typeof x === "number"`.
-    fn kind_is(&mut self, op: CompareOp, of: &Script, name: &str, span: Span, at: &At) -> Value {
+    fn kind_is(
+        &mut self,
+        op: CompareOp,
+        of: &Script,
+        name: &str,
+        span: Span,
+        at: &ExprContext,
+    ) -> Value {
         if !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
             return self.refuse(span, "`typeof` is compared with `===` or not translated");
         }
-        let of = if let Kind::Name(unknown) = &of.kind
+        let of = if let ScriptExprKind::Name(unknown) = &of.kind
             && self.scope.variable(unknown).is_none()
             && !unknown.starts_with('_')
             && !at.locals.iter().any(|(local, ..)| local == unknown)
@@ -143,7 +152,7 @@ impl Converter<'_, '_> {
         right: &Script,
         and: bool,
         span: Span,
-        at: &At,
+        at: &ExprContext,
     ) -> Value {
         let (a, b) = (self.value(left, at), self.value(right, at));
         if a.class == Class::Bool && b.class == Class::Bool {

@@ -1,8 +1,8 @@
 //! Targets of assignments.
 
-use super::{At, Converter, Value, call, text_value, value};
+use super::{Converter, ExprContext, Value, call, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
-use crate::front::scxml::script::{Expr as Script, Kind};
+use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::syntax::Expr;
 
 impl Converter<'_, '_> {
@@ -12,9 +12,9 @@ impl Converter<'_, '_> {
         &mut self,
         place: &Script,
         new: Value,
-        at: &At,
+        at: &ExprContext,
     ) -> Result<(usize, Value), String> {
-        if let Kind::Name(name) = &place.kind {
+        if let ScriptExprKind::Name(name) = &place.kind {
             return match self.scope.variable(name) {
                 Some(nth) if !name.starts_with('_') => Ok((nth, new)),
                 _ => {
@@ -30,9 +30,9 @@ impl Converter<'_, '_> {
                 }
             };
         }
-        let (of, key) = if let Kind::Member(of, name) = &place.kind {
+        let (of, key) = if let ScriptExprKind::Member(of, name) = &place.kind {
             (of, text_value(&name.node, name.span))
-        } else if let Kind::Index(of, index) = &place.kind {
+        } else if let ScriptExprKind::Index(of, index) = &place.kind {
             (of, self.value(index, at))
         } else {
             return Err("this cannot be assigned to".to_owned());

@@ -1,15 +1,15 @@
 //! Executable content.
 
 use super::{Reader, ident, parts_of};
-use crate::front::scxml::document::{Act, ActKind, ForEach};
-use crate::front::scxml::script::{self, Expr, Kind};
+use crate::front::scxml::document::{ActKind, Executable, ForEach};
+use crate::front::scxml::script::{self, Expr, ScriptExprKind};
 use crate::front::scxml::xml::Element;
 use crate::rules::faulty_expression;
 use crate::rules::illegal_structure;
 use crate::span::Spanned;
 
 /// An element with the comments before it.
-type Part<'e> = (&'e Element, Vec<Spanned<String>>);
+type CommentedElement<'e> = (&'e Element, Vec<Spanned<String>>);
 
 /// How deep executable content may nest.
 const DEEPEST: usize = 40;
@@ -19,11 +19,11 @@ const MOST_BRANCHES: usize = 60;
 
 impl Reader<'_> {
     /// A block of executable content.
-    pub(super) fn acts(&mut self, parts: &[Part<'_>]) -> Vec<Act> {
+    pub(super) fn acts(&mut self, parts: &[CommentedElement<'_>]) -> Vec<Executable> {
         let mut found = Vec::new();
         for (element, before) in parts {
             if let Some(kind) = self.act(element) {
-                found.push(Act { kind, span: element.span, before: before.clone() });
+                found.push(Executable { kind, span: element.span, before: before.clone() });
             }
         }
         found
@@ -73,7 +73,7 @@ impl Reader<'_> {
         let value = match self.expr_of(element, "expr") {
             Some(value) => value,
             None if element.has_text() => self.written(element),
-            None => Expr::new(Kind::None, element.span),
+            None => Expr::new(ScriptExprKind::None, element.span),
         };
         if !is_place(&location) {
             let why = format!("`{}` cannot be assigned to", place.value.trim());
@@ -87,8 +87,8 @@ impl Reader<'_> {
         let cond = self.required(element, "cond").cloned();
         let first = cond.map(|text| self.expr(&text));
         let (parts, _) = parts_of(element);
-        let mut branches: Vec<(Option<Expr>, Vec<Part<'_>>)> = vec![(
-            Some(first.unwrap_or_else(|| Expr::new(Kind::Bool(false), element.span))),
+        let mut branches: Vec<(Option<Expr>, Vec<CommentedElement<'_>>)> = vec![(
+            Some(first.unwrap_or_else(|| Expr::new(ScriptExprKind::Bool(false), element.span))),
             Vec::new(),
         )];
         let mut over = false;
@@ -146,13 +146,13 @@ impl Reader<'_> {
         let text = element.text(self.source);
         if element.elements().next().is_some() {
             self.refuse(element.span, "XML as data is not translated");
-            return Expr::new(Kind::None, element.span);
+            return Expr::new(ScriptExprKind::None, element.span);
         }
         match script::expression(&text) {
             Ok(found) if is_literal(&found) => found,
             _ => {
                 let words: Vec<&str> = text.value.split_whitespace().collect();
-                Expr::new(Kind::Text(words.join(" ")), text.trimmed())
+                Expr::new(ScriptExprKind::Text(words.join(" ")), text.trimmed())
             }
         }
     }
@@ -160,19 +160,26 @@ impl Reader<'_> {
 
 /// Whether an expression is a variable, or a part of one.
 pub(super) fn is_place(expr: &Expr) -> bool {
-    if let Kind::Member(of, _) | Kind::Index(of, _) = &expr.kind {
+    if let ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) = &expr.kind {
         return is_place(of);
     }
-    matches!(expr.kind, Kind::Name(_))
+    matches!(expr.kind, ScriptExprKind::Name(_))
 }
 
 /// Whether the value is the same everywhere.
 fn is_literal(expr: &Expr) -> bool {
-    if let Kind::Array(items) = &expr.kind {
+    if let ScriptExprKind::Array(items) = &expr.kind {
         return items.iter().all(is_literal);
     }
-    if let Kind::Object(entries) = &expr.kind {
+    if let ScriptExprKind::Object(entries) = &expr.kind {
         return entries.iter().all(|(_, value)| is_literal(value));
     }
-    matches!(expr.kind, Kind::None | Kind::Bool(_) | Kind::Int(_) | Kind::Float(_) | Kind::Text(_))
+    matches!(
+        expr.kind,
+        ScriptExprKind::None
+            | ScriptExprKind::Bool(_)
+            | ScriptExprKind::Int(_)
+            | ScriptExprKind::Float(_)
+            | ScriptExprKind::Text(_)
+    )
 }

@@ -3,8 +3,8 @@
 use super::content::is_place;
 use super::send::{PROCESSORS, named};
 use super::{Comments, Reader, ident, parts_of};
-use crate::front::scxml::document::{Act, ActKind, Block, Invoke, Payload};
-use crate::front::scxml::script::{Expr, Kind};
+use crate::front::scxml::document::{ActKind, Block, Executable, Invoke, Payload};
+use crate::front::scxml::script::{Expr, ScriptExprKind};
 use crate::front::scxml::xml::Element;
 use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
@@ -129,8 +129,8 @@ impl Reader<'_> {
             self.findings.push(faulty_expression::at(span, why.clone()));
             return (None, Some(Spanned::new(why, span)));
         }
-        let kind = ActKind::Assign(place, Expr::new(Kind::Text(id.node.clone()), span));
-        let body = vec![Act { kind, span, before: Vec::new() }];
+        let kind = ActKind::Assign(place, Expr::new(ScriptExprKind::Text(id.node.clone()), span));
+        let body = vec![Executable { kind, span, before: Vec::new() }];
         (Some(Block { body, span, before: Vec::new() }), None)
     }
 

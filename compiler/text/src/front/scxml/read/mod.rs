@@ -7,7 +7,7 @@ mod send;
 mod state;
 
 use super::document::{Data, Document, Invoke};
-use super::script::{self, Expr, Fault, Kind, Statement};
+use super::script::{self, Expr, Fault, ScriptExprKind, Statement};
 use super::text::Text;
 use super::xml::{Child, Element, SCXML, Tree};
 use crate::diagnostic::Diagnostic;
@@ -157,7 +157,7 @@ impl<'r> Reader<'r> {
     fn expr(&mut self, text: &Text) -> Expr {
         match script::expression(text) {
             Ok(found) => found,
-            Err(fault) => Expr::new(Kind::Faulty(self.fault(fault)), text.trimmed()),
+            Err(fault) => Expr::new(ScriptExprKind::Faulty(self.fault(fault)), text.trimmed()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::content::is_place;
 use super::{Reader, ident, names};
 use crate::front::scxml::document::{ActKind, Delay, Payload, Send, To};
-use crate::front::scxml::script::{self, Expr, Kind};
+use crate::front::scxml::script::{self, Expr, ScriptExprKind};
 use crate::front::scxml::text::Text;
 use crate::front::scxml::xml::Element;
 use crate::rules::{faulty_expression, outside_subset};
@@ -113,7 +113,7 @@ impl Reader<'_> {
                 let why = format!("`{}` is no duration", written.trim());
                 self.findings
                     .push(faulty_expression::at(span, why.clone()).help("write `10ms` or `1.5s`"));
-                Some(Delay::Computed(Expr::new(Kind::Faulty(why), span)))
+                Some(Delay::Computed(Expr::new(ScriptExprKind::Faulty(why), span)))
             }
         }
     }
@@ -147,7 +147,7 @@ impl Reader<'_> {
         for name in names(namelist) {
             if let Entry::Vacant(free) = known.entry(name.node.clone()) {
                 free.insert(fields.len());
-                let value = Expr::new(Kind::Name(name.node.clone()), name.span);
+                let value = Expr::new(ScriptExprKind::Name(name.node.clone()), name.span);
                 fields.push((name, value));
             }
         }
@@ -159,7 +159,7 @@ impl Reader<'_> {
                     let value = child.attribute("expr").or_else(|| child.attribute("location"));
                     let value = match value {
                         Some(text) => self.expr(text),
-                        None => Expr::new(Kind::None, child.span),
+                        None => Expr::new(ScriptExprKind::None, child.span),
                     };
                     match known.entry(name.node.clone()) {
                         Entry::Vacant(free) => {
@@ -196,7 +196,7 @@ pub(super) fn named(element: &Element, name: &str) -> Option<Ident> {
 /// The value of an expression that is a text literal.
 fn literal(text: &Text) -> Option<String> {
     let found = script::expression(text).ok()?;
-    if let Kind::Text(value) = found.kind { Some(value) } else { None }
+    if let ScriptExprKind::Text(value) = found.kind { Some(value) } else { None }
 }
 
 /// `10ms`, `1.5s`, `2m`, `1h`, `1d` in milliseconds.

@@ -1,7 +1,9 @@
 //! States and their contents, except for executable content.
 
 use super::{Comments, Reader, ident, names, parts_of};
-use crate::front::scxml::document::{Block, Data, Initial, Kind, Payload, State, Transition};
+use crate::front::scxml::document::{
+    Block, Data, Initial, Payload, ScxmlState, ScxmlStateKind, Transition,
+};
 use crate::front::scxml::xml::Element;
 use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_field};
 use crate::span::{Ident, Span};
@@ -44,25 +46,25 @@ impl Reader<'_> {
     }
 
     /// All states in document order, beginning with the document itself.
-    pub(super) fn states(&mut self, root: &Element) -> Vec<State> {
+    pub(super) fn states(&mut self, root: &Element) -> Vec<ScxmlState> {
         let mut states = Vec::new();
         let id = Ident::new(String::new(), root.name.span);
-        self.state(root, Kind::Root, (id, Vec::new()), None, 0, &mut states);
+        self.state(root, ScxmlStateKind::Root, (id, Vec::new()), None, 0, &mut states);
         states
     }
 
     fn state(
         &mut self,
         element: &Element,
-        kind_of: Kind,
+        kind_of: ScxmlStateKind,
         (id, before): (Ident, Comments),
         parent: Option<usize>,
         depth: usize,
-        to: &mut Vec<State>,
+        to: &mut Vec<ScxmlState>,
     ) {
         let nth = to.len();
         let (parts, mut end) = parts_of(element);
-        to.push(State {
+        to.push(ScxmlState {
             kind: kind_of,
             id,
             parent,
@@ -113,7 +115,7 @@ impl Reader<'_> {
                     let body = self.acts(&[(part, Vec::new())]);
                     to[nth].enter.push(Block { body, span: part.span, before });
                 }
-                "transition" if matches!(kind_of, Kind::History { .. }) => {
+                "transition" if matches!(kind_of, ScxmlStateKind::History { .. }) => {
                     let initial = self.initial(part, before);
                     self.only(&mut to[nth].initial, initial, "`<transition>` of a history", part);
                 }
@@ -233,14 +235,14 @@ impl Reader<'_> {
 }
 
 /// The kind of state, if the element is one.
-fn kind(element: &Element) -> Option<Kind> {
+fn kind(element: &Element) -> Option<ScxmlStateKind> {
     match element.name.node.as_str() {
-        "state" => Some(Kind::State),
-        "parallel" => Some(Kind::Parallel),
-        "final" => Some(Kind::Final),
+        "state" => Some(ScxmlStateKind::State),
+        "parallel" => Some(ScxmlStateKind::Parallel),
+        "final" => Some(ScxmlStateKind::Final),
         "history" => {
             let deep = element.attribute("type").is_some_and(|t| t.value.trim() == "deep");
-            Some(Kind::History { deep })
+            Some(ScxmlStateKind::History { deep })
         }
         _ => None,
     }

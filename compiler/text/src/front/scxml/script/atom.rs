@@ -2,7 +2,7 @@
 
 use super::expr::{Parser, REFUSED, WORDS, is_name, make};
 use super::token::Token;
-use super::{Expr, Fault, Kind};
+use super::{Expr, Fault, ScriptExprKind};
 use crate::span::{Ident, Span};
 
 impl Parser {
@@ -18,19 +18,20 @@ impl Parser {
                         return Err(self.unexpected("a name"));
                     };
                     let span = found.span.to(at);
-                    found = make(Kind::Member(Box::new(found), Ident::new(name, at)), span)?;
+                    found =
+                        make(ScriptExprKind::Member(Box::new(found), Ident::new(name, at)), span)?;
                 }
                 Token::Mark("[") => {
                     self.next();
                     let index = self.expr()?;
                     let span = found.span.to(self.expect("]")?);
-                    found = make(Kind::Index(Box::new(found), Box::new(index)), span)?;
+                    found = make(ScriptExprKind::Index(Box::new(found), Box::new(index)), span)?;
                 }
                 Token::Mark("(") => {
                     self.next();
                     let (arguments, end) = self.list(")")?;
                     let span = found.span.to(end);
-                    found = make(Kind::Call(Box::new(found), arguments), span)?;
+                    found = make(ScriptExprKind::Call(Box::new(found), arguments), span)?;
                 }
                 Token::Mark("?.") => return self.refuse("`?.` is not translated"),
                 Token::Mark("=>") => {
@@ -54,14 +55,14 @@ impl Parser {
         let mut items = Vec::new();
         loop {
             let place = self.place();
-            if self.takes(close) {
+            if self.eat(close) {
                 return Ok((items, place));
             }
             if matches!(self.peek(), Token::Mark("...")) {
                 return self.refuse("`...` is not translated");
             }
             items.push(self.expr()?);
-            if !self.takes(",") && !matches!(self.peek(), Token::Mark(m) if *m == close) {
+            if !self.eat(",") && !matches!(self.peek(), Token::Mark(m) if *m == close) {
                 return Err(self.unexpected(&format!("`{close}`")));
             }
         }
@@ -97,7 +98,7 @@ impl Parser {
             Token::Mark("[") => {
                 self.next();
                 let (items, end) = self.list("]")?;
-                return make(Kind::Array(items), place.to(end));
+                return make(ScriptExprKind::Array(items), place.to(end));
             }
             Token::Mark("{") => return self.object(),
             Token::Mark("/" | "/=") => {
@@ -107,16 +108,16 @@ impl Parser {
             Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::Name(_) => {}
         }
         let kind = match self.next().0 {
-            Token::Int(i) => Kind::Int(i),
-            Token::Float(x) => Kind::Float(x),
-            Token::Text(text) => Kind::Text(text),
+            Token::Int(i) => ScriptExprKind::Int(i),
+            Token::Float(x) => ScriptExprKind::Float(x),
+            Token::Text(text) => ScriptExprKind::Text(text),
             Token::Name(name) => match name.as_str() {
-                "true" => Kind::Bool(true),
-                "false" => Kind::Bool(false),
-                "null" | "undefined" => Kind::None,
-                _ => Kind::Name(name),
+                "true" => ScriptExprKind::Bool(true),
+                "false" => ScriptExprKind::Bool(false),
+                "null" | "undefined" => ScriptExprKind::None,
+                _ => ScriptExprKind::Name(name),
             },
-            Token::Mark(_) | Token::End => Kind::None,
+            Token::Mark(_) | Token::End => ScriptExprKind::None,
         };
         make(kind, place)
     }
@@ -126,8 +127,8 @@ impl Parser {
         let mut entries: Vec<(Ident, Expr)> = Vec::new();
         loop {
             let place = self.place();
-            if self.takes("}") {
-                return make(Kind::Object(entries), start.to(place));
+            if self.eat("}") {
+                return make(ScriptExprKind::Object(entries), start.to(place));
             }
             let key = match self.peek().clone() {
                 Token::Name(name) | Token::Text(name) => name,
@@ -139,10 +140,10 @@ impl Parser {
             };
             self.next();
             let key = Ident::new(key, place);
-            let value = if self.takes(":") {
+            let value = if self.eat(":") {
                 self.expr()?
             } else if matches!(self.peek(), Token::Mark("," | "}")) && is_name(&key.node) {
-                make(Kind::Name(key.node.clone()), place)?
+                make(ScriptExprKind::Name(key.node.clone()), place)?
             } else if matches!(self.peek(), Token::Mark("(")) {
                 return self.refuse("a function is not translated");
             } else {
@@ -153,7 +154,7 @@ impl Parser {
             if entries.len() > 1000 {
                 return self.refuse("an object with more than 1000 entries");
             }
-            if !self.takes(",") && !matches!(self.peek(), Token::Mark("}")) {
+            if !self.eat(",") && !matches!(self.peek(), Token::Mark("}")) {
                 return Err(self.unexpected("`}`"));
             }
         }

@@ -1,7 +1,7 @@
 //! Expressions of ECMAScript.
 
 use super::token::{Placed, Token, tokens};
-use super::{Expr, Fault, Kind};
+use super::{Expr, Fault, ScriptExprKind};
 use crate::front::scxml::text::Text;
 use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp};
@@ -53,7 +53,7 @@ pub(in crate::front::scxml) fn is_name(word: &str) -> bool {
 }
 
 pub(super) fn whole(text: &Text) -> Result<Expr, Fault> {
-    let mut parser = Parser::of(text)?;
+    let mut parser = Parser::new(text)?;
     let found = parser.expr()?;
     let closed = matches!(parser.peek(), Token::Mark(";")) && parser.tokens.len() == parser.at + 2;
     if closed || *parser.peek() == Token::End {
@@ -69,7 +69,7 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn of(text: &Text) -> Result<Self, Fault> {
+    pub(super) fn new(text: &Text) -> Result<Self, Fault> {
         Ok(Self { tokens: tokens(text)?, at: 0, depth: 0 })
     }
 
@@ -92,7 +92,7 @@ impl Parser {
         (token, span)
     }
 
-    pub(super) fn takes(&mut self, mark: &str) -> bool {
+    pub(super) fn eat(&mut self, mark: &str) -> bool {
         let found = matches!(self.peek(), Token::Mark(m) if *m == mark);
         if found {
             self.next();
@@ -106,7 +106,7 @@ impl Parser {
 
     pub(super) fn expect(&mut self, mark: &str) -> Result<Span, Fault> {
         let place = self.place();
-        if self.takes(mark) { Ok(place) } else { Err(self.unexpected(&format!("`{mark}`"))) }
+        if self.eat(mark) { Ok(place) } else { Err(self.unexpected(&format!("`{mark}`"))) }
     }
 
     pub(super) fn unexpected(&self, wanted: &str) -> Fault {
@@ -144,7 +144,7 @@ impl Parser {
 
     fn conditional(&mut self) -> Result<Expr, Fault> {
         let test = self.binary(0)?;
-        if !self.takes("?") {
+        if !self.eat("?") {
             if matches!(self.peek(), Token::Mark("=>")) {
                 return self.refuse("a function is not translated");
             }
@@ -154,7 +154,7 @@ impl Parser {
         self.expect(":")?;
         let other = self.expr()?;
         let span = test.span.to(other.span);
-        make(Kind::If(Box::new(test), Box::new(then), Box::new(other)), span)
+        make(ScriptExprKind::If(Box::new(test), Box::new(then), Box::new(other)), span)
     }
 
     /// Parses operators of a higher rank than `least`; ranks begin at 1, the loosest.
@@ -183,21 +183,21 @@ impl Parser {
             let span = left.span.to(right.span);
             let (a, b) = (Box::new(left), Box::new(right));
             let kind = match mark {
-                "&&" => Kind::And(a, b),
-                "||" => Kind::Or(a, b),
-                "??" => Kind::Nullish(a, b),
-                "===" | "==" => Kind::Compare(CompareOp::Equal, a, b),
-                "!==" | "!=" => Kind::Compare(CompareOp::NotEqual, a, b),
-                "<" => Kind::Compare(CompareOp::Less, a, b),
-                "<=" => Kind::Compare(CompareOp::LessEqual, a, b),
-                ">" => Kind::Compare(CompareOp::Greater, a, b),
-                ">=" => Kind::Compare(CompareOp::GreaterEqual, a, b),
-                "+" => Kind::Binary(BinaryOp::Add, a, b),
-                "-" => Kind::Binary(BinaryOp::Subtract, a, b),
-                "*" => Kind::Binary(BinaryOp::Multiply, a, b),
-                "/" => Kind::Binary(BinaryOp::Divide, a, b),
-                "%" => Kind::Binary(BinaryOp::Modulo, a, b),
-                _ => Kind::Binary(BinaryOp::Power, a, b),
+                "&&" => ScriptExprKind::And(a, b),
+                "||" => ScriptExprKind::Or(a, b),
+                "??" => ScriptExprKind::Nullish(a, b),
+                "===" | "==" => ScriptExprKind::Compare(CompareOp::Equal, a, b),
+                "!==" | "!=" => ScriptExprKind::Compare(CompareOp::NotEqual, a, b),
+                "<" => ScriptExprKind::Compare(CompareOp::Less, a, b),
+                "<=" => ScriptExprKind::Compare(CompareOp::LessEqual, a, b),
+                ">" => ScriptExprKind::Compare(CompareOp::Greater, a, b),
+                ">=" => ScriptExprKind::Compare(CompareOp::GreaterEqual, a, b),
+                "+" => ScriptExprKind::Binary(BinaryOp::Add, a, b),
+                "-" => ScriptExprKind::Binary(BinaryOp::Subtract, a, b),
+                "*" => ScriptExprKind::Binary(BinaryOp::Multiply, a, b),
+                "/" => ScriptExprKind::Binary(BinaryOp::Divide, a, b),
+                "%" => ScriptExprKind::Binary(BinaryOp::Modulo, a, b),
+                _ => ScriptExprKind::Binary(BinaryOp::Power, a, b),
             };
             left = make(kind, span)?;
         }
@@ -205,16 +205,16 @@ impl Parser {
 
     fn unary(&mut self) -> Result<Expr, Fault> {
         let place = self.place();
-        let of: fn(Box<Expr>) -> Kind = match self.peek() {
-            Token::Mark("!") => Kind::Not,
-            Token::Mark("-") => Kind::Negate,
-            Token::Mark("+") => Kind::Number,
+        let of: fn(Box<Expr>) -> ScriptExprKind = match self.peek() {
+            Token::Mark("!") => ScriptExprKind::Not,
+            Token::Mark("-") => ScriptExprKind::Negate,
+            Token::Mark("+") => ScriptExprKind::Number,
             Token::Mark("~") => return self.refuse("operators on bits are not translated"),
             Token::Mark("++" | "--") => {
                 return self.refuse("`++` and `--` stand alone, in a script");
             }
-            Token::Name(word) if word == "typeof" => Kind::Typeof,
-            Token::Name(word) if word == "void" => |_| Kind::None,
+            Token::Name(word) if word == "typeof" => ScriptExprKind::Typeof,
+            Token::Name(word) if word == "void" => |_| ScriptExprKind::None,
             Token::Name(_)
             | Token::Mark(_)
             | Token::Int(_)
@@ -227,16 +227,16 @@ impl Parser {
         self.next();
         let operand = self.nested(Self::unary)?;
         let span = place.to(operand.span);
-        let signed = matches!(operand.kind, Kind::Int(_) | Kind::Float(_));
+        let signed = matches!(operand.kind, ScriptExprKind::Int(_) | ScriptExprKind::Float(_));
         let kind = of(Box::new(operand));
-        if let Kind::Negate(number) = &kind
+        if let ScriptExprKind::Negate(number) = &kind
             && signed
         {
-            if let Kind::Int(i) = number.kind {
-                return make(Kind::Int(-i), span);
+            if let ScriptExprKind::Int(i) = number.kind {
+                return make(ScriptExprKind::Int(-i), span);
             }
-            if let Kind::Float(x) = number.kind {
-                return make(Kind::Float(-x), span);
+            if let ScriptExprKind::Float(x) = number.kind {
+                return make(ScriptExprKind::Float(-x), span);
             }
         }
         make(kind, span)
@@ -244,7 +244,7 @@ impl Parser {
 }
 
 /// Makes an expression, unless it nests too deep.
-pub(super) fn make(kind: Kind, span: Span) -> Result<Expr, Fault> {
+pub(super) fn make(kind: ScriptExprKind, span: Span) -> Result<Expr, Fault> {
     let made = Expr::new(kind, span);
     if made.depth > DEEPEST {
         return Err(Fault::Refused(span, "this nests too deep".to_owned()));

@@ -24,7 +24,7 @@ pub(super) enum Fault {
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    pub(super) kind: Kind,
+    pub(super) kind: ScriptExprKind,
     pub(super) span: Span,
     /// How deep it nests.
     depth: usize,
@@ -32,7 +32,7 @@ pub(super) struct Expr {
 
 /// The form of an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ScriptExprKind {
     /// `undefined`, `null`, `void 0`: one value here.
     None,
     Bool(bool),
@@ -68,33 +68,35 @@ pub(super) enum Kind {
 }
 
 impl Expr {
-    pub(super) fn new(kind: Kind, span: Span) -> Self {
+    pub(super) fn new(kind: ScriptExprKind, span: Span) -> Self {
         Self { depth: depth(&kind), kind, span }
     }
 }
 
-fn depth(kind: &Kind) -> usize {
+fn depth(kind: &ScriptExprKind) -> usize {
     let below = match kind {
-        Kind::None
-        | Kind::Bool(_)
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Text(_)
-        | Kind::Name(_)
-        | Kind::Faulty(_) => 0,
-        Kind::Member(x, _) | Kind::Not(x) | Kind::Negate(x) | Kind::Number(x) | Kind::Typeof(x) => {
-            x.depth
-        }
-        Kind::Index(a, b)
-        | Kind::Binary(_, a, b)
-        | Kind::Compare(_, a, b)
-        | Kind::And(a, b)
-        | Kind::Or(a, b)
-        | Kind::Nullish(a, b) => a.depth.max(b.depth),
-        Kind::Call(f, all) => all.iter().map(|e| e.depth).max().unwrap_or(0).max(f.depth),
-        Kind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
-        Kind::Array(all) => all.iter().map(|e| e.depth).max().unwrap_or(0),
-        Kind::Object(all) => all.iter().map(|(_, e)| e.depth).max().unwrap_or(0),
+        ScriptExprKind::None
+        | ScriptExprKind::Bool(_)
+        | ScriptExprKind::Int(_)
+        | ScriptExprKind::Float(_)
+        | ScriptExprKind::Text(_)
+        | ScriptExprKind::Name(_)
+        | ScriptExprKind::Faulty(_) => 0,
+        ScriptExprKind::Member(x, _)
+        | ScriptExprKind::Not(x)
+        | ScriptExprKind::Negate(x)
+        | ScriptExprKind::Number(x)
+        | ScriptExprKind::Typeof(x) => x.depth,
+        ScriptExprKind::Index(a, b)
+        | ScriptExprKind::Binary(_, a, b)
+        | ScriptExprKind::Compare(_, a, b)
+        | ScriptExprKind::And(a, b)
+        | ScriptExprKind::Or(a, b)
+        | ScriptExprKind::Nullish(a, b) => a.depth.max(b.depth),
+        ScriptExprKind::Call(f, all) => all.iter().map(|e| e.depth).max().unwrap_or(0).max(f.depth),
+        ScriptExprKind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
+        ScriptExprKind::Array(all) => all.iter().map(|e| e.depth).max().unwrap_or(0),
+        ScriptExprKind::Object(all) => all.iter().map(|(_, e)| e.depth).max().unwrap_or(0),
     };
     below + 1
 }

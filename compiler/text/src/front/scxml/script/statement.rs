@@ -2,14 +2,14 @@
 
 use super::expr::{Parser, is_name};
 use super::token::Token;
-use super::{Expr, Fault, Kind, Statement, StatementKind};
+use super::{Expr, Fault, ScriptExprKind, Statement, StatementKind};
 use crate::front::scxml::text::Text;
 use crate::span::{Ident, Span};
 use crate::syntax::BinaryOp;
 
 /// All statements of a script.
 pub(in crate::front::scxml) fn statements(text: &Text) -> Result<Vec<Statement>, Fault> {
-    let mut parser = Parser::of(text)?;
+    let mut parser = Parser::new(text)?;
     let mut found = Vec::new();
     while *parser.peek() != Token::End {
         statement(&mut parser, &mut found)?;
@@ -18,7 +18,7 @@ pub(in crate::front::scxml) fn statements(text: &Text) -> Result<Vec<Statement>,
 }
 
 fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> {
-    if parser.takes(";") {
+    if parser.eat(";") {
         return Ok(());
     }
     if matches!(parser.peek(), Token::Mark("{")) {
@@ -61,9 +61,7 @@ fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> 
 
 /// The end of a statement: `;`, or the end of the line, the block or the script.
 fn end(parser: &mut Parser) -> Result<(), Fault> {
-    if parser.takes(";")
-        || parser.broken()
-        || matches!(parser.peek(), Token::Mark("}") | Token::End)
+    if parser.eat(";") || parser.broken() || matches!(parser.peek(), Token::Mark("}") | Token::End)
     {
         return Ok(());
     }
@@ -80,7 +78,7 @@ fn block(parser: &mut Parser) -> Result<Vec<Statement>, Fault> {
         return Ok(found);
     }
     parser.expect("{")?;
-    while !parser.takes("}") {
+    while !parser.eat("}") {
         if *parser.peek() == Token::End {
             return Err(parser.unexpected("`}`"));
         }
@@ -93,9 +91,9 @@ fn declarations(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Faul
     loop {
         let name = name(parser)?;
         let span = name.span;
-        let value = if parser.takes("=") { Some(parser.expr()?) } else { None };
+        let value = if parser.eat("=") { Some(parser.expr()?) } else { None };
         to.push(Statement { kind: StatementKind::Declare(name, value), span });
-        if !parser.takes(",") {
+        if !parser.eat(",") {
             return end(parser);
         }
     }
@@ -153,18 +151,18 @@ fn for_of(parser: &mut Parser) -> Result<Statement, Fault> {
 /// An assignment, or a supported call.
 fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
-        if parser.takes(mark) {
+        if parser.eat(mark) {
             let place = parser.expr()?;
             return step(place, op);
         }
     }
     let place = parser.expr()?;
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
-        if !parser.broken() && parser.takes(mark) {
+        if !parser.broken() && parser.eat(mark) {
             return step(place, op);
         }
     }
-    if parser.takes("=") {
+    if parser.eat("=") {
         let value = parser.expr()?;
         if matches!(parser.peek(), Token::Mark("=")) {
             return parser.refuse("one assignment in another is not translated");
@@ -180,11 +178,13 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
         ("**=", BinaryOp::Power),
     ];
     for (mark, op) in changes {
-        if parser.takes(mark) {
+        if parser.eat(mark) {
             let value = parser.expr()?;
             let span = place.span.to(value.span);
-            let changed =
-                Expr::new(Kind::Binary(op, Box::new(place.clone()), Box::new(value)), span);
+            let changed = Expr::new(
+                ScriptExprKind::Binary(op, Box::new(place.clone()), Box::new(value)),
+                span,
+            );
             return assign(place, changed);
         }
     }
@@ -194,35 +194,35 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
 /// `x++` converts `x` to a number first, as `+` alone could join texts.
 fn step(place: Expr, op: BinaryOp) -> Result<StatementKind, Fault> {
     let span = place.span;
-    let number = Expr::new(Kind::Number(Box::new(place.clone())), span);
-    let one = Expr::new(Kind::Int(1), span);
-    assign(place, Expr::new(Kind::Binary(op, Box::new(number), Box::new(one)), span))
+    let number = Expr::new(ScriptExprKind::Number(Box::new(place.clone())), span);
+    let one = Expr::new(ScriptExprKind::Int(1), span);
+    assign(place, Expr::new(ScriptExprKind::Binary(op, Box::new(number), Box::new(one)), span))
 }
 
 fn assign(place: Expr, value: Expr) -> Result<StatementKind, Fault> {
     let span: Span = place.span;
     let mut base = &place;
-    while let Kind::Member(of, _) | Kind::Index(of, _) = &base.kind {
+    while let ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) = &base.kind {
         base = of;
     }
-    if matches!(base.kind, Kind::Name(_)) {
+    if matches!(base.kind, ScriptExprKind::Name(_)) {
         return Ok(StatementKind::Assign(place, value));
     }
     Err(Fault::Faulty(span, "this cannot be assigned to".to_owned()))
 }
 
 fn call(whole: Expr) -> Result<StatementKind, Fault> {
-    let Kind::Call(function, mut arguments) = whole.kind else {
+    let ScriptExprKind::Call(function, mut arguments) = whole.kind else {
         return Err(Fault::Refused(
             whole.span,
             "an expression by itself is not translated".to_owned(),
         ));
     };
-    if let Kind::Member(of, method) = &function.kind {
+    if let ScriptExprKind::Member(of, method) = &function.kind {
         if method.node == "push" && arguments.len() == 1 {
             return Ok(StatementKind::Push((**of).clone(), arguments.remove(0)));
         }
-        if method.node == "log" && of.kind == Kind::Name("console".to_owned()) {
+        if method.node == "log" && of.kind == ScriptExprKind::Name("console".to_owned()) {
             return Ok(StatementKind::Log(arguments));
         }
     }

@@ -1,0 +1,57 @@
+//! Thresholds for widening the bounds of counters.
+
+use crate::facts::counter::{bounds, value};
+use crate::facts::interval::Range;
+use crate::facts::uses::{own_walk, written};
+use chartc_core::arena::VarId;
+use chartc_core::model::{Action, Chart, Expr};
+
+/// Every number in the chart that is related to the counter, with its neighbors; ascending.
+pub(super) fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
+    let mut stops: Vec<i64> = [first.low, first.high].into_iter().flatten().collect();
+    let mut named = |e: &Expr| {
+        own_walk(e, &mut |e| {
+            let range = value(chart, e, counter, Range::default());
+            let ends = [range.low, range.high].into_iter().flatten();
+            stops.extend(ends.flat_map(|n| [n.saturating_sub(1), n, n.saturating_add(1)]));
+        });
+    };
+    let guards = chart.transitions.iter().filter_map(|transition| transition.guard.as_ref());
+    for bound in guards.flat_map(|guard| bounds(chart, guard)) {
+        if bound.counter == counter {
+            named(bound.than);
+        }
+    }
+    for block in written(chart) {
+        Action::walk(block, &mut |action| match action {
+            Action::Assign(id, e) if *id == counter => named(e),
+            Action::If(e, ..) => named(e),
+            Action::Assign(..)
+            | Action::For(..)
+            | Action::Do(..)
+            | Action::Raise(..)
+            | Action::Send { .. }
+            | Action::Cancel(_)
+            | Action::Log(_)
+            | Action::Result(..) => {}
+        });
+    }
+    stops.sort_unstable();
+    stops.dedup();
+    stops
+}
+
+/// Widens each bound that has grown to the next threshold.
+pub(super) fn widened(known: Range, joined: Range, stops: &[i64]) -> Range {
+    let low = if joined.low == known.low {
+        joined.low
+    } else {
+        joined.low.and_then(|n| stops.iter().rev().find(|s| **s <= n).copied())
+    };
+    let high = if joined.high == known.high {
+        joined.high
+    } else {
+        joined.high.and_then(|n| stops.iter().find(|s| **s >= n).copied())
+    };
+    Range { low, high }
+}

@@ -1,0 +1,200 @@
+//! The text of each rule of the grammar in messages; they never show the name of a rule.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the hundreds of rules of the grammar, the grammar lets only some stand in each place"
+)]
+
+mod keyword;
+
+use super::grammar::Rule;
+pub(super) use keyword::{keyword_of, keywords};
+
+/// First words outside charts.
+pub(super) const TOP: &[&str] = &[
+    "import",
+    "type",
+    "enum",
+    "chart",
+    "fn",
+    "do",
+    "tool",
+    "tools",
+    "client",
+    "component",
+    "test",
+];
+
+/// First words of items that are allowed in a chart but not in a state.
+pub(super) const DECLARATIONS: &[&str] = &[
+    "var",
+    "param",
+    "input",
+    "event",
+    "pred",
+    "fn",
+    "do",
+    "tool",
+    "tools",
+    "client",
+    "component",
+    "check",
+    "defaults",
+    "trace",
+    "meta",
+];
+
+/// First words of transitions.
+pub(super) const LINES: &[&str] = &["on", "when", "may", "after", "each"];
+
+/// First words in states, without transitions.
+pub(super) const STATES: &[&str] = &[
+    "state", "parallel", "final", "history", "initial", "llm", "ask", "code", "call", "human",
+    "run", "from", "enter", "exit", "allow", "advice", "limits",
+];
+
+/// First words in steps.
+pub(super) const STEPS: &[&str] = &[
+    "prompt", "tools", "retry", "skip", "fail", "returns", "done", "error", "timeout", "doubt",
+    "cut", "ends",
+];
+
+/// First words in tests.
+pub(super) const TESTS: &[&str] =
+    &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
+
+/// What to type where a rule was expected; `None` if that is not worth saying.
+pub(super) fn describe(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::name | Rule::quoted | Rule::word => "a name",
+        Rule::path => "a name",
+        Rule::subject | Rule::event_use => "an event's name",
+        Rule::target => "a state",
+        Rule::states => "a state",
+        Rule::line_string | Rule::block_string => "a text in quotes",
+        Rule::int => "a whole number",
+        Rule::float | Rule::duration | Rule::negative => "a number",
+        Rule::type_expr | Rule::type_args => "a type",
+        Rule::expr
+        | Rule::chain
+        | Rule::cond_head
+        | Rule::prefix
+        | Rule::paren
+        | Rule::list
+        | Rule::map
+        | Rule::named
+        | Rule::in_call
+        | Rule::record
+        | Rule::kw_none
+        | Rule::kw_true
+        | Rule::kw_false => "an expression",
+        Rule::client_value
+        | Rule::server_options
+        | Rule::meta_value
+        | Rule::meta_list
+        | Rule::meta_map => "a value",
+        Rule::infix | Rule::field | Rule::index | Rule::format => return None,
+        Rule::open_paren | Rule::params | Rule::results | Rule::call_args | Rule::bindings => "`(`",
+        Rule::close_paren => "`)`",
+        Rule::open_bracket => "`[`",
+        Rule::close_bracket => "`]`",
+        Rule::open_brace | Rule::state_body | Rule::step_body | Rule::statements | Rule::block => {
+            "`{`"
+        }
+        Rule::close_brace | Rule::unclosed => "`}`",
+        Rule::comma => "`,`",
+        Rule::colon | Rule::status => "`:`",
+        Rule::arrow | Rule::move_to | Rule::then => "`->`",
+        Rule::equals => "`=`",
+        Rule::star => "`*`",
+        Rule::stars => "`**`",
+        Rule::pipe => "`|`",
+        Rule::take_away => "`-`",
+        Rule::dots => "`..`",
+        Rule::question => return None,
+        Rule::guard | Rule::kw_if => "`if`",
+        Rule::kw_then => "`then`",
+        Rule::kw_else | Rule::otherwise | Rule::instead | Rule::else_if | Rule::else_if_action => {
+            "`else`"
+        }
+        Rule::kw_for | Rule::comprehension => "`for`",
+        Rule::kw_in | Rule::range => "`in`",
+        Rule::with => "`with`",
+        Rule::except => "`except`",
+        Rule::method | Rule::kw_from => "`from`",
+        Rule::param | Rule::enum_name | Rule::record_field | Rule::client_option | Rule::limit => {
+            "a name"
+        }
+        Rule::meta_entry => "a name or a text",
+        Rule::entry => "an expression",
+        Rule::argument => "a state or a bound",
+        Rule::tool_pattern => "a tool",
+        Rule::insert => "a step's name",
+        Rule::policy => "`retry`, `skip` or `fail`",
+        Rule::ask_event => "`turn` or an event's name",
+        Rule::may_option => "an option's name",
+        Rule::may_call => return None,
+        Rule::machine_event | Rule::done_of | Rule::error_of | Rule::doubt_of => return None,
+        Rule::place => "`start`, `end` or `replace`",
+        Rule::why => "a reason",
+        Rule::option_use => "an option",
+        Rule::given_fn => "`fn`",
+        Rule::test_turn | Rule::test_turns => return None,
+        Rule::told_text | Rule::prompt_of => return None,
+        Rule::told_at => "`at`",
+        Rule::told_ended => "`ended`",
+        Rule::told_offered => "`offered`",
+        Rule::told_denied => "`denied`",
+        Rule::told_called => "`called`",
+        Rule::told_asked => "`asked`",
+        Rule::assign | Rule::do_call => "an assignment or a call",
+        Rule::raise | Rule::send | Rule::cancel | Rule::log => return None,
+        _ => return keyword(rule),
+    })
+}
+
+/// The keyword, if the rule is one.
+fn keyword(rule: Rule) -> Option<&'static str> {
+    const KEYWORDS: &[(Rule, &str)] = &[
+        (Rule::kw_into, "`into`"),
+        (Rule::kw_at, "`at`"),
+        (Rule::kw_entry, "`entry`"),
+        (Rule::kw_to, "`to`"),
+        (Rule::receiver, "`to`"),
+        (Rule::kw_events, "`events`"),
+        (Rule::forward, "`events`"),
+        (Rule::kw_per, "`per`"),
+        (Rule::kw_turn, "`turn`"),
+        (Rule::kw_turns, "`turns`"),
+        (Rule::kw_before, "`before`"),
+        (Rule::kw_all, "`all`"),
+        (Rule::kw_deep, "`deep`"),
+        (Rule::kw_reenter, "`reenter`"),
+        (Rule::kw_on, "`on`"),
+        (Rule::kw_after, "`after`"),
+        (Rule::kw_as, "`as`"),
+        (Rule::kw_except, "`except`"),
+        (Rule::kw_warn, "`warn`"),
+        (Rule::kw_always, "`always`"),
+        (Rule::kw_stay, "`stay`"),
+        (Rule::kw_with, "`with`"),
+        (Rule::kw_retry, "`retry`"),
+        (Rule::kw_idempotent, "`idempotent`"),
+        (Rule::kw_skip, "`skip`"),
+        (Rule::kw_fail, "`fail`"),
+        (Rule::kw_returns, "`returns`"),
+        (Rule::kw_fails, "`fails`"),
+        (Rule::kw_not, "`not`"),
+        (Rule::kw_of, "`of`"),
+        (Rule::kw_contains, "`contains`"),
+    ];
+    KEYWORDS.iter().find(|(r, _)| *r == rule).map(|(_, word)| *word)
+}
+
+/// Whether recovery makes this rule.
+pub(super) fn is_bad(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::bad_item | Rule::bad_step | Rule::bad_test | Rule::bad_entry | Rule::bad_top
+    )
+}

@@ -1,0 +1,302 @@
+//! In a test, nobody but the test itself answers.
+
+use chartc_check::lower::test::Reason;
+use chartc_core::expr::Value;
+use chartc_core::host::{Host, ToolCall};
+use chartc_core::machine::Instant;
+use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
+use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, OracleError, Question};
+use chartc_runtime::tools::{Calling, Tools};
+use chartc_runtime::trace::{Line, Sink};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+/// Most lines in the trace of one test: a run with more is assumed not to end.
+const LONGEST: usize = 100_000;
+
+/// What the run waits for.
+#[derive(Debug, Clone)]
+pub(super) enum Wanted {
+    /// An answer.
+    Answer(Arc<Question>),
+    /// The result of a tool.
+    Result(ToolCall),
+}
+
+/// The name of a step as tests write it: `child/s[1]`.
+pub(super) fn step_name(child: &str, step: &str, element: Option<u32>) -> String {
+    let slash = if child.is_empty() { "" } else { "/" };
+    let element = element.map_or(String::new(), |nth| format!("[{nth}]"));
+    format!("{child}{slash}{step}{element}")
+}
+
+impl Wanted {
+    /// The name of the step, or of the tool.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Answer(question) => step_name(&question.child, &question.step, question.element),
+            Self::Result(call) => call.tool.clone(),
+        }
+    }
+
+    /// Whether the run cannot continue without it. A person, however, may take any time.
+    pub(super) fn is_owed(&self) -> bool {
+        match self {
+            Self::Answer(question) => question.kind != Kind::Human,
+            Self::Result(_) => true,
+        }
+    }
+}
+
+/// The reply to a request.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Text(String),
+    Value(Value),
+    Fail(OracleError),
+}
+
+/// A case of a host function: its name, its arguments, its result.
+pub(super) type Case = (String, Option<Vec<Value>>, Result<Value, String>);
+
+#[derive(Debug, Default)]
+struct HostState {
+    next: u64,
+    open: Vec<(u64, Wanted)>,
+    replies: Vec<(u64, Reply)>,
+    /// The last ones are tried first.
+    cases: Vec<Case>,
+    /// `do` functions, which need no case.
+    effects: Vec<String>,
+    /// Calls of functions without a case.
+    missing: Vec<String>,
+    called: Vec<(String, Vec<Value>)>,
+    lines: Vec<Line>,
+    /// Most lines of the trace.
+    most: usize,
+    /// Whether time passes although something is waited for.
+    passing: bool,
+    /// Whether calls come from an expectation of the test, not from the run.
+    looking: bool,
+}
+
+/// The test as oracle, tools, host and trace. Clones share one state.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TestHost(Arc<Mutex<HostState>>);
+
+impl TestHost {
+    /// `most` lines may be kept.
+    pub(super) fn new(effects: Vec<String>, most: usize) -> Self {
+        Self(Arc::new(Mutex::new(HostState { effects, most, ..HostState::default() })))
+    }
+
+    /// Whether the trace has as many lines as the test's budget allows, if that is less than the number for an endless run.
+    pub(super) fn is_full(&self) -> bool {
+        let state = self.state();
+        state.most < LONGEST && state.lines.len() >= state.most
+    }
+
+    fn state(&self) -> MutexGuard<'_, HostState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the run waits for, in the order of the requests.
+    pub(super) fn open(&self) -> Vec<Wanted> {
+        self.state().open.iter().map(|(_, wanted)| wanted.clone()).collect()
+    }
+
+    /// Replies to the first request that fits; whether there is one.
+    pub(super) fn reply(&self, fits: impl Fn(&Wanted) -> bool, reply: Reply) -> bool {
+        let mut state = self.state();
+        let Some(index) = state.open.iter().position(|(_, wanted)| fits(wanted)) else {
+            return false;
+        };
+        let (id, _) = state.open.remove(index);
+        state.replies.push((id, reply));
+        true
+    }
+
+    /// Adds a case, which is tried before earlier ones.
+    pub(super) fn add(&self, case: Case) {
+        self.state().cases.push(case);
+    }
+
+    /// Takes the calls for which nothing gives a result.
+    pub(super) fn missing(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().missing)
+    }
+
+    /// Calls of host functions so far.
+    pub(super) fn called(&self) -> Vec<(String, Vec<Value>)> {
+        self.state().called.clone()
+    }
+
+    /// The number of calls of host functions so far.
+    pub(super) fn calls(&self) -> usize {
+        self.state().called.len()
+    }
+
+    /// Reads the trace so far.
+    pub(super) fn with_lines<R>(&self, read: impl FnOnce(&[Line]) -> R) -> R {
+        read(&self.state().lines)
+    }
+
+    /// Takes the trace.
+    pub(super) fn take_lines(&self) -> Vec<Line> {
+        std::mem::take(&mut self.state().lines)
+    }
+
+    /// Sets whether time may pass although something is waited for.
+    pub(super) fn pass(&self, passing: bool) {
+        self.state().passing = passing;
+    }
+
+    /// Sets whether calls come from an expectation.
+    pub(super) fn look(&self, looking: bool) {
+        self.state().looking = looking;
+    }
+
+    fn wait(&self, wanted: Wanted) -> Waiting {
+        let mut state = self.state();
+        state.next += 1;
+        let id = state.next;
+        state.open.push((id, wanted));
+        Waiting { host: self.clone(), id }
+    }
+}
+
+/// Resolves when the test replies. When dropped, it no longer waits.
+struct Waiting {
+    host: TestHost,
+    id: u64,
+}
+
+impl Future for Waiting {
+    type Output = Reply;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        let mut state = self.host.state();
+        match state.replies.iter().position(|(id, _)| *id == self.id) {
+            Some(index) => Poll::Ready(state.replies.remove(index).1),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.host.state();
+        state.open.retain(|(id, _)| *id != self.id);
+        state.replies.retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl Oracle for TestHost {
+    fn ask(&self, question: Arc<Question>) -> Asking {
+        let waiting = self.wait(Wanted::Answer(question));
+        Box::pin(async move {
+            match waiting.await {
+                Reply::Text(text) => Ok(Answer::from(text)),
+                Reply::Value(value) => serde_json::to_string(&value)
+                    .map(Answer::from)
+                    .map_err(|why| OracleError::Other(why.to_string())),
+                Reply::Fail(error) => Err(error),
+            }
+        })
+    }
+
+    fn name(&self) -> String {
+        "test".to_owned()
+    }
+}
+
+impl Tools for TestHost {
+    fn call(&self, call: ToolCall) -> Calling {
+        let waiting = self.wait(Wanted::Result(call));
+        Box::pin(async move {
+            match waiting.await {
+                Reply::Text(text) => Ok(Value::Text(text)),
+                Reply::Value(value) => Ok(value),
+                Reply::Fail(error) => Err(error),
+            }
+        })
+    }
+}
+
+impl Host for TestHost {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        let mut state = self.state();
+        if !state.looking {
+            state.called.push((function.to_owned(), arguments.to_vec()));
+        }
+        let fits = |(name, given, _): &&Case| {
+            name == function && given.as_ref().is_none_or(|given| given == arguments)
+        };
+        if let Some((_, _, result)) = state.cases.iter().rev().find(fits) {
+            return result.clone();
+        }
+        if state.effects.iter().any(|effect| effect == function) {
+            return Ok(Value::None);
+        }
+        let shown: Vec<String> = arguments.iter().map(super::words::value).collect();
+        state.missing.push(format!("{function}({})", shown.join(", ")));
+        Err("the test gives no result for it".to_owned())
+    }
+}
+
+impl Sink for TestHost {
+    fn line(&mut self, line: &Line) -> std::io::Result<()> {
+        let mut state = self.state();
+        if state.lines.len() >= LONGEST.min(state.most) {
+            let why = format!("more than {LONGEST} things have happened: the run does not end");
+            return Err(std::io::Error::other(why));
+        }
+        state.lines.push(line.clone());
+        Ok(())
+    }
+}
+
+/// Virtual time, which stands still while the test owes a reply, unless the test lets time pass.
+#[derive(Debug, Clone)]
+pub(super) struct TestClock {
+    pub(super) time: VirtualClock,
+    pub(super) host: TestHost,
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Instant {
+        self.time.now()
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        self.time.sleep_until(at)
+    }
+
+    fn jump(&self) -> bool {
+        let may = {
+            let state = self.host.state();
+            state.passing || state.open.is_empty()
+        };
+        may && self.time.jump()
+    }
+}
+
+/// Why a call fails, as an oracle or a tool reports it.
+pub(super) fn reason_of(reason: &Reason) -> OracleError {
+    let said = || "the test says so".to_owned();
+    match reason {
+        Reason::Text(why) => OracleError::Other(why.clone()),
+        Reason::Kind(kind) => match *kind {
+            "timeout" => OracleError::Timeout(60_000),
+            "rate_limited" => OracleError::RateLimited { retry_after: None },
+            "server" => OracleError::Server { status: 500, why: String::new(), retry_after: None },
+            "connection" => OracleError::Connection(said()),
+            "refusal" => OracleError::Refusal(said()),
+            "empty" => OracleError::Empty,
+            "endless" => OracleError::Endless,
+            other => OracleError::Other(other.to_owned()),
+        },
+    }
+}
