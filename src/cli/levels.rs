@@ -2,6 +2,7 @@
 
 use chartc_text::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_text::rules::named;
+use chartc_text::rules::{SYNTAX, UNKNOWN_FIELD};
 use chartc_text::span::FileId;
 use std::collections::BTreeMap;
 
@@ -140,10 +141,8 @@ mod tests {
     }
 
     fn applied(levels: &Levels) -> Vec<(&'static str, Severity)> {
-        let mut found = vec![
-            syntax::RULE.at(Span::default(), "a"),
-            unknown_field::RULE.at(Span::default(), "b"),
-        ];
+        let mut found =
+            vec![SYNTAX.at(Span::default(), "a"), UNKNOWN_FIELD.at(Span::default(), "b")];
         let silent = vec![OFF.at(Span::default(), "c")];
         apply(|_| levels, &mut found, silent);
         found.iter().map(|d| (d.rule.code, d.severity)).collect()
