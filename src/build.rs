@@ -18,7 +18,7 @@ use chartc_core::visible;
 use chartc_emit::rust;
 use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
 use chartc_text::load::Loader;
-use chartc_text::rules::name_clash;
+use chartc_text::rules::NAME_CLASH;
 use std::path::{Path, PathBuf};
 
 /// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
@@ -95,7 +95,7 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let whole = !checked.charts.is_empty() && checked.charts.len() == checked.lowered.len();
     // Where names clash in Rust, the emitter says so as an error.
     let mut warnings: Vec<&Diagnostic> =
-        of(Severity::Warning).filter(|d| d.rule.code != name_clash::RULE.code).collect();
+        of(Severity::Warning).filter(|d| d.rule.code != NAME_CLASH.code).collect();
     let mut errors = String::new();
     for found in of(Severity::Error) {
         if !whole {

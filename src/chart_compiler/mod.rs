@@ -5,7 +5,7 @@ mod loader;
 use chartc_check::compile::{Checked, Compilation, check_within};
 use chartc_core::model::Chart;
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::{empty_file, unreadable_file};
+use chartc_text::rules::{EMPTY_FILE, UNREADABLE_FILE};
 use chartc_text::source::Sources;
 use chartc_text::span::FileId;
 use chartc_world::{Family, Finding, Form, Read, Workshop};
@@ -77,7 +77,7 @@ impl Workshop for Compiler {
                 Ok(Arc::new(Family { charts: family.into_iter().cloned().collect() }))
             }
             None if done.diagnostics.is_empty() => Err(vec![Finding {
-                code: empty_file::RULE.code.into(),
+                code: EMPTY_FILE.code.into(),
                 line: 1,
                 column: 1,
                 text: format!("there is no chart in `{id}`"),
@@ -128,7 +128,7 @@ impl Telling<'_> {
         let mut text = found.message.clone();
         // The help for what cannot be read is about folders.
         if let Some(help) = &found.help
-            && found.rule.code != unreadable_file::RULE.code
+            && found.rule.code != UNREADABLE_FILE.code
         {
             text = format!("{text}; {help}");
         }

@@ -119,7 +119,7 @@ fn softened(word: &str) -> miette::Result<&'static Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chartc_text::rules::{syntax, unknown_field};
+    use chartc_text::rules::{SYNTAX, UNKNOWN_FIELD};
     use chartc_text::span::Span;
 
     static OFF: Rule = Rule {
@@ -140,10 +140,8 @@ mod tests {
     }
 
     fn applied(levels: &Levels) -> Vec<(&'static str, Severity)> {
-        let mut found = vec![
-            syntax::RULE.at(Span::default(), "a"),
-            unknown_field::RULE.at(Span::default(), "b"),
-        ];
+        let mut found =
+            vec![SYNTAX.at(Span::default(), "a"), UNKNOWN_FIELD.at(Span::default(), "b")];
         let silent = vec![OFF.at(Span::default(), "c")];
         apply(|_| levels, &mut found, silent);
         found.iter().map(|d| (d.rule.code, d.severity)).collect()

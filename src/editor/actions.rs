@@ -8,7 +8,7 @@ use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Rule};
 use chartc_text::fix::Fix;
 use chartc_text::front;
-use chartc_text::rules::{faulty_allow, unused_allow};
+use chartc_text::rules::{FAULTY_ALLOW, UNUSED_ALLOW};
 use chartc_text::source::Source;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
@@ -131,7 +131,7 @@ pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
 fn permit(done: &Compilation, nth: usize) -> Option<Action> {
     let found = &done.diagnostics[nth];
     let code = found.rule.code;
-    let about_comments = [faulty_allow::RULE.code, unused_allow::RULE.code].contains(&code);
+    let about_comments = [FAULTY_ALLOW.code, UNUSED_ALLOW.code].contains(&code);
     if found.rule.is_firm() || about_comments {
         return None;
     }

@@ -138,25 +138,6 @@ fn every_file_says_what_it_is() {
     assert!(silent.is_empty(), "no `//!` on the first line: {silent:#?}");
 }
 
-/// Names of the rules that have a file with this ending in `compiler/text/src/rules`.
-fn rules(ending: &str) -> BTreeSet<String> {
-    (files("compiler/text/src/rules", ending).iter())
-        .map(|f| {
-            f.trim_start_matches("compiler/text/src/rules/")
-                .trim_end_matches(ending)
-                .replace('_', "-")
-        })
-        .filter(|name| !["mod", "precedence", "prose"].contains(&name.as_str()))
-        .collect()
-}
-
-#[test]
-fn every_rule_has_its_file_and_its_page() {
-    let listed: BTreeSet<String> = RULES.iter().map(|r| r.name.to_string()).collect();
-    assert_eq!(rules(".md"), listed);
-    assert_eq!(rules(".rs"), listed);
-}
-
 #[test]
 fn every_lint_is_registered() {
     let written: BTreeSet<String> = (files("compiler/check/src/lint", ".rs").iter())

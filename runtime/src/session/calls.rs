@@ -221,7 +221,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::AwaitingBudget(..) => {
-                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)))
+                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::Outside | Work::Tool(..) => {}
         }

@@ -165,7 +165,7 @@ fn a_process_of_another_test() {
     let Some(folder) = std::env::var_os("CHARTC_WORLD_OF_A_TEST") else { return };
     let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
     let ticks = number("CHARTC_TICKS_OF_A_TEST").map_or(TICKS, u64::from);
-    go_on(Path::new(&folder), ticks, number("CHARTC_END_OF_A_TEST").unwrap_or(0));
+    resume(Path::new(&folder), ticks, number("CHARTC_END_OF_A_TEST").unwrap_or(0));
 }
 
 fn process(folder: &Folder) -> Command {

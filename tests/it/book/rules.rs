@@ -6,6 +6,8 @@ use chartc::diagnostic::{Rule, Severity};
 use chartc_text::rules::RULES;
 
 const FOLDER: &str = "docs/rules";
+/// The line of a page's title, behind its front matter.
+const TITLE: usize = 8;
 
 fn page(rule: &Rule) -> String {
     let file = format!("compiler/text/src/rules/{}.md", rule.name.replace('-', "_"));
@@ -17,11 +19,11 @@ fn page(rule: &Rule) -> String {
         Severity::Note => "a note unless a setting says otherwise",
         Severity::Off => "off unless a setting turns it on",
     };
-    let (code, name) = (rule.code, rule.name);
+    let (code, name, rest) = (rule.code, rule.name, TITLE + 1);
     format!(
-        "{{{{#include ../../{file}:1}}}}\n\n\
+        "{{{{#include ../../{file}:{TITLE}}}}}\n\n\
          **`{code}`** `{name}`: {level}. [All rules](../checks.md)\n\n\
-         {{{{#include ../../{file}:2:}}}}\n\n\
+         {{{{#include ../../{file}:{rest}:}}}}\n\n\
          The text of this page is [{file}](../../{file}); `chartc explain {code}` prints it.\n"
     )
 }

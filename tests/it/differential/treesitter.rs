@@ -30,7 +30,7 @@ fn printed(name: &str, text: &str) -> Option<String> {
 
 fn has_stray_braces(text: &str) -> bool {
     let done = chartc::check(&["r.chart".to_owned()], &Memory::of("r.chart", text));
-    done.diagnostics.iter().any(|d| d.rule.code == chartc_text::rules::unescaped_brace::RULE.code)
+    done.diagnostics.iter().any(|d| d.rule.code == chartc_text::rules::UNESCAPED_BRACE.code)
 }
 
 #[test]

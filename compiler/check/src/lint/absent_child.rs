@@ -4,9 +4,9 @@ use super::posting::{After, Sender, after, sender};
 use super::{Context, Lint, words};
 use chartc_core::model::{Receiver, StepKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::absent_child::RULE;
+use chartc_text::rules::ABSENT_CHILD;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &ABSENT_CHILD, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -37,7 +37,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 format!("send `{event}` while {state} is active, or lead there"),
             ),
         };
-        let found = RULE.at(post.span, message).help(help);
+        let found = ABSENT_CHILD.at(post.span, message).help(help);
         diagnostics.push(found.related(map.step(step).name, format!("{name} runs in {state}")));
     }
 }

@@ -12,12 +12,12 @@ use chartc_core::model::{
     Action, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, VariableKind,
 };
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::backward_count::RULE;
-use chartc_text::rules::{long_stride, unasked_count};
+use chartc_text::rules::BACKWARD_COUNT;
+use chartc_text::rules::{LONG_STRIDE, UNASKED_COUNT};
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &BACKWARD_COUNT, needs_whole: true, run };
 
 /// Reports all three kinds of miscounts (C0418, C0419, C0423) from one analysis.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -39,7 +39,8 @@ fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
         "this bounds nothing: once `{}` holds, {line} counts `{name}` {way}, and it stays true",
         guard(context, found.transition)
     );
-    RULE.at(spans.guard.unwrap_or(spans.trigger), message)
+    BACKWARD_COUNT
+        .at(spans.guard.unwrap_or(spans.trigger), message)
         .help("reverse the comparison, or count the other way")
         .related(map.variables[found.counter.index()], "the count begins here")
 }
@@ -48,7 +49,8 @@ fn told(context: &Context<'_>, found: &Miscount) -> Diagnostic {
 pub(super) fn away(context: &Context<'_>, at: Span, found: &Lost, guard: &str) -> Diagnostic {
     let name = &context.chart.variables[found.counter.index()].name;
     let goes = if found.holds { "stays true" } else { "never becomes true" };
-    RULE.at(at, format!("this counts `{name}` the wrong way: `{guard}` {goes}"))
+    BACKWARD_COUNT
+        .at(at, format!("this counts `{name}` the wrong way: `{guard}` {goes}"))
         .help("count the other way, or reverse the comparison")
 }
 
@@ -67,7 +69,7 @@ fn stride(context: &Context<'_>, found: &Miscount, room: i64) -> Diagnostic {
         found.by.unsigned_abs(),
         guard(context, found.transition)
     );
-    long_stride::RULE
+    LONG_STRIDE
         .at(map.transition(found.transition).whole, message)
         .help("correct the step or the bound; what may happen once only needs no count")
         .related(map.variables[found.counter.index()], "the count begins here")
@@ -81,7 +83,7 @@ fn unasked(context: &Context<'_>, found: &Miscount, twin: TransitionId) -> Diagn
         words::transition(chart, found.transition),
         chart.variables[found.counter.index()].name
     );
-    unasked_count::RULE
+    UNASKED_COUNT
         .at(map.transition(found.transition).whole, message)
         .help(format!("add the condition, such as `if {}`", guard(context, twin)))
         .related(map.transition(twin).whole, "this line asks")

@@ -7,10 +7,10 @@ use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Check, CheckArgument};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::check_failed::RULE;
+use chartc_text::rules::CHECK_FAILED;
 use chartc_text::span::Span;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &CHECK_FAILED, needs_whole: true, run };
 
 /// The maximal number of steps in the message; a longer run is cut in the middle.
 const TOLD: usize = 16;
@@ -34,7 +34,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn never(context: &Context<'_>, span: Span, state: StateId) -> Diagnostic {
     let name = words::state(context.chart, state);
-    let found = RULE
+    let found = CHECK_FAILED
         .at(span, format!("this does not hold: no run enters {name}"))
         .related(context.map.state(state).name, "never entered");
     let leading = unreachable_state::leading(context.chart);
@@ -76,7 +76,7 @@ fn refuted(
         }
         _ => "a run is otherwise".into(),
     };
-    let mut found = RULE.at(span, format!("this does not hold: {why}"));
+    let mut found = CHECK_FAILED.at(span, format!("this does not hold: {why}"));
     if let [leaf, ..] = leaves {
         found = found.related(map.state(*leaf).name, "where that run stands");
     }

@@ -6,11 +6,11 @@ use crate::notation::expression;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Expr, ExprKind, Type};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::dead_deadline::RULE;
+use chartc_text::rules::DEAD_DEADLINE;
 use chartc_text::span::Span;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &DEAD_DEADLINE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -39,7 +39,8 @@ fn told(context: &Context<'_>, one: &Dead) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = words::transition(chart, one.transition);
     let at = |why: String| {
-        RULE.at(map.transition(one.transition).trigger, format!("{name} never comes: {why}"))
+        DEAD_DEADLINE
+            .at(map.transition(one.transition).trigger, format!("{name} never comes: {why}"))
     };
     match one.before {
         Before::When(transition) => {

@@ -8,10 +8,10 @@ use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Trigger, VariableKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::dead_line::RULE;
+use chartc_text::rules::DEAD_LINE;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &DEAD_LINE, needs_whole: true, run };
 
 /// The maximal number of values of a variable that are shown.
 const SHOWN: usize = 5;
@@ -43,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let payload = crate::notation::payload(transition);
         let text = words::short(&expression_in(chart, guard, &payload));
         let there = words::states(chart, &entered);
-        let mut one = RULE.at(
+        let mut one = DEAD_LINE.at(
             map.transitions[i].guard.unwrap_or(map.transitions[i].trigger),
             format!("no run takes this line: in {there}, `{text}` does not hold when the line could be taken"),
         );

@@ -6,10 +6,10 @@ use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, ToolSetId, TransitionId};
 use chartc_core::model::{Chart, ChoiceKind, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::dead_option::RULE;
+use chartc_text::rules::DEAD_OPTION;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &DEAD_OPTION, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -19,16 +19,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.push(match why {
             DeadReason::Unasked => {
                 let state = words::state(chart, chart.transition(transition).source);
-                RULE.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
+                DEAD_OPTION.at(at, format!("{name} is never offered: nothing asks while {state} is active"))
                     .help("add an `ask` step to the state or an ancestor, or write an `on`, `when` or `after` line instead")
             }
             DeadReason::Empty(set) => {
                 let set = &chart.tool_sets[set.index()].name;
-                RULE.at(at, format!("{name} is never offered: there is no tool in `{set}`"))
+                DEAD_OPTION.at(at, format!("{name} is never offered: there is no tool in `{set}`"))
                     .help("declare the tools and name them in the set, or remove the line")
             }
             DeadReason::Taken(by) => {
-                let found = RULE
+                let found = DEAD_OPTION
                     .at(at, format!("{name} is never offered: lines above it offer all of its tools"))
                     .help("a tool belongs to the first line that offers it: put the narrower set first, or take its tools out of the wider one, `any - name`");
                 by.iter().take(3).fold(found, |found, by| {

@@ -3,7 +3,7 @@
 use crate::lower::Lowered;
 use chartc_core::expr::Value;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::duplicate_agent::RULE;
+use chartc_text::rules::DUPLICATE_AGENT;
 use chartc_text::source::Sources;
 use chartc_text::span::Span;
 use std::borrow::Borrow;
@@ -22,7 +22,8 @@ pub(crate) fn told(
         let (Some(folder), Some((_, Value::Text(id)))) = (folder(file), id) else { continue };
         match known.get(&(folder, id.as_str())) {
             Some(first) => diagnostics.push(
-                RULE.at(one.map.name, format!("another agent is called `{id}`, too"))
+                DUPLICATE_AGENT
+                    .at(one.map.name, format!("another agent is called `{id}`, too"))
                     .related(*first, "the other one")
                     .help(
                         "give one of them another `id`: agents of one world are told apart by it",

@@ -4,10 +4,10 @@ use super::{Context, Lint};
 use crate::facts::guard::implies;
 use chartc_core::arena::{ChoiceId, StateId};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::duplicate_name::{RULE, twice};
+use chartc_text::rules::{DUPLICATE_NAME, duplicate_name::twice};
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &DUPLICATE_NAME, needs_whole: false, run };
 
 /// Reports options of one state that have the same name and are offered together: an answer with the name is ambiguous.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

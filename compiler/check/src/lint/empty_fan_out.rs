@@ -6,9 +6,9 @@ use crate::facts::uses::own_walk;
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::ExprKind;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::empty_fan_out::RULE;
+use chartc_text::rules::EMPTY_FAN_OUT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &EMPTY_FAN_OUT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -50,7 +50,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             ),
         };
         let place = spans.list.unwrap_or(spans.name);
-        let found = RULE.at(place, message).help(help).about(spans.name);
+        let found = EMPTY_FAN_OUT.at(place, message).help(help).about(spans.name);
         diagnostics.push(match variable {
             Some(id) => found.related(map.variables[id.index()], "it begins here"),
             None => found,

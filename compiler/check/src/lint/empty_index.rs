@@ -7,9 +7,9 @@
 
 use crate::lint::{Context, Lint, words};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::empty_index::RULE;
+use chartc_text::rules::EMPTY_INDEX;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &EMPTY_INDEX, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -45,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             }
         };
         let message = format!("{list} {why}: there is no item {} then, and {fails}", found.item);
-        diagnostics.push(RULE.at(at, message).help(format!(
+        diagnostics.push(EMPTY_INDEX.at(at, message).help(format!(
             "ask first, such as `if len({named}) > 0`, or use a slice, `{named}[:1]`, which takes what there is"
         )));
     }

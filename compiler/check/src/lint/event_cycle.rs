@@ -10,10 +10,10 @@ use chartc_core::model::{
     Action, BinaryOp, Chart, Expr, ExprKind, Receiver, Transition, Trigger, Type,
 };
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::event_cycle::RULE;
+use chartc_text::rules::EVENT_CYCLE;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &EVENT_CYCLE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 transitions.len()
             )
         };
-        let found = RULE.at(map.transition(*first).trigger, message).help(
+        let found = EVENT_CYCLE.at(map.transition(*first).trigger, message).help(
             "send the event under a condition that comes to fail, or later: `send e after 1s`",
         );
         diagnostics.push(

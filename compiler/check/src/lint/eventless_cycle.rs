@@ -3,9 +3,9 @@
 use super::{Context, Lint, words};
 use crate::facts::livelock::livelocks;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::eventless_cycle::RULE;
+use chartc_text::rules::EVENTLESS_CYCLE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &EVENTLESS_CYCLE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 rest.len() + 1
             )
         };
-        let mut found = RULE
+        let mut found = EVENTLESS_CYCLE
             .at(map.transition(*first).trigger, message)
             .help("change what the condition reads in the line's actions, or wait for something: `on`, `after`");
         for transition in rest {

@@ -3,9 +3,9 @@
 use super::{Context, Lint, words};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::forbidden_move::RULE;
+use chartc_text::rules::FORBIDDEN_MOVE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &FORBIDDEN_MOVE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -45,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             };
             let span =
                 map.transition(id).targets.get(place).copied().unwrap_or(map.transition(id).whole);
-            let mut found = RULE.at(span, message).help(help);
+            let mut found = FORBIDDEN_MOVE.at(span, message).help(help);
             if let Some(row) = chart.permissions.iter().position(|p| p.from == Some(*from)) {
                 found = found
                     .related(map.permissions[row], format!("what the table permits from {here}"));

@@ -4,9 +4,9 @@ use super::{Context, Lint, words};
 use crate::facts::gap::gaps;
 use chartc_core::arena::TransitionId;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::gap::RULE;
+use chartc_text::rules::GAP;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &GAP, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -30,7 +30,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             None if gap.is_given() => map.transition(*first).trigger,
             Some(_) | None => spans.guard.unwrap_or(spans.trigger),
         };
-        let mut found = RULE
+        let mut found = GAP
             .at(place, message)
             .help("add a line for that case, or leave the last condition out");
         let others = if gap.is_given() {

@@ -10,10 +10,10 @@ use chartc_core::model::{
     Action, BinaryOp, Builtin, Chart, Expr, ExprKind, TemplatePart, Type, VariableKind,
 };
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::growing_prompt::RULE;
+use chartc_text::rules::GROWING_PROMPT;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &GROWING_PROMPT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -24,7 +24,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "the prompt of {} shows all of `{name}`, which grows with each iteration",
             words::step(chart, found.step)
         );
-        let one = RULE.at(at, message).help(format!(
+        let one = GROWING_PROMPT.at(at, message).help(format!(
             "show the last items only, such as `{name}[-5:]`, or shorten the list where it grows"
         ));
         diagnostics.push(one.related(map.transition(found.transition).whole, "grows here"));

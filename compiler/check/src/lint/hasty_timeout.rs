@@ -7,9 +7,9 @@ use crate::notation::duration;
 use chartc_core::arena::{ClientId, StepId, TransitionId};
 use chartc_core::model::{Chart, Step, StepKind, TransitionKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::hasty_timeout::RULE;
+use chartc_text::rules::HASTY_TIMEOUT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &HASTY_TIMEOUT, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -43,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             (Whom::Model, _) => "allow more time: a model needs seconds".to_owned(),
             (Whom::Person, _) => "allow more time: a person needs to read the question".to_owned(),
         };
-        diagnostics.push(RULE.at(span, message).help(help));
+        diagnostics.push(HASTY_TIMEOUT.at(span, message).help(help));
     }
 }
 

@@ -9,10 +9,10 @@ use crate::turn::calls::{Hiding, hidden, in_region, is_model};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{Chart, Expr, ExprKind, Observable, StepKind, Trigger};
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::hidden_step::RULE;
+use chartc_text::rules::HIDDEN_STEP;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &HIDDEN_STEP, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -31,7 +31,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let told = one.caller.and_then(|caller| wide.get(&caller));
         let is_told = told.is_some_and(|steps| steps.len() > 1 && steps.contains(&one.step));
-        let mut found = RULE
+        let mut found = HIDDEN_STEP
             .at(map.step(one.step).name, format!("{step} never runs: {why}"))
             .help(cure(context, one));
         if let Some(end) = one.ends {
@@ -57,7 +57,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let runs = if steps.len() == 1 { "runs" } else { "run" };
         let message = format!("{}, so {shown} never {runs}", takes(context, caller));
         let needs = all.iter().filter(|one| steps.contains(&one.step)).max_by_key(|one| one.needs);
-        let mut found = RULE.at(map.step(caller).name, message);
+        let mut found = HIDDEN_STEP.at(map.step(caller).name, message);
         if let Some(one) = needs {
             found = found.help(cure(context, one));
         }
@@ -86,7 +86,8 @@ fn late(context: &Context<'_>, one: Implied) -> Diagnostic {
         "`limits { calls 2 per turn }`"
     };
     let place = map.step(one.taker);
-    RULE.at(map.step(one.step).name, message)
+    HIDDEN_STEP
+        .at(map.step(one.step).name, message)
         .help(format!("{first}, or allow more calls, {more}"))
         .related(place.guard.unwrap_or(place.name), "this holds, too")
 }

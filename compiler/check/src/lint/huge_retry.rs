@@ -4,10 +4,10 @@ use super::{Context, Lint, words};
 use chartc_core::arena::StepId;
 use chartc_core::model::StepKind;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::huge_retry::RULE;
+use chartc_text::rules::HUGE_RETRY;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &HUGE_RETRY, needs_whole: false, run };
 
 /// The maximal plausible number of retries.
 const MOST: u32 = 20;
@@ -34,7 +34,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             n => format!(", and so do {n} more steps"),
         };
         let message = format!("{name} tries again up to {retries} times before it fails{others}");
-        diagnostics.push(RULE.at(map.step(*first).name, message).help(
+        diagnostics.push(HUGE_RETRY.at(map.step(*first).name, message).help(
             "what failed a few times goes on failing, and each attempt is paid for: `retry 3 then fail`, and `limits { calls … }` for the run",
         ));
     }

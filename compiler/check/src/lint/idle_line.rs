@@ -9,12 +9,12 @@ use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Otherwise, StepKind, Transition, Trigger};
 use chartc_text::diagnostic::{Broken, Diagnostic};
-use chartc_text::rules::idle_line::RULE;
+use chartc_text::rules::IDLE_LINE;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
 // Runs on incomplete charts, too: a guard that was read as a transition may be the reason for the errors.
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &IDLE_LINE, needs_whole: false, run };
 
 /// The position of the following transition in the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
-    RULE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
+    IDLE_LINE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
 }
 
 /// The finding for a guard that was written with `when`.
@@ -76,7 +76,7 @@ fn condition(name: &str, is_option: bool, spans: &TransitionSpans, next: Followe
     let what = if is_option { "is offered without it" } else { "does nothing" };
     let message =
         format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
-    let found = RULE.at(next.span, message).help("write `if`").related(spans.trigger, what);
+    let found = IDLE_LINE.at(next.span, message).help("write `if`").related(spans.trigger, what);
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
 }
 

@@ -8,11 +8,11 @@ use crate::notation;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::Expr;
 use chartc_text::diagnostic::{Broken, Diagnostic};
-use chartc_text::rules::impossible_guard::RULE;
+use chartc_text::rules::IMPOSSIBLE_GUARD;
 use chartc_text::span::Span;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &IMPOSSIBLE_GUARD, needs_whole: false, run };
 
 /// The maximal number of variables whose bounds are shown.
 const BOUNDS: usize = 3;
@@ -80,12 +80,14 @@ fn check(
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
     if !is_decided && decide(chart, &[(guard, true)]) == Verdict::Never {
         return Some(
-            RULE.at(span, format!("`{}` can never hold, so this {so}", text())).help(help),
+            IMPOSSIBLE_GUARD
+                .at(span, format!("`{}` can never hold, so this {so}", text()))
+                .help(help),
         );
     }
     if facts.ranges.bear_on(chart, guard) && facts.ranges.forbid(chart, guard) {
         let message = format!("`{}` never becomes true, so this {so}", text());
-        let found = RULE.at(span, message).help(help);
+        let found = IMPOSSIBLE_GUARD.at(span, message).help(help);
         let read = facts.ranges.read(chart, guard).into_iter();
         return Some(read.take(BOUNDS).fold(found, |found, (id, range)| {
             found.related(context.map.variables[id.index()], bounds(context, id, range))
@@ -94,7 +96,7 @@ fn check(
     if home.is_closed_by(chart, guard) {
         let message =
             format!("`{}` asks for states that are not active here, so this {so}", text());
-        return Some(RULE.at(span, message).help(help));
+        return Some(IMPOSSIBLE_GUARD.at(span, message).help(help));
     }
     None
 }

@@ -7,11 +7,11 @@ use crate::facts::loops::{GuardOwner, Lost, LostReason, lost};
 use crate::notation;
 use chartc_core::arena::VarId;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::lost_count::RULE;
+use chartc_text::rules::LOST_COUNT;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &LOST_COUNT, needs_whole: true, run };
 
 /// Also reports, from the same analysis, counters that move away from the bound of another transition or step.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -40,7 +40,8 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
             let message = format!(
                 "each iteration resets `{name}`, so `{guard}` {comes} when it is evaluated"
             );
-            RULE.at(place(context, found.counter, writer), message)
+            LOST_COUNT
+                .at(place(context, found.counter, writer), message)
                 .help("reset it where the loop begins, on the line that enters it")
                 .related(asked, "this condition bounds nothing")
         }
@@ -50,7 +51,8 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
         }
         LostReason::Elsewhere(writer) => {
             let message = format!("this bounds nothing: no cycle through here counts `{name}`");
-            RULE.at(asked, message)
+            LOST_COUNT
+                .at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "counted here only")
         }
@@ -58,13 +60,15 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
             let message = format!(
                 "this bounds nothing: `{name}` begins afresh in each turn, so `{guard}` {comes}"
             );
-            RULE.at(asked, message)
+            LOST_COUNT
+                .at(asked, message)
                 .help("count in a variable that outlasts the turn")
                 .related(place(context, found.counter, writer), "counted here, until the turn ends")
         }
         LostReason::Never(writer) => {
             let message = format!("this bounds nothing: nothing counts `{name}`");
-            RULE.at(asked, message)
+            LOST_COUNT
+                .at(asked, message)
                 .help(format!("count it in the loop: `{name} = {name} + 1`"))
                 .related(place(context, found.counter, writer), "only ever set to a constant")
         }

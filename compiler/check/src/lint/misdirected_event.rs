@@ -6,9 +6,9 @@ use crate::lower::PostSpans;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{AskOn, Receiver, Step, StepKind, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::misdirected_event::RULE;
+use chartc_text::rules::MISDIRECTED_EVENT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &MISDIRECTED_EVENT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, family, .. } = context;
@@ -27,7 +27,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "nothing in `{}` handles `{name}`{place}: what a chart sends to itself does not come to `{step}`",
             chart.name
         );
-        let mut found = RULE
+        let mut found = MISDIRECTED_EVENT
             .at(post.span, message)
             .help(format!("send it to the chart that handles it: `send {name} to {step}`"));
         if let Some(i) = child.chart.events.iter().position(|event| event.name == *name) {

@@ -4,9 +4,9 @@ use super::{Context, Lint};
 use chartc_core::expr::type_text;
 use chartc_core::model::{StepKind, Type, TypeDef, TypeKind, VariableKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::misfit_input::{RULE, told};
+use chartc_text::rules::{MISFIT_INPUT, misfit_input::told};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &MISFIT_INPUT, needs_whole: false, run };
 
 /// What a world supplies.
 #[derive(Debug, Clone, Copy)]

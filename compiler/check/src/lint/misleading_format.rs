@@ -4,10 +4,10 @@ use super::{Context, Lint};
 use crate::notation::expression;
 use chartc_core::model::{Chart, Template, TemplatePart, Type};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::misleading_format::RULE;
+use chartc_text::rules::MISLEADING_FORMAT;
 use chartc_text::span::Span;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &MISLEADING_FORMAT, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -38,7 +38,8 @@ fn look(
         let message = format!("`{spec}` counts significant digits: {number} is shown as `{shown}`");
         let name = expression(chart, expr);
         diagnostics.push(
-            RULE.at(parts.get(i).copied().unwrap_or(whole), message)
+            MISLEADING_FORMAT
+                .at(parts.get(i).copied().unwrap_or(whole), message)
                 .help(format!("for digits after the decimal point, write `{{{name}:{spec}f}}`")),
         );
     }

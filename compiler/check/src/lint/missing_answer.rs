@@ -5,10 +5,10 @@ use crate::facts::uses::{early_reads, own_expressions, own_walk, written};
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, ExprKind, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::missing_answer::RULE;
+use chartc_text::rules::MISSING_ANSWER;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &MISSING_ANSWER, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -40,7 +40,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "{} uses `{name}`, which holds the answer of {of}: when it fails, there is none",
             words::transition(chart, id)
         );
-        let found = RULE.at(map.transition(id).whole, message);
+        let found = MISSING_ANSWER.at(map.transition(id).whole, message);
         diagnostics.push(
             found
                 .help("use another value here; `error` gives the reason why the step failed")

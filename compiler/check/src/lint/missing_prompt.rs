@@ -4,9 +4,9 @@ use super::{Context, Lint, words};
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, Template};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::missing_prompt::RULE;
+use chartc_text::rules::MISSING_PROMPT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &MISSING_PROMPT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -22,7 +22,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let says = told[i] || step.prompt.as_ref().is_some_and(|prompt| !is_blank(prompt));
         if calls && !says {
             let name = words::step(chart, id);
-            let found = RULE.at(map.step(id).name, format!("{name} tells the model nothing"));
+            let found =
+                MISSING_PROMPT.at(map.step(id).name, format!("{name} tells the model nothing"));
             let help = "give it a prompt, or a component that goes into it";
             diagnostics.push(found.help(help).about(map.step(id).whole));
         }

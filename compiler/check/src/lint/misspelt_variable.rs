@@ -7,10 +7,10 @@ use crate::facts::uses::own_walk;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Chart, Expr, ExprKind, Type, VariableKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::misspelt_variable::RULE;
+use chartc_text::rules::MISSPELT_VARIABLE;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &MISSPELT_VARIABLE, needs_whole: true, run };
 
 /// The length in bytes of the shortest name that is compared: short ones are similar by chance.
 const SHORTEST: usize = 4;
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             format!("set `{meant}`, and remove `{own}`")
         };
-        let found = RULE.at(place, message).help(help);
+        let found = MISSPELT_VARIABLE.at(place, message).help(help);
         diagnostics.push(found.related(map.variables[read.index()], "this one is read"));
     }
 }

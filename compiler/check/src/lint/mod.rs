@@ -225,13 +225,12 @@ pub fn run<'l>(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let (chart, map) = (&lowered.chart, &lowered.map);
-    let lacks = |d: &Diagnostic| {
-        d.rule.code == rules::unloaded_components::RULE.code && d.span.file == map.file
-    };
+    let lacks =
+        |d: &Diagnostic| d.rule.code == rules::UNLOADED_COMPONENTS.code && d.span.file == map.file;
     let full_prompts = !diagnostics.iter().any(lacks);
     let hides = |d: &Diagnostic| {
         d.span.file == map.file
-            && (d.rule.code == rules::lost_division::RULE.code
+            && (d.rule.code == rules::LOST_DIVISION.code
                 || d.severity == Severity::Error && d.stage != Stage::Behaviour)
     };
     let all_read = !diagnostics.iter().any(hides);

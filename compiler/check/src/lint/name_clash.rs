@@ -5,11 +5,11 @@ use super::{Context, Lint};
 use crate::spelling::{camel, snake};
 use chartc_core::model::{ChoiceKind, Field, StateKind, TypeKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::name_clash::{RULE, idents};
+use chartc_text::rules::{NAME_CLASH, name_clash::idents};
 use chartc_text::span::Span;
 use std::collections::HashMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &NAME_CLASH, needs_whole: false, run };
 
 /// Compares the names that share a namespace in generated code. The emitter's escapes for illegal identifiers are not considered.
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

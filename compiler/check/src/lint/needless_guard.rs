@@ -8,11 +8,11 @@ use crate::notation;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Trigger, VariableKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::needless_guard::RULE;
+use chartc_text::rules::NEEDLESS_GUARD;
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &NEEDLESS_GUARD, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     transitions(context, diagnostics);
@@ -106,7 +106,7 @@ fn always(context: &Context<'_>, guard: &Expr, home: &ScopeCondition) -> bool {
 fn told(context: &Context<'_>, guard: &Expr, text: &str, span: Span) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let text = words::short(text);
-    let mut found = RULE
+    let mut found = NEEDLESS_GUARD
         .at(span, format!("`{text}` always holds, so this condition does nothing"))
         .help("correct the condition, or remove it");
     let mut ranges = BTreeSet::new();

@@ -8,10 +8,10 @@ use chartc_core::arena::TransitionId;
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, Expr, Transition};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::overlap::RULE;
+use chartc_text::rules::OVERLAP;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &OVERLAP, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -25,7 +25,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "where {case}, both this line and an earlier one could be taken: their order decides"
         );
         diagnostics.push(
-            RULE.at(spans.guard.unwrap_or(spans.trigger), message)
+            OVERLAP.at(spans.guard.unwrap_or(spans.trigger), message)
                 .related(map.transition(overlap.first).whole, "is taken then")
                 .help(format!(
                     "if that is meant, say so: `// chartc: allow(C0315) reason`; else narrow the condition of {line}"

@@ -3,10 +3,10 @@
 use super::{Context, Lint, words};
 use chartc_core::model::{Chart, Field, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::permuted_names::RULE;
+use chartc_text::rules::PERMUTED_NAMES;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &PERMUTED_NAMES, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -22,8 +22,11 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "`{name}` names the data called `{}`: names follow the order of the event's data",
             fields[place].name
         );
-        diagnostics
-            .push(RULE.at(spans.trigger, message).help(format!("the event declares {declared}")));
+        diagnostics.push(
+            PERMUTED_NAMES
+                .at(spans.trigger, message)
+                .help(format!("the event declares {declared}")),
+        );
     }
 }
 

@@ -8,10 +8,10 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{Chart, StepKind, Trigger};
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::read_before_set::{RULE, keep};
+use chartc_text::rules::{READ_BEFORE_SET, read_before_set::keep};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &READ_BEFORE_SET, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -75,7 +75,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             format!("put `{later}` before `{reader}`")
         };
         let help = format!("it is always the default here: {cure}{or}");
-        let mut found = RULE.at(place.unwrap_or(spans.name), message).help(help);
+        let mut found = READ_BEFORE_SET.at(place.unwrap_or(spans.name), message).help(help);
         if kept.is_some() {
             found.severity = Severity::Error;
         }

@@ -3,10 +3,10 @@
 use super::{Context, Lint, words};
 use crate::facts::restart::resets;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::region_reset::RULE;
+use chartc_text::rules::REGION_RESET;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &REGION_RESET, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -43,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let verb = if reset.count == 1 { "starts" } else { "start" };
         let name = words::transition(chart, reset.transition);
-        let mut found = RULE
+        let mut found = REGION_RESET
             .at(
                 spans.targets.first().copied().unwrap_or(spans.trigger),
                 format!("{name} leaves {parallel} and enters it again: {regions} {verb} over"),

@@ -10,10 +10,10 @@ use chartc_core::model::{
     Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger, VariableKind,
 };
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::repeated_effect::RULE;
+use chartc_text::rules::REPEATED_EFFECT;
 use std::collections::{BTreeSet, VecDeque};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &REPEATED_EFFECT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -26,7 +26,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         );
         let at = spans.entry.get(block).copied().unwrap_or(spans.name);
         diagnostics.push(
-            RULE.at(at, message)
+            REPEATED_EFFECT
+                .at(at, message)
                 .help(format!(
                     "do it on the line that first leads to {}, or send something new",
                     words::state(chart, state)

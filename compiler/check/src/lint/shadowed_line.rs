@@ -3,11 +3,11 @@
 use super::{Context, Lint, needless_guard, words};
 use crate::facts::cover::shadows;
 use chartc_text::diagnostic::{Broken, Diagnostic};
-use chartc_text::rules::shadowed_line::RULE;
+use chartc_text::rules::SHADOWED_LINE;
 use chartc_text::rules::used_up_budget;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &SHADOWED_LINE, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -51,7 +51,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "lines are tried from top to bottom, and the first that can be taken wins: put the narrower line first, or remove one of them",
             )
         };
-        let mut found = RULE
+        let mut found = SHADOWED_LINE
             .at(map.transition(shadow.transition).trigger, format!("{name} is never taken: {why}"))
             .help(help);
         for by in shadow.by.iter().take(3) {

@@ -5,9 +5,9 @@ use super::{Context, Lint, words};
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::success_by_failure::RULE;
+use chartc_text::rules::SUCCESS_BY_FAILURE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &SUCCESS_BY_FAILURE, needs_whole: true, run };
 
 /// The maximal number of alternative transitions that are shown.
 const SHOWN: usize = 4;
@@ -32,7 +32,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             "a run ends `ok` only {what}: nothing else leads to {}",
             words::state(chart, goal)
         );
-        let mut found = RULE
+        let mut found = SUCCESS_BY_FAILURE
             .at(at, message)
             .help("lead a `done` line or an option there, or give the end its own status, such as `final f : error`");
         let others = chart.transitions.iter().enumerate().filter(|(i, other)| {

@@ -5,10 +5,10 @@ use crate::facts::reach::is_leaf;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{ChoiceKind, Otherwise, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::too_few_options::RULE;
+use chartc_text::rules::TOO_FEW_OPTIONS;
 use std::collections::BTreeMap;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &TOO_FEW_OPTIONS, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -32,14 +32,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let found = match most[..] {
             // The model still chooses the tool and its arguments.
             [only] if is_call(context, only) => continue,
-            [] => {
-                RULE.at(
+            [] => TOO_FEW_OPTIONS
+                .at(
                     map.steps[i].name,
                     format!("{name} has nothing to offer: no `may` line is open where it asks"),
                 )
-                .help("add `may` lines to its state or to the states below, or remove the question")
-            }
-            [only] => RULE
+                .help(
+                    "add `may` lines to its state or to the states below, or remove the question",
+                ),
+            [only] => TOO_FEW_OPTIONS
                 .at(
                     map.steps[i].name,
                     format!("{name} offers one option only, {}", words::transition(chart, only)),

@@ -5,9 +5,9 @@ use super::{Context, Lint, words};
 use crate::facts::endless::endless;
 use chartc_core::arena::StateId;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unbounded_calls::RULE;
+use chartc_text::rules::UNBOUNDED_CALLS;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNBOUNDED_CALLS, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -35,7 +35,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             format!("{step} may call the model again and again: no line has to leave its state")
         }
     };
-    let mut found = RULE.at(map.step(round.step).name, message).help(
+    let mut found = UNBOUNDED_CALLS.at(map.step(round.step).name, message).help(
         "bound the run, `limits { turns 50 }` or `limits { calls 20 }`, or the state: `after 10 turns -> …`",
     );
     if let Some(transition) = moves {

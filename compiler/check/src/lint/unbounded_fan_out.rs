@@ -6,9 +6,9 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, StepKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unbounded_fan_out::RULE;
+use chartc_text::rules::UNBOUNDED_FAN_OUT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNBOUNDED_FAN_OUT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -42,7 +42,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let times = u64::from(each.most) * (u64::from(step.failure.retries) + 1);
         let step = words::step(chart, id);
         let message = format!("{step} may {does} {times} times: nothing bounds its list");
-        diagnostics.push(RULE.at(spans.list.unwrap_or(spans.name), message).help(cure));
+        diagnostics
+            .push(UNBOUNDED_FAN_OUT.at(spans.list.unwrap_or(spans.name), message).help(cure));
     }
 }
 

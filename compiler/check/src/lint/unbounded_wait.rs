@@ -8,9 +8,9 @@ use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unbounded_wait::RULE;
+use chartc_text::rules::UNBOUNDED_WAIT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNBOUNDED_WAIT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let message =
             format!("{step} may wait for its answer for ever: in {leaf} no deadline ends the call");
         diagnostics.push(
-            RULE.at(map.step(wait.step).name, message)
+            UNBOUNDED_WAIT.at(map.step(wait.step).name, message)
                 .help("give the step or its client a `timeout`, the state an `after` line, or bound its `time` in `limits`"),
         );
     }

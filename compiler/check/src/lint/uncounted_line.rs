@@ -5,10 +5,10 @@ use crate::facts::counting::uncounted;
 use crate::facts::loops;
 use chartc_core::arena::StateId;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::uncounted_line::RULE;
+use chartc_text::rules::UNCOUNTED_LINE;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNCOUNTED_LINE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -29,7 +29,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = spans.guard.unwrap_or(spans.trigger);
         let help = format!("count it, as {other} does: `{name} = {name} + 1`");
         let other = map.transition(found.counting).whole;
-        diagnostics.push(RULE.at(place, message).help(help).related(other, "this line counts"));
+        diagnostics
+            .push(UNCOUNTED_LINE.at(place, message).help(help).related(other, "this line counts"));
     }
     for found in loops::uncounted(chart, facts) {
         let spans = map.transition(found.transition);
@@ -56,7 +57,7 @@ fn past(context: &Context<'_>, found: &loops::Uncounted) -> Diagnostic {
         words::states(chart, &around[..around.len().min(1)])
     );
     let place = spans.guard.unwrap_or(spans.trigger);
-    let mut one = RULE
+    let mut one = UNCOUNTED_LINE
         .at(place, message)
         .help(format!("count it in the loop: `{name} = {name} + 1`"))
         .related(lost_count::place(context, found.counter, found.counted), "counted here only");

@@ -4,15 +4,15 @@ use super::{Context, Lint, words};
 use crate::facts::drive::undriven;
 use crate::facts::reach::Cause;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::undriven_state::RULE;
+use chartc_text::rules::UNDRIVEN_STATE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNDRIVEN_STATE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     for state in undriven(chart, facts) {
         let name = words::state(chart, state);
-        let mut found = RULE
+        let mut found = UNDRIVEN_STATE
             .at(
                 map.state(state).name,
                 format!("nothing drives {name}: no line, step or deadline acts in it"),

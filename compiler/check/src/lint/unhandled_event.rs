@@ -4,13 +4,13 @@ use super::{Context, Lint, words};
 use crate::facts::handling::{Handler, Unhandled, unhandled};
 use crate::lower::PostSpans;
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::unhandled_event::RULE;
+use chartc_text::rules::UNHANDLED_EVENT;
 use chartc_text::span::Span;
 
 use chartc_core::model::Receiver;
 use chartc_core::tables::CATCH_ALL;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNHANDLED_EVENT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, family, .. } = context;
@@ -35,14 +35,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let mut own = own.into_iter();
         let found = match own.next() {
             Some(first) => {
-                let found = RULE
+                let found = UNHANDLED_EVENT
                     .at(first, format!("nothing handles `{name}`, which is sent here"))
                     .help(format!("add a line `on {name}` where it may come, or do not send it"));
                 if declared == first { found } else { found.related(declared, "declared here") }
             }
-            None => RULE.at(declared, format!("nothing handles `{name}`")).help(format!(
-                "add a line `on {name}` where it may come, or remove the declaration"
-            )),
+            None => UNHANDLED_EVENT.at(declared, format!("nothing handles `{name}`")).help(
+                format!("add a line `on {name}` where it may come, or remove the declaration"),
+            ),
         };
         diagnostics.push(own.take(2).fold(found, |found, at| found.related(at, "sent here, too")));
     }
@@ -53,7 +53,7 @@ fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.events[one.event.index()].name;
     let message = format!("`{name}` is handled only where the run never is");
-    let mut found = RULE
+    let mut found = UNHANDLED_EVENT
         .at(map.events[one.event.index()], message)
         .help("lead the run there, or handle the event in a state that can be active");
     for handler in one.dead.iter().take(3) {

@@ -3,9 +3,9 @@
 use super::failing::{Stuck, stuck};
 use super::{Context, Lint, words};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unhandled_failure::RULE;
+use chartc_text::rules::UNHANDLED_FAILURE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNHANDLED_FAILURE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "when {name} fails, nothing leads out of {state}: each turn makes the call again, and fails"
             )
         };
-        diagnostics.push(RULE.at(map.step(step).name, message).help(
+        diagnostics.push(UNHANDLED_FAILURE.at(map.step(step).name, message).help(
             "add an `error` line that says where a failure leads, or a deadline (`after`) to the state",
         ));
     }

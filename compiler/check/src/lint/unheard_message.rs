@@ -2,9 +2,9 @@
 
 use super::{Context, Lint, words};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unheard_message::RULE;
+use chartc_text::rules::UNHEARD_MESSAGE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNHEARD_MESSAGE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, family, .. } = context;
@@ -17,7 +17,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let names = receivers.iter().map(|nth| family.member(*nth).chart.name.as_str());
         let names = words::names(names);
-        let mut found = RULE
+        let mut found = UNHEARD_MESSAGE
             .at(post.span, format!("nothing in {names} handles `{event}`, which is sent there"))
             .help(format!("add a line `on {event}` to {names}, or do not send it"));
         for nth in receivers {

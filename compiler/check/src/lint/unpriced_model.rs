@@ -7,9 +7,9 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Step, StepKind};
 use chartc_core::tables::is_free;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unpriced_model::RULE;
+use chartc_text::rules::UNPRICED_MODEL;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &UNPRICED_MODEL, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -47,8 +47,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             None => "put the step to a client, `with c`, and say there what a million tokens cost: `input_price 0.15 output_price 0.60`".to_owned(),
         };
         let place = map.step(*first).name;
-        diagnostics
-            .push(RULE.at(span, message).help(cure).related(place, "a call without a price"));
+        diagnostics.push(
+            UNPRICED_MODEL.at(span, message).help(cure).related(place, "a call without a price"),
+        );
     }
 }
 

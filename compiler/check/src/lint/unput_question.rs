@@ -3,9 +3,9 @@
 use super::{Context, Lint, words};
 use chartc_core::model::{AskOn, StepKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unput_question::RULE;
+use chartc_text::rules::UNPUT_QUESTION;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &UNPUT_QUESTION, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 "`{name}` is never put: in every state a line such as {line} takes {what} first"
             )
         };
-        let mut found = RULE.at(map.step(*step).name, message).help(if in_turns {
+        let mut found = UNPUT_QUESTION.at(map.step(*step).name, message).help(if in_turns {
             "a turn that a line takes asks nothing: give the line a condition, let it lead to another state, or do in a `code` step what it does"
         } else {
             "a question is put only if no line takes its event: give the line a condition, or let it lead to a state that asks `on turn`"

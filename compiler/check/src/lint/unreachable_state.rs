@@ -8,11 +8,11 @@ use crate::facts::scope::{is_final, meet};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unreachable_state::RULE;
+use chartc_text::rules::UNREACHABLE_STATE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNREACHABLE_STATE, needs_whole: true, run };
 
 /// The maximal number of states that are examined in a backward search.
 const ON_THE_WAY: usize = 64;
@@ -30,7 +30,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         let name = words::state(chart, state);
-        let found = RULE.at(way_in(context, state), format!("{name} can never be entered"));
+        let found =
+            UNREACHABLE_STATE.at(way_in(context, state), format!("{name} can never be entered"));
         let lines = lines.get_or_insert_with(|| leading(chart));
         if facts.reach.can_enter(state) {
             diagnostics.push(closed_by_values(context, lines, state, found));

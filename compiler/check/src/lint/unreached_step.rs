@@ -4,10 +4,10 @@ use super::{Context, Lint, words};
 use crate::turn::calls::hidden;
 use crate::turn::unreached::unreached;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unreached_step::RULE;
+use chartc_text::rules::UNREACHED_STEP;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNREACHED_STEP, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -22,7 +22,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let state = words::state(chart, one.state);
         let message = format!("{step} never runs: {after} has always left {state} before");
         diagnostics.push(
-            RULE.at(map.step(one.step).name, message)
+            UNREACHED_STEP.at(map.step(one.step).name, message)
                 .related(map.transition(one.transition).whole, "leaves the state")
                 .help(format!(
                     "a turn comes to each step once, from top to bottom: put it before {after}, or into the state that {after} leads to"

@@ -6,9 +6,9 @@ use crate::facts::usage::Usage;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Chart, Step, StepKind, Trigger, Type};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unread_answer::RULE;
+use chartc_text::rules::UNREAD_ANSWER;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNREAD_ANSWER, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             continue;
         }
         let message = format!("nothing reads the answer of {}", words::step(chart, id));
-        diagnostics.push(RULE.at(map.step(id).name, message).help(
+        diagnostics.push(UNREAD_ANSWER.at(map.step(id).name, message).help(
             "keep it (`returns … into` a variable), decide by it (`done if …`), or do not ask for it",
         ));
     }

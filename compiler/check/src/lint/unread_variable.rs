@@ -5,9 +5,9 @@ use super::{Context, Lint, unused_declaration};
 use crate::facts::usage::Usage;
 use chartc_core::model::VariableKind;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unread_variable::RULE;
+use chartc_text::rules::UNREAD_VARIABLE;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNREAD_VARIABLE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -18,7 +18,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (i, variable) in chart.variables.iter().enumerate() {
         if unused_declaration::may_be_identity(variable) && !usage.seen[i] {
             let message = format!("nothing in the chart reads the param `{}`", variable.name);
-            let found = RULE.at(map.variables[i], message);
+            let found = UNREAD_VARIABLE.at(map.variables[i], message);
             diagnostics.push(found.help("remove it, unless the host reads it"));
         }
         let var = match variable.kind {
@@ -29,7 +29,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let but = if usage.seen[i] { " but to set itself" } else { "" };
             let message =
                 format!("`{}` is set, and nothing in the chart reads it{but}", variable.name);
-            let found = RULE.at(map.variables[i], message);
+            let found = UNREAD_VARIABLE.at(map.variables[i], message);
             diagnostics.push(found.help("remove it, unless the host reads it"));
         }
     }

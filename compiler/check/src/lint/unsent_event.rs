@@ -5,10 +5,10 @@ use crate::facts::livelock::is_outside_parallel;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Forward, Limits, StateKind, Step, StepKind, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unsent_event::RULE;
+use chartc_text::rules::UNSENT_EVENT;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNSENT_EVENT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, family, .. } = context;
@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             chart.name
         );
         let help = cure(context, own, name(first));
-        let mut found = RULE.at(map.transition(*transition).trigger, message).help(help);
+        let mut found = UNSENT_EVENT.at(map.transition(*transition).trigger, message).help(help);
         for (parent, step) in family.member(own).parents.iter().take(3) {
             let parent = family.member(*parent);
             let run = format!("`{}` runs it here", parent.chart.name);

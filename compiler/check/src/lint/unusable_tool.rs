@@ -5,13 +5,13 @@ use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{ComponentId, StateId, StepId, ToolId};
 use chartc_core::model::{Chart, ChoiceKind, StepKind, Template, TemplatePart, Trigger};
 use chartc_text::diagnostic::{Diagnostic, nearest};
+use chartc_text::rules::UNUSABLE_TOOL;
 use chartc_text::rules::forbidden_tool;
-use chartc_text::rules::unusable_tool::RULE;
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNUSABLE_TOOL, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -39,12 +39,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let why =
                 if is_llm { "is none of its `tools`" } else { "no line offers where it asks" };
             let message = format!("the prompt of {step} names `{word}`, which {why}");
-            let found = RULE.at(at, message).help(help);
+            let found = UNUSABLE_TOOL.at(at, message).help(help);
             diagnostics.push(found.related(map.tools[tool.index()], "declared here"));
         } else if let Some(near) = nearest(word, chart.tools.iter().map(|t| t.name.as_str())) {
             let message =
                 format!("the prompt of {step} names `{word}`, and there is no tool of that name");
-            diagnostics.push(RULE.at(at, message).help(format!("did you mean `{near}`?")));
+            diagnostics.push(UNUSABLE_TOOL.at(at, message).help(format!("did you mean `{near}`?")));
         }
     }
 }

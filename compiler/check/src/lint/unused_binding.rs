@@ -5,10 +5,10 @@ use crate::facts::uses::takes_payload;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::Trigger;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unused_binding::RULE;
+use chartc_text::rules::UNUSED_BINDING;
 use std::collections::BTreeSet;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNUSED_BINDING, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -37,7 +37,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let names = words::names(chart.transition(id).bound.iter().map(String::as_str));
         let message = format!("nothing uses {names}, which this line names");
-        diagnostics.push(RULE.at(spans.trigger, message).help(
+        diagnostics.push(UNUSED_BINDING.at(spans.trigger, message).help(
             "use it in the condition, the target or the actions of the line, or leave the name out",
         ));
     }

@@ -8,11 +8,11 @@ use crate::lower::test::Move;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Function, FunctionKind, ToolSet, Type, Variable, VariableKind};
 use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::rules::unused_declaration::RULE;
+use chartc_text::rules::UNUSED_DECLARATION;
 use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNUSED_DECLARATION, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
@@ -71,7 +71,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn told(span: Span, word: &str, name: &str, does: &str) -> Diagnostic {
-    RULE.at(span, format!("nothing {does} the {word} `{name}`")).help("remove it, or use it")
+    UNUSED_DECLARATION
+        .at(span, format!("nothing {does} the {word} `{name}`"))
+        .help("remove it, or use it")
 }
 
 const fn word(function: &Function) -> &'static str {

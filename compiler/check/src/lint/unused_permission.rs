@@ -6,9 +6,9 @@ use crate::facts::scope::is_final;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{StateKind, Transition, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::unused_permission::RULE;
+use chartc_text::rules::UNUSED_PERMISSION;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNUSED_PERMISSION, needs_whole: true, run };
 
 /// The maximal number of alternative moves that are shown for a finding.
 const SHOWN: usize = 3;
@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     let here = facts.scopes.transition(id).may_hold_in(chart, from);
                     (moves && here && !transition.targets.is_empty()).then_some(id)
                 };
-                let found = RULE.at(map.permissions[row], message);
+                let found = UNUSED_PERMISSION.at(map.permissions[row], message);
                 let shown = if diagnostics.len() < TOLD { SHOWN } else { 0 };
                 let ways = chart.transitions.iter().enumerate().filter_map(leaves).take(shown);
                 ways.fold(found, |found, id| {
@@ -51,7 +51,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                     )
                 })
             }
-            None => RULE.at(
+            None => UNUSED_PERMISSION.at(
                 map.permissions[row],
                 format!("no step and no option moves to {goal}: this permits nothing"),
             ),

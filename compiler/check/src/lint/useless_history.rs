@@ -6,9 +6,9 @@ use crate::facts::restart::left;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, StateKind};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::useless_history::RULE;
+use chartc_text::rules::USELESS_HISTORY;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &USELESS_HISTORY, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -48,7 +48,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             continue;
         };
-        diagnostics.push(RULE.at(map.state(state).name, message).help(help));
+        diagnostics.push(USELESS_HISTORY.at(map.state(state).name, message).help(help));
     }
 }
 

@@ -4,9 +4,9 @@ use super::{Context, Lint, words};
 use crate::facts::reach::is_history;
 use crate::facts::restart::restarts;
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::wildcard_into_itself::RULE;
+use chartc_text::rules::WILDCARD_INTO_ITSELF;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: false, run };
+pub(super) static LINT: Lint = Lint { rule: &WILDCARD_INTO_ITSELF, needs_whole: false, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -26,7 +26,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let what = if back { "to where it was" } else { "from the start" };
         let message = format!("in {state} itself, {name} leaves it and enters it again, {what}");
         let target = spans.targets.first().copied().unwrap_or(spans.trigger);
-        let mut found = RULE.at(target, message).help(help);
+        let mut found = WILDCARD_INTO_ITSELF.at(target, message).help(help);
         if let Some(from) = spans.from {
             found = found.related(from, format!("{state} is one of these"));
         }

@@ -6,9 +6,9 @@ use crate::facts::scope::{ScopeCondition, scope};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Scope, Trigger};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::wildcard_without_effect::RULE;
+use chartc_text::rules::WILDCARD_WITHOUT_EFFECT;
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &WILDCARD_WITHOUT_EFFECT, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -16,7 +16,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(end) = row.from.filter(|s| is_end(chart, *s)) {
             let message =
                 format!("{} ends the run: nothing moves from it", words::state(chart, end));
-            let found = RULE.at(*span, message).related(map.state(end).name, "it is final");
+            let found = WILDCARD_WITHOUT_EFFECT
+                .at(*span, message)
+                .related(map.state(end).name, "it is final");
             diagnostics.push(found.help("remove this line: it permits nothing"));
         }
     }
@@ -26,7 +28,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if transition.trigger == Trigger::AnyEvent && chart.events.is_empty() {
             let message = format!("{} is never taken: the chart declares no event", name());
             diagnostics.push(
-                RULE.at(spans.trigger, message)
+                WILDCARD_WITHOUT_EFFECT
+                    .at(spans.trigger, message)
                     .help("declare the events that the host sends: `event name`"),
             );
         }
@@ -34,14 +37,16 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let place = spans.from.unwrap_or(spans.trigger);
         if let Some(end) = from.any_of.iter().find(|s| is_end(chart, **s)) {
             let message = format!("{} ends the run: no line leaves it", words::state(chart, *end));
-            let found = RULE.at(place, message).related(map.state(*end).name, "it is final");
+            let found = WILDCARD_WITHOUT_EFFECT
+                .at(place, message)
+                .related(map.state(*end).name, "it is final");
             diagnostics.push(found.help("leave it out of `from`"));
             continue;
         }
         let mut holds = scope(chart, transition);
         holds.within.retain(|s| facts.reach.can_enter(*s));
         if facts.reach.can_enter(transition.source) && !has_leaf(context, &holds) {
-            let found = RULE
+            let found = WILDCARD_WITHOUT_EFFECT
                 .at(place, format!("this `from` applies to no state: {}", reason(context, from)));
             let found = found.label(format!("{} can never be taken", name()));
             diagnostics

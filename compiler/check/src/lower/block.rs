@@ -8,6 +8,7 @@ use chartc_core::arena::{LocalId, SendId, VarId};
 use chartc_core::model::{
     Action, BinaryOp, Expr, ExprKind, FunctionKind, Local, Receiver, Type, VariableKind,
 };
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{idle_assignment, type_error};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, Noted};
@@ -145,7 +146,7 @@ fn effect(
 }
 
 fn refuse_value(cx: &mut Cx<'_>, name: &Ident, place: Option<Span>) {
-    let mut finding = type_error::RULE
+    let mut finding = TYPE_ERROR
         .at(name.span, format!("`{}` only computes a value, which nothing uses here", name.node))
         .help("assign it, or declare the function with `do` if it has an effect");
     if let Some(place) = place {
@@ -205,7 +206,7 @@ fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
         } else {
             "only a `var` can"
         };
-        cx.report(type_error::RULE.at(name.span, message).help(help));
+        cx.report(TYPE_ERROR.at(name.span, message).help(help));
         return;
     }
     let read_only = bound
@@ -213,7 +214,7 @@ fn refuse_name(cx: &mut Cx<'_>, name: &Ident, bound: bool) {
         || cx.names.steps.contains_key(&name.node);
     if read_only {
         let message = format!("`{}` cannot be assigned to", name.node);
-        cx.report(type_error::RULE.at(name.span, message).help("only a `var` can"));
+        cx.report(TYPE_ERROR.at(name.span, message).help("only a `var` can"));
         return;
     }
     let known: Vec<String> = cx

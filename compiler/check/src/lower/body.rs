@@ -6,6 +6,7 @@ use super::expr::{self, Env, Options};
 use super::{block, each, limits, paths, scope, step, transition};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{Action, Permission, StateKind};
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, History, Initial, Noted, StateItem};
@@ -115,7 +116,7 @@ fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Opti
             "`{}` has no value, but other arguments of this final state have one",
             param.name.node
         );
-        let finding = illegal_structure::RULE.at(param.name.span, message);
+        let finding = ILLEGAL_STRUCTURE.at(param.name.span, message);
         cx.report(finding.help("give each argument a value, or none"));
     }
 }

@@ -8,7 +8,7 @@ use super::{paths, step, trigger};
 use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Check, CheckArgument, Component, Insert, Position, Type};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{duplicate_name, unknown_name};
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, Argument, MetaValue};
@@ -133,9 +133,7 @@ fn wrong_argument(name: &str, takes: Takes, span: Span) -> chartc_text::diagnost
         Takes::Before => format!("{name}(some_state before other_state)"),
         Takes::Bound(unit) => format!("{name}(20 {unit})"),
     };
-    type_error::RULE
-        .at(span, format!("`{name}` does not take this"))
-        .help(format!("write `{wanted}`"))
+    TYPE_ERROR.at(span, format!("`{name}` does not take this")).help(format!("write `{wanted}`"))
 }
 
 /// A value of `meta`.

@@ -3,7 +3,7 @@
 use super::context::Cx;
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, Type};
-use chartc_text::rules::illegal_structure;
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::span::Span;
 
 /// Lowers `cut ok`, which only `llm` steps that return a text have.
@@ -19,5 +19,5 @@ pub(super) fn ok(cx: &mut Cx<'_>, id: StepId, span: Span) {
     } else {
         ("`cut ok` is allowed only in `llm` steps, whose answers may be cut off", "leave it out")
     };
-    cx.report(illegal_structure::RULE.at(span, message).help(help));
+    cx.report(ILLEGAL_STRUCTURE.at(span, message).help(help));
 }

@@ -11,8 +11,7 @@ use chartc_core::model::{
 };
 use chartc_text::diagnostic::Broken;
 use chartc_text::rules::duplicate_name;
-use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, Param, Path};
 
@@ -45,7 +44,7 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
         syntax::VariableKind::Input => VariableKind::Input,
         syntax::VariableKind::Var { per_turn } => {
             if default.is_none() {
-                let finding = type_error::RULE
+                let finding = TYPE_ERROR
                     .at(span, format!("variable `{name}` has no initial value"))
                     .help("add `= …`");
                 cx.report(finding);
@@ -78,16 +77,14 @@ fn range(
     let whole = low.span.to(high.span);
     if !matches!(ty, Type::Int | Type::Float | Type::Duration) {
         let message = format!("{} has no range", cx.a(ty));
-        cx.report(
-            type_error::RULE.at(whole, message).help("ranges are for Int, Float and Duration"),
-        );
+        cx.report(TYPE_ERROR.at(whole, message).help("ranges are for Int, Float and Duration"));
         return None;
     }
     let low = declared::constant(cx, low, ty, "a range");
     let high = declared::constant(cx, high, ty, "a range");
     let (low, high) = (low?, high?);
     if above(&low, &high) {
-        cx.report(type_error::RULE.at(whole, "the range is empty: its bounds are reversed"));
+        cx.report(TYPE_ERROR.at(whole, "the range is empty: its bounds are reversed"));
         return None;
     }
     Some((low, high))
@@ -109,7 +106,7 @@ pub(super) fn above(a: &Value, b: &Value) -> bool {
 fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span: Span) {
     let Some(value) = expr::value_of(default) else { return };
     if above(&range.0, &value) || above(&value, &range.1) {
-        cx.report(type_error::RULE.at(span, "the default lies outside of the range"));
+        cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
     }
 }
 
@@ -144,7 +141,7 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
     if let Some(first) = path.names.first()
         && RESERVED.contains(&first.node.as_str())
     {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(path.span, format!("an event cannot be named `{name}`"))
             .help(format!("events that begin with `{}` are the machine's own", first.node));
         cx.report(finding);
@@ -172,7 +169,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let mut expr = expr::condition(cx, &mut Env::at(StateId(0)), &node.expr);
     let length = cx.length.saturating_add(1);
     if length > LONGEST {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(span, format!("condition `{name}` is too long: with the conditions that it uses, it consists of more than {LONGEST}"))
             .help("use each condition fewer times");
         cx.report(finding);

@@ -10,8 +10,7 @@ use chartc_core::expr::Value;
 use chartc_core::model::ActionForm;
 use chartc_core::model::{Client, Function, FunctionKind, Method, Type};
 use chartc_text::rules::duplicate_name;
-use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::Span;
 use chartc_text::syntax;
 use std::collections::BTreeMap;
@@ -67,9 +66,7 @@ pub(super) fn constant(
     let lowered = expr::expect(cx, &mut Env::constant(), written, want);
     let value = expr::value_of(&lowered);
     if value.is_none() && cx.findings.len() == before && !expr::is_faulty(&lowered) {
-        cx.report(
-            type_error::RULE.at(written.span, format!("the value of {what} must be a literal")),
-        );
+        cx.report(TYPE_ERROR.at(written.span, format!("the value of {what} must be a literal")));
     }
     value
 }
@@ -138,7 +135,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                     constant(cx, &option.value, &Type::Text, "`model`")
                 {
                     if !model.contains(':') {
-                        let finding = type_error::RULE
+                        let finding = TYPE_ERROR
                             .at(option.value.span, "a model is written `\"provider:model\"`");
                         cx.report(finding);
                     }
@@ -196,7 +193,7 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
 /// The form in which a client writes actions.
 fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
     let syntax::ExprKind::Name(word) = &written.kind else {
-        cx.report(type_error::RULE.at(written.span, "`actions` is `simple` or `ooda`"));
+        cx.report(TYPE_ERROR.at(written.span, "`actions` is `simple` or `ooda`"));
         return ActionForm::Any;
     };
     ActionForm::of(word).unwrap_or_else(|| {
@@ -217,7 +214,7 @@ pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
         | Value::Duration(_)
         | Value::List(_)
         | Value::Map(_) => {
-            cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
+            cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
             None
         }
     }
@@ -227,7 +224,7 @@ pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
 pub(super) fn count(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<i64> {
     let Some(Value::Int(n)) = constant(cx, written, &Type::Int, what) else { return None };
     if n < 0 {
-        cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
+        cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
         return None;
     }
     Some(n)
@@ -235,7 +232,7 @@ pub(super) fn count(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
 
 fn fallback(cx: &mut Cx<'_>, value: &syntax::Expr) -> Option<ClientId> {
     let syntax::ExprKind::Name(name) = &value.kind else {
-        cx.report(type_error::RULE.at(value.span, "`fallback` takes the name of a client"));
+        cx.report(TYPE_ERROR.at(value.span, "`fallback` takes the name of a client"));
         return None;
     };
     client_named(cx, name, value.span)
@@ -260,7 +257,7 @@ fn refuse_cycle(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
         match next {
             Some(other) if other == id => {
                 let message = format!("client `{}` falls back to itself", node.name.node);
-                cx.report(illegal_structure::RULE.at(node.name.span, message));
+                cx.report(ILLEGAL_STRUCTURE.at(node.name.span, message));
                 cx.chart.clients[id.index()].fallback = None;
                 return;
             }

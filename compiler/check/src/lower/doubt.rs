@@ -4,7 +4,7 @@ use super::context::Cx;
 use chartc_core::arena::StepId;
 use chartc_core::model::{StepKind, Trigger};
 use chartc_text::diagnostic::Severity;
-use chartc_text::rules::illegal_structure;
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ pub(super) fn retry(cx: &mut Cx<'_>, id: StepId, span: Span) {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Call(..) => None,
         StepKind::Human(_) => {
             let message = "`doubt retry` has no effect: a person is asked again in any case";
-            Some(illegal_structure::RULE.at(span, message).help("leave it out"))
+            Some(ILLEGAL_STRUCTURE.at(span, message).help("leave it out"))
         }
         StepKind::Code(_) | StepKind::Run(_) => {
             let message =
                 "`doubt retry` is allowed only in steps that make a call: `llm`, `ask`, `call`";
-            Some(illegal_structure::RULE.at(span, message))
+            Some(ILLEGAL_STRUCTURE.at(span, message))
         }
     };
     if let Some(finding) = finding {
@@ -46,13 +46,13 @@ pub(super) fn close(cx: &mut Cx<'_>) {
                 let message = format!(
                     "this line is never taken: `{tool}` is called again, it is `idempotent`"
                 );
-                let mut finding = illegal_structure::RULE.at(span, message);
+                let mut finding = ILLEGAL_STRUCTURE.at(span, message);
                 finding.severity = Severity::Warning;
                 finding.help("leave the line out")
             }
             (_, declared) => {
                 let message = "this line is never taken: with `doubt retry` the call is made again";
-                let finding = illegal_structure::RULE.at(span, message);
+                let finding = ILLEGAL_STRUCTURE.at(span, message);
                 let finding = finding.help("leave one of the two out");
                 match declared {
                     Some(declared) => finding.related(declared, "here"),

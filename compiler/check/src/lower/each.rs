@@ -4,7 +4,7 @@ use super::context::Cx;
 use super::transition::{Draft, add};
 use chartc_core::arena::StateId;
 use chartc_core::model::TransitionKind;
-use chartc_text::rules::illegal_structure;
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 
 /// Most copies of `each after` lines in a chart: there may be as many as states times lines.
 const MOST_COPIES: usize = 200_000;
@@ -34,7 +34,7 @@ fn too_many_copies(cx: &mut Cx<'_>, state: StateId, index: usize) {
         let span = cx.nodes[state.index()].each[index].1.whole;
         let message = format!("`each after` makes more than {MOST_COPIES} lines in this chart");
         cx.report(
-            illegal_structure::RULE
+            ILLEGAL_STRUCTURE
                 .at(span, message)
                 .help("each is copied to every state below: write fewer, or further inside"),
         );

@@ -4,7 +4,7 @@ use super::context::Cx;
 use super::expr::{self, Bound, Env, element_of};
 use chartc_core::arena::{LocalId, StepId};
 use chartc_core::model::{Each, ExprKind, Local, Lost, StepKind, Type};
-use chartc_text::rules::{illegal_structure, not_yet, type_error};
+use chartc_text::rules::{ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR};
 use chartc_text::span::{Span, Spanned};
 use chartc_text::syntax::{self, Noted, StepItem};
 
@@ -31,7 +31,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
         element_of(cx, &lowered, list.span)
     } else {
         let message = format!("`each` goes through a list, this is {}", cx.a(&lowered.ty));
-        cx.report(type_error::RULE.at(list.span, message));
+        cx.report(TYPE_ERROR.at(list.span, message));
         Type::Json
     };
     cx.record_binding(name, &element);
@@ -60,7 +60,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
 /// An item that belongs to an `each`.
 pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
     let Some(each) = &mut cx.chart.steps[id.index()].each else {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(span, "this belongs in a step with `each`")
             .help("write `each x in xs` after the name of the step, or leave the line out");
         cx.report(finding);
@@ -90,7 +90,7 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
         | StepItem::Bad(_) => Ok(()),
     };
     if let Err(span) = zero {
-        let finding = illegal_structure::RULE.at(span, "with 0 no element would be done");
+        let finding = ILLEGAL_STRUCTURE.at(span, "with 0 no element would be done");
         cx.report(finding.help("write a number from 1, or leave the line out"));
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     let Some(each) = &step.each else { return };
     let is_plain = matches!(each.list.kind, ExprKind::Unknown(_));
     if step.tools.is_some() {
-        let finding = not_yet::RULE
+        let finding = NOT_YET
             .at(written.name.span, "the model of a step with `each` cannot call tools yet")
             .help("call the tool in a `call` step with `each`, and give its answers to this one");
         cx.report(finding);
@@ -110,7 +110,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     }
     let has_type = node.items.iter().any(|item| matches!(item.node, StepItem::Returns(..)));
     if matches!(step.kind, StepKind::Llm) && !has_type && !is_plain {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(
                 node.name.span,
                 "an `llm` step with `each` needs a `returns` line, the type for one element",
@@ -122,7 +122,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     if let StepKind::Run(run) = &step.kind
         && run.on_entry
     {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(written.name.span, "a step with `each` does not start `at entry`")
             .help("let it start in a turn: leave `at entry` out");
         cx.report(finding);
@@ -131,6 +131,6 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     if let Some(enough) = each.enough.filter(|enough| *enough > each.most) {
         let message =
             format!("`enough {enough}` is more than the {} elements it may have", each.most);
-        cx.report(illegal_structure::RULE.at(node.name.span, message));
+        cx.report(ILLEGAL_STRUCTURE.at(node.name.span, message));
     }
 }

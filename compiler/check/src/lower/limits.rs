@@ -8,8 +8,7 @@ use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{ComputedLimit, Expr, Limits, Type};
 use chartc_text::rules::duplicate_name;
-use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, Limit, Noted};
 use std::collections::BTreeMap;
@@ -48,7 +47,7 @@ pub(super) fn limits(cx: &mut Cx<'_>, state: StateId, blocks: &[&[Noted<Limit>]]
 
 fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     if limit.what.node != "calls" || state.0 != 0 {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(span, "only `calls` of the chart itself are limited per turn")
             .help("write `calls N per turn` in the chart's own `limits`");
         cx.report(finding);
@@ -56,7 +55,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
     if let Some(warn) = &limit.warn {
         let message = "a limit per turn has no soft bound: it only ends the walk";
-        cx.report(illegal_structure::RULE.at(warn.span, message));
+        cx.report(ILLEGAL_STRUCTURE.at(warn.span, message));
     }
     cx.map.states[state.index()].per_turn = Some(limit.bound.span);
     if let Some(bound) = count(cx, &limit.bound, "`calls`") {
@@ -110,7 +109,7 @@ fn bound(cx: &mut Cx<'_>, written: &syntax::Expr, want: &Type, what: &str) -> Op
         if number(&value) >= 0.0 {
             return Some(LimitValue::Fixed(value));
         }
-        cx.report(type_error::RULE.at(written.span, format!("{what} cannot be negative")));
+        cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
         return None;
     }
     (cx.findings.len() == before && !expr::is_faulty(&lowered)).then_some(LimitValue::Over(lowered))
@@ -148,13 +147,13 @@ fn set(limits: &mut Limits, kind: LimitKind, is_soft: bool, value: &Value) {
 fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
     let what = &limit.what.node;
     if bound {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(limit.bound.span, format!("a limit of 0 {what} allows nothing"))
             .help("leave the limit out, or give at least 1");
         cx.report(finding);
     }
     if let (true, Some(warn)) = (warn, &limit.warn) {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(warn.span, format!("a soft bound of 0 {what} is reached before anything happens"))
             .help("leave `warn` out, or give it more than 0");
         cx.report(finding);
@@ -163,7 +162,7 @@ fn refuse_nothing(cx: &mut Cx<'_>, limit: &Limit, bound: bool, warn: bool) {
 
 fn refuse_late(cx: &mut Cx<'_>, limit: &Limit, late: bool) {
     if let (true, Some(warn)) = (late, &limit.warn) {
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(warn.span, "the soft bound lies above the hard one, which is reached first")
             .related(limit.bound.span, "the hard bound");
         cx.report(finding);

@@ -6,6 +6,7 @@ use super::transition::{self, Draft};
 use super::{TransitionSpans, trigger};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{Failure, FailurePolicy, Otherwise, StepKind, Transition, Trigger, Type};
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, AskElse, FailWord, OutcomeKind};
@@ -23,7 +24,7 @@ pub(super) fn outcome(
     let (trigger, words) = match &outcome.kind {
         OutcomeKind::Done => {
             if is_ask {
-                let finding = illegal_structure::RULE
+                let finding = ILLEGAL_STRUCTURE
                     .at(span, "an `ask` has no `done` line: its options say where to go")
                     .help("put the target on the `may` lines");
                 cx.report(finding);
@@ -87,7 +88,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let last = written.targets.last().map(|t| t.path.span);
     let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(span, "an `ask` has no `-> target`: its options say where to go")
             .help("put the target on the `may` lines");
         cx.report(finding);

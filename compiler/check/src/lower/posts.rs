@@ -6,9 +6,8 @@ use super::expr::{self, Env};
 use super::uses::NameKind;
 use chartc_core::model::{Chart, Event, Expr, Receiver, Type};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
 use chartc_text::rules::unknown_name;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, CATCH_ALL};
 use std::collections::BTreeMap;
@@ -31,7 +30,7 @@ pub(super) fn addressed(
     };
     if let (Some(element), false) = (element, has_elements) {
         let message = format!("`{}` runs one chart, and has no elements", to.node);
-        let finding = illegal_structure::RULE.at(element.span, message);
+        let finding = ILLEGAL_STRUCTURE.at(element.span, message);
         cx.report(finding.help("leave the index out"));
         return None;
     }
@@ -53,7 +52,7 @@ fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
     };
     cx.record_use(to.span, place, NameKind::Step);
     if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))
             .help("events go to the chart itself, to a `run` step, or to `parent`")
             .related(place, "declared here");
@@ -117,7 +116,7 @@ fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diag
         });
     (!fits).then(|| {
         let message = format!("`{}` has other data in `{}`", event.name, to.chart.name);
-        type_error::RULE
+        TYPE_ERROR
             .at(span, message)
             .help("both declare the event with the same names and types")
             .related(to.map.events[nth], "declared here")

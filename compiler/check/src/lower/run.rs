@@ -10,7 +10,7 @@ use chartc_core::expr::Value;
 use chartc_core::model::{Expr, Run, StepKind, Type};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::load::Loaded;
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{duplicate_name, endless_run};
 use chartc_text::span::{FileId, Ident, Span};
 use chartc_text::syntax::{self, ChartItem, Item, Noted};
@@ -120,7 +120,7 @@ fn given(
                 if found.is_none() {
                     let many = if params.len() == 1 { "param" } else { "params" };
                     let message = format!("`{chart}` has {} {many}, no more", params.len());
-                    cx.report(type_error::RULE.at(argument.value.span, message));
+                    cx.report(TYPE_ERROR.at(argument.value.span, message));
                 }
                 found
             }
@@ -144,7 +144,7 @@ fn given(
     if !missing.is_empty() {
         let many = if missing.len() == 1 { "param" } else { "params" };
         let message = format!("`{chart}` is not given its {many} {}", missing.join(", "));
-        cx.report(type_error::RULE.at(written.chart.span, message));
+        cx.report(TYPE_ERROR.at(written.chart.span, message));
     }
     lowered
 }
@@ -155,7 +155,7 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     };
     if super::data::above(low, &value) || super::data::above(&value, high) {
         let message = format!("this lies outside of the range of `{}`", param.name);
-        cx.report(type_error::RULE.at(span, message));
+        cx.report(TYPE_ERROR.at(span, message));
     }
 }
 

@@ -6,6 +6,7 @@ use super::paths;
 use super::transition::{add, draft};
 use chartc_core::arena::StateId;
 use chartc_core::model::{Scope, StateKind};
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::rules::{illegal_structure, needless_except};
 use chartc_text::syntax::{self, Noted};
 
@@ -27,7 +28,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
         };
         if draft.each {
             cx.dropped = true;
-            let finding = illegal_structure::RULE
+            let finding = ILLEGAL_STRUCTURE
                 .at(*span, "`each after` is not allowed in `from`")
                 .help("write it as a line of the state whose leaves it is meant for");
             cx.report(finding);

@@ -4,7 +4,8 @@ use super::context::Cx;
 use super::declare::constant;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::Type;
-use chartc_text::rules::{duplicate_name, type_error};
+use chartc_text::rules::TYPE_ERROR;
+use chartc_text::rules::duplicate_name;
 use chartc_text::syntax::{Entry, Expr, ExprKind, TemplatePart};
 
 /// What requests say themselves, each under one name or another, and what in a client says it.
@@ -41,7 +42,7 @@ const OF_REQUESTS: [(&str, &[&str]); 4] = [
 /// The options as a JSON object; empty if there are none.
 pub(super) fn read(cx: &mut Cx<'_>, written: &Expr) -> String {
     let ExprKind::Map(entries) = &written.kind else {
-        let finding = type_error::RULE.at(written.span, "`options` is a block of options");
+        let finding = TYPE_ERROR.at(written.span, "`options` is a block of options");
         cx.report(finding.help("write them in braces: `options { num_ctx 8192 }`"));
         return String::new();
     };
@@ -50,7 +51,7 @@ pub(super) fn read(cx: &mut Cx<'_>, written: &Expr) -> String {
         let said = OF_REQUESTS.iter().find(|(_, names)| names.contains(&name));
         if let Some((cure, _)) = said {
             let message = format!("`options` cannot set `{name}`: each request sets it");
-            cx.report(type_error::RULE.at(key.span, message).help(*cure));
+            cx.report(TYPE_ERROR.at(key.span, message).help(*cure));
         }
     }
     match object(cx, entries) {
@@ -72,7 +73,7 @@ fn object(cx: &mut Cx<'_>, entries: &[Entry]) -> Map {
             Some(Value::Map(object(cx, entries)))
         } else if let ExprKind::Duration(_) = &value.kind {
             let message = format!("`{name}` cannot be a duration");
-            cx.report(type_error::RULE.at(value.span, message).help("write a number or a text"));
+            cx.report(TYPE_ERROR.at(value.span, message).help("write a number or a text"));
             None
         } else {
             constant(cx, value, &Type::Json, &format!("`{name}`"))

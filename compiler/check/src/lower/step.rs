@@ -6,7 +6,7 @@ use super::uses::NameKind;
 use super::{block, cut, data, declare, doubt, fan, once, outcome, run, tools, trigger, types};
 use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Expr, ExprKind, Otherwise, StepKind, StepTools, Type};
-use chartc_text::rules::illegal_structure;
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::rules::unknown_name;
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, EventPattern, FailWord, Noted, StepItem};
@@ -124,7 +124,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         EventPattern::Turn(_) => AskOn::Turn,
         EventPattern::Event(path, names) => {
             if let Some(name) = names.first() {
-                let finding = illegal_structure::RULE
+                let finding = ILLEGAL_STRUCTURE
                     .at(name.span, "an `ask` cannot name the data of its event")
                     .help("keep them in a `var` with an `on` line of their own");
                 cx.report(finding);
@@ -137,7 +137,7 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         | EventPattern::Error(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Doubt(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Machine(chartc_text::span::Spanned { span, .. }) => {
-            let finding = illegal_structure::RULE
+            let finding = ILLEGAL_STRUCTURE
                 .at(*span, "an `ask` waits for `turn` or for a declared event")
                 .help("write `on turn` or `on some_event`");
             cx.report(finding);
@@ -158,7 +158,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
         | syntax::StepKind::Run(..) => false,
     };
     if !asks_a_model {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(client.span, "`with` is allowed only on steps that call a model: `llm` and `ask`");
         cx.report(finding);
     }
@@ -181,10 +181,10 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
                 || policy.then.is_some() && written.then.is_some()
             {
                 let message = "a second failure policy in one step";
-                cx.report(illegal_structure::RULE.at(written.span, message));
+                cx.report(ILLEGAL_STRUCTURE.at(written.span, message));
             }
             if is_ask && written.then.is_some() {
-                let finding = illegal_structure::RULE
+                let finding = ILLEGAL_STRUCTURE
                     .at(written.span, "`then` has no meaning in an `ask`")
                     .help("its `else` says what happens without a usable answer");
                 cx.report(finding);
@@ -194,7 +194,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
         }
         StepItem::Returns(_, into) => {
             if is_ask {
-                let finding = illegal_structure::RULE
+                let finding = ILLEGAL_STRUCTURE
                     .at(noted.span, "the answer of an `ask` is an option, it returns nothing else")
                     .help("give the option an argument: `may x(value: T)`");
                 cx.report(finding);
@@ -232,13 +232,13 @@ fn tools(
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {
-            let finding = illegal_structure::RULE
+            let finding = ILLEGAL_STRUCTURE
                 .at(span, "`tools` belongs in an `llm` step: an `ask` offers its `may` lines");
             Some(finding.help(format!("write `may call {}` in the state", set.text())))
         }
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
             let message = "`tools` is allowed only in `llm` steps: this step has no model that could call them";
-            Some(illegal_structure::RULE.at(span, message))
+            Some(ILLEGAL_STRUCTURE.at(span, message))
         }
     };
     if let Some(finding) = finding {
@@ -246,14 +246,14 @@ fn tools(
         return;
     }
     if let Some(zero) = calls.filter(|calls| calls.node == 0) {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(zero.span, "with 0 calls the tools cannot be used")
             .help("leave the line out");
         cx.report(finding);
         return;
     }
     if cx.chart.tools_of(found).is_empty() {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(set.span, format!("there is no tool in `{}`", set.text()))
             .help("declare one, `tool a.b(x: Text) -> Json`, or leave the line out");
         cx.report(finding);
@@ -269,7 +269,7 @@ fn prompt(cx: &mut Cx<'_>, env: &mut Env, id: StepId, text: &syntax::Template, i
     let (lowered, spans) = expr::template(cx, env, text, options);
     let step = &mut cx.chart.steps[id.index()];
     if step.prompt.is_some() {
-        let mut finding = illegal_structure::RULE.at(text.span, "a second prompt in one step");
+        let mut finding = ILLEGAL_STRUCTURE.at(text.span, "a second prompt in one step");
         if let Some(first) = cx.map.steps[id.index()].prompt {
             finding = finding.related(first, "the first one");
         }

@@ -6,8 +6,8 @@ use super::uses::NameKind;
 use super::{structure, types};
 use chartc_core::arena::{ToolId, ToolSetId};
 use chartc_core::model::{Tool, ToolSet};
+use chartc_text::rules::ILLEGAL_STRUCTURE;
 use chartc_text::rules::duplicate_name;
-use chartc_text::rules::illegal_structure;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, ToolPattern};
 use std::collections::BTreeSet;
@@ -79,7 +79,7 @@ fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     for pattern in &node.minus {
         match pattern {
             ToolPattern::Any(span) => {
-                cx.report(illegal_structure::RULE.at(*span, "`- any` leaves no tool in the set"));
+                cx.report(ILLEGAL_STRUCTURE.at(*span, "`- any` leaves no tool in the set"));
             }
             ToolPattern::Name(path) => take_away(cx, path, &mut tools, &mut minus),
             ToolPattern::Prefix(path) => {

@@ -10,7 +10,7 @@ use chartc_core::model::{
     BinaryOp, Choice, Expr, ExprKind, StateKind, Target, Transition, TransitionKind, Trigger, Type,
 };
 use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
@@ -208,7 +208,7 @@ fn final_arguments(
         expr::expr(cx, env, argument, None);
     }
     if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(first.span.to(last.span), format!("`{path}` takes no arguments"))
             .help("only a final state has parameters; keep the value in a `var`");
         cx.report(finding);
@@ -223,7 +223,7 @@ fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &synt
     }
     if let (Some(first), Some(last)) = (target.arguments.first(), target.arguments.last()) {
         let path = &cx.chart.state(state).path;
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(first.span.to(last.span), format!("`{path}` computes what it ends with"))
             .help("leave the arguments out, or the `= …` where the final is declared")
             .related(cx.map.state(state).name, "declared here");
@@ -260,7 +260,7 @@ pub(super) fn kind(
         if written.reenter
             && let Some(span) = written.guard.as_ref().map(|g| g.span)
         {
-            cx.report(illegal_structure::RULE.at(span, "`reenter` needs a target"));
+            cx.report(ILLEGAL_STRUCTURE.at(span, "`reenter` needs a target"));
         }
         return TransitionKind::Targetless;
     }
@@ -268,7 +268,7 @@ pub(super) fn kind(
     let below = targets.iter().all(|t| t.state != source && cx.chart.contains(source, t.state));
     if source.0 == 0 {
         if let (true, Some(span)) = (written.reenter, place) {
-            let finding = illegal_structure::RULE
+            let finding = ILLEGAL_STRUCTURE
                 .at(span, "a line of the chart itself cannot `reenter`")
                 .help("the chart is never left; its active states are exited in any case");
             cx.report(finding);
@@ -298,7 +298,7 @@ pub(super) fn payload(
                 let count = event.fields.len();
                 let plural = if count == 1 { "" } else { "s" };
                 let message = format!("event `{}` has {count} field{plural}", event.name);
-                cx.report(type_error::RULE.at(name.span, message).label("a name too many"));
+                cx.report(TYPE_ERROR.at(name.span, message).label("a name too many"));
                 ty = None;
                 break;
             };
@@ -309,7 +309,7 @@ pub(super) fn payload(
                     let (a, b) = (cx.a(known), cx.a(&field.ty));
                     let message = format!("this is {a} in one event and {b} in another");
                     let help = format!("`{}` means several events", path.text());
-                    cx.report(type_error::RULE.at(name.span, message).help(help));
+                    cx.report(TYPE_ERROR.at(name.span, message).help(help));
                     break;
                 }
             }

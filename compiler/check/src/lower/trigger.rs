@@ -9,8 +9,7 @@ use chartc_core::model::{
     Choice, ChoiceKind, Expr, StateKind, StepKind, Trigger, Type, VariableKind,
 };
 use chartc_text::rules::duplicate_name;
-use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 
@@ -113,13 +112,13 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
                 if let Some(name) = &done.binding {
                     bind(cx, env, name, Type::Json);
                     let message = "a state that is done has no value to bind";
-                    cx.report(illegal_structure::RULE.at(name.span, message));
+                    cx.report(ILLEGAL_STRUCTURE.at(name.span, message));
                 }
                 let kind = &cx.chart.state(state).kind;
                 if !matches!(kind, StateKind::Compound { .. } | StateKind::Parallel) {
                     let message =
                         format!("`{}` has no final child and is never done", done.subject.text());
-                    cx.report(illegal_structure::RULE.at(done.subject.span, message));
+                    cx.report(ILLEGAL_STRUCTURE.at(done.subject.span, message));
                     return None;
                 }
                 Some(Trigger::StateDone(state))
@@ -136,7 +135,7 @@ fn event(cx: &mut Cx<'_>, env: &mut Env, pattern: &EventPattern) -> Option<Trigg
             let step = only_step(cx, env, done, "is in doubt")?;
             if let Some(name) = &done.binding {
                 bind(cx, env, name, Type::Json);
-                cx.report(illegal_structure::RULE.at(name.span, "a doubt has no value to bind"));
+                cx.report(ILLEGAL_STRUCTURE.at(name.span, "a doubt has no value to bind"));
             }
             Some(Trigger::StepDoubt(step))
         }
@@ -196,7 +195,7 @@ fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<Step
         DoneSubject::Step(step) => Some(step),
         DoneSubject::State(_) => {
             let message = format!("`{}` is a state; only a step {verb}", done.subject.text());
-            cx.report(illegal_structure::RULE.at(done.subject.span, message));
+            cx.report(ILLEGAL_STRUCTURE.at(done.subject.span, message));
             None
         }
     }
@@ -286,7 +285,7 @@ fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
     let mut tools =
         cx.chart.tool_sets[set.index()].tools.iter().map(|id| &cx.chart.tools[id.index()]);
     let Some(tool) = tools.find(|tool| !expr::accepts(&tool.result, &want)) else { return true };
-    let finding = type_error::RULE
+    let finding = TYPE_ERROR
         .at(
             name.span,
             format!(
@@ -321,7 +320,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
     let want = declared.ty.clone();
     if !expr::accepts(ty, &want) {
         let message = format!("`{}` is {}, the answer is {}", name.node, cx.a(&want), cx.a(ty));
-        cx.report(type_error::RULE.at(name.span, message).related(place, "declared here"));
+        cx.report(TYPE_ERROR.at(name.span, message).related(place, "declared here"));
         return None;
     }
     Some(id)

@@ -7,6 +7,7 @@ use super::uses::NameKind;
 use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
 use chartc_text::diagnostic::Diagnostic;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{duplicate_name, type_error};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, TypeExpr};
@@ -67,7 +68,7 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
     let endless = cycles::on(&held);
     for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
         let name = item.node.name();
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(name.span, format!("record `{}` contains itself", name.node))
             .help("keep the inner ones in a `List(…)` or a `Map(Text, …)`");
         cx.report(finding);
@@ -120,7 +121,7 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
         syntax::TypeKind::List(item) => Type::List(Box::new(resolve(cx, item))),
         syntax::TypeKind::Map(key, value) => {
             if resolve(cx, key) != Type::Text {
-                let finding = type_error::RULE.at(key.span, "the keys of a map are `Text`");
+                let finding = TYPE_ERROR.at(key.span, "the keys of a map are `Text`");
                 cx.report(finding);
             }
             Type::Map(Box::new(resolve(cx, value)))

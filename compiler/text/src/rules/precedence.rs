@@ -1,8 +1,8 @@
 //! Which findings suppress others, and which are consequences of others.
 
 use super::{
-    dead_line, empty_fan_out, eventless_cycle, left_at_once, lost_count, missing_field,
-    missing_prompt, never_set, read_before_set, unknown_field, unknown_name,
+    DEAD_LINE, EMPTY_FAN_OUT, EVENTLESS_CYCLE, LEFT_AT_ONCE, LOST_COUNT, MISSING_FIELD,
+    MISSING_PROMPT, NEVER_SET, READ_BEFORE_SET, UNKNOWN_FIELD, UNKNOWN_NAME,
 };
 use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
 use crate::span::Span;
@@ -27,25 +27,22 @@ enum SuppressedBy {
 /// The rules whose findings may be suppressed, each once.
 static SUPPRESSIONS: &[Suppression] = &[
     // A cycle of such transitions is reported as a cycle.
-    Suppression { rule: &left_at_once::RULE, by: SuppressedBy::Rules(&[&eventless_cycle::RULE]) },
+    Suppression { rule: &LEFT_AT_ONCE, by: SuppressedBy::Rules(&[&EVENTLESS_CYCLE]) },
     // The missing or misspelt key is the prompt.
     Suppression {
-        rule: &missing_prompt::RULE,
-        by: SuppressedBy::Errors(&[&missing_field::RULE, &unknown_field::RULE]),
+        rule: &MISSING_PROMPT,
+        by: SuppressedBy::Errors(&[&MISSING_FIELD, &UNKNOWN_FIELD]),
     },
     // What nothing sets, or only later, is empty in the list, too.
-    Suppression {
-        rule: &empty_fan_out::RULE,
-        by: SuppressedBy::Rules(&[&never_set::RULE, &read_before_set::RULE]),
-    },
+    Suppression { rule: &EMPTY_FAN_OUT, by: SuppressedBy::Rules(&[&NEVER_SET, &READ_BEFORE_SET]) },
     // The values there are a consequence of the other finding.
-    Suppression { rule: &never_set::RULE, by: SuppressedBy::All },
-    Suppression { rule: &lost_count::RULE, by: SuppressedBy::All },
-    Suppression { rule: &dead_line::RULE, by: SuppressedBy::All },
+    Suppression { rule: &NEVER_SET, by: SuppressedBy::All },
+    Suppression { rule: &LOST_COUNT, by: SuppressedBy::All },
+    Suppression { rule: &DEAD_LINE, by: SuppressedBy::All },
 ];
 
 /// Rules whose first finding represents all that blame the same constructs.
-static GROUPED: &[&Rule] = &[&read_before_set::RULE];
+static GROUPED: &[&Rule] = &[&READ_BEFORE_SET];
 
 /// Removes the findings that others suppress.
 pub fn suppress(found: &mut Vec<Diagnostic>) {
@@ -54,7 +51,7 @@ pub fn suppress(found: &mut Vec<Diagnostic>) {
             d.about.is_some() && SUPPRESSIONS[row..].iter().any(|y| y.rule.code == d.rule.code)
         };
         let listed = |rules: &[&Rule], d: &Diagnostic| rules.iter().any(|r| r.code == d.rule.code);
-        let stronger = found.iter().enumerate().flat_map(|(nth, d)| {
+        let stronger = found.iter().flat_map(|d| {
             let places = match to {
                 SuppressedBy::Rules(rules) if listed(rules, d) => 1 + d.related.len(),
                 SuppressedBy::Errors(rules) => {
@@ -64,12 +61,14 @@ pub fn suppress(found: &mut Vec<Diagnostic>) {
                 SuppressedBy::Rules(_) => 0,
             };
             let all = std::iter::once(d.span).chain(d.related.iter().map(|(place, _)| *place));
-            all.take(places).map(move |place| (place, nth))
+            all.take(places)
         });
-        let stronger = Places::new(stronger.collect());
+        let stronger: Vec<Span> = stronger.take(MOST_COMPARED).collect();
         let is_suppressed = |d: &Diagnostic| {
             let whole = d.about.filter(|_| d.rule.code == rule.code);
-            whole.is_some_and(|whole| stronger.overlap(whole) || stronger.overlap(d.span))
+            whole.is_some_and(|whole| {
+                stronger.iter().any(|place| overlap(*place, whole) || overlap(*place, d.span))
+            })
         };
         found.retain(|d| !is_suppressed(d));
     }
@@ -98,18 +97,19 @@ pub fn group_by_cause<'t>(
             }
         }
     }
-    let broken = Places::new(broken);
+    broken.truncate(MOST_COMPARED);
+    broken.sort_unstable();
     // By rule and blamed constructs.
     let mut first: BTreeMap<(&str, &[Span]), usize> = BTreeMap::new();
     let cause = |nth: usize, finding: &'_ Diagnostic| {
         // Every construct that it blames is broken. The finding that breaks the first one is the cause.
         let roots: Option<Vec<usize>> =
-            finding.because.iter().map(|part| broken.around(*part, nth)).collect();
+            finding.because.iter().map(|part| breaker(&broken, *part, nth)).collect();
         let root = roots.and_then(|all| all.first().copied());
         let name = || {
             let all = names.get(text(finding.span))?;
             let is_lost = |(root, place): &&(usize, Span)| {
-                finding.rule.code == unknown_name::RULE.code
+                finding.rule.code == UNKNOWN_NAME.code
                     && *root != nth
                     && contains(*place, finding.span)
             };
@@ -155,6 +155,10 @@ pub fn group_by_cause<'t>(
     });
 }
 
+/// The number of places with which each finding is compared: a text without end may have findings without end, and each comparison is of
+/// two.
+const MOST_COMPARED: usize = 1000;
+
 /// Longest chain of causes that is followed.
 const LONGEST: usize = 64;
 
@@ -173,98 +177,17 @@ fn root_of(causes: &[Option<usize>], nth: usize) -> Option<usize> {
     None
 }
 
-/// Places, each of a finding, by file and start. A question costs a binary search.
-struct Places {
-    rows: Vec<(Span, usize)>,
-    /// For each row, among the rows of its file up to it: the one that ends last, and the one of another finding that does.
-    last: Vec<(usize, Option<usize>)>,
-}
-
-impl Places {
-    fn new(mut rows: Vec<(Span, usize)>) -> Self {
-        rows.sort_unstable();
-        let mut last: Vec<(usize, Option<usize>)> = Vec::with_capacity(rows.len());
-        for (nth, (place, owner)) in rows.iter().enumerate() {
-            let before = last.last().filter(|(first, _)| rows[*first].0.file == place.file);
-            let Some((first, second)) = before.copied() else {
-                last.push((nth, None));
-                continue;
-            };
-            let is_own = rows[first].1 == *owner;
-            let is_later = |other: usize| place.end > rows[other].0.end;
-            last.push(match (is_later(first), is_own) {
-                (true, true) => (nth, second),
-                (true, false) => (nth, Some(first)),
-                (false, false) if second.is_none_or(is_later) => (first, Some(nth)),
-                (false, _) => (first, second),
-            });
-        }
-        Self { rows, last }
-    }
-
-    /// The rows of the file that start before `end`.
-    fn before(&self, place: Span, end: u32) -> Option<(usize, Option<usize>)> {
-        let count = self.rows.partition_point(|(s, _)| (s.file, s.start) < (place.file, end));
-        let nth = count.checked_sub(1)?;
-        (self.rows[nth].0.file == place.file).then(|| self.last[nth])
-    }
-
-    /// Whether one of them overlaps the place, or is the same.
-    fn overlap(&self, place: Span) -> bool {
-        let end = |row: usize| self.rows[row].0.end;
-        self.before(place, place.end).is_some_and(|(first, _)| end(first) > place.start)
-            || self.rows.binary_search_by_key(&place, |(other, _)| *other).is_ok()
-    }
-
-    /// The finding of one that holds the place, other than `except`.
-    fn around(&self, place: Span, except: usize) -> Option<usize> {
-        let (first, second) = self.before(place, place.start.saturating_add(1))?;
-        let rows = [Some(first), second].into_iter().flatten().map(|row| self.rows[row]);
-        let mut holding = rows.filter(|(span, owner)| *owner != except && span.end >= place.end);
-        holding.next().map(|(_, owner)| owner)
-    }
+/// The finding other than `except` that breaks a construct around `place`. Of several, the one whose construct ends last.
+fn breaker(broken: &[(Span, usize)], place: Span, except: usize) -> Option<usize> {
+    let around = broken.iter().filter(|(span, owner)| *owner != except && contains(*span, place));
+    // Of equals the first, and `max_by_key` takes the last.
+    around.rev().max_by_key(|(span, _)| span.end).map(|(_, owner)| *owner)
 }
 
 fn contains(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::span::FileId;
-
-    fn span(file: u32, start: usize, end: usize) -> Span {
-        Span::new(FileId(file), start, end)
-    }
-
-    /// Against every pair: what overlaps, and which finding holds a place.
-    #[test]
-    fn places_answer_as_a_search_through_all_does() {
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % below
-        };
-        for _ in 0..300 {
-            let mut place = || {
-                let start = random(12) as usize;
-                span(random(2) as u32, start, start + random(6) as usize)
-            };
-            let rows: Vec<(Span, usize)> = (0..8).map(|nth| (place(), nth % 3)).collect();
-            let places = Places::new(rows.clone());
-            let asked = place();
-            let overlaps = |one: Span| {
-                one == asked
-                    || one.file == asked.file && one.start < asked.end && asked.start < one.end
-            };
-            assert_eq!(places.overlap(asked), rows.iter().any(|(one, _)| overlaps(*one)));
-            let around =
-                |owner: usize| rows.iter().any(|(one, of)| *of == owner && contains(*one, asked));
-            match places.around(asked, 1) {
-                Some(owner) => assert!(owner != 1 && around(owner), "{asked:?} {rows:?}"),
-                None => assert!(!around(0) && !around(2), "{asked:?} {rows:?}"),
-            }
-        }
-    }
+fn overlap(one: Span, other: Span) -> bool {
+    one == other || one.file == other.file && one.start < other.end && other.start < one.end
 }

@@ -27,7 +27,7 @@ fn tree(text: &str) -> Tree {
 
 /// Whether the compiler reads the text without a fault in the grammar.
 fn compiles(text: &str) -> bool {
-    compiler(text).iter().all(|d| d.rule.code != rules::syntax::RULE.code)
+    compiler(text).iter().all(|d| d.rule.code != rules::SYNTAX.code)
 }
 
 /// What the compiler's parser says of a text.

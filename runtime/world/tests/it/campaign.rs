@@ -204,7 +204,7 @@ fn step(world: &World, draws: &mut Draws, at: u64) -> bool {
     let after = world.ledger().circulation();
     // Nothing makes scrip here; the cost of a new agent takes some away.
     assert!(after == circulation || after == circulation - 3, "{by}: {action:?}");
-    let view = world.door().view(&by);
+    let view = world.shared().view(&by);
     assert_eq!(view.balance, world.ledger().scrip(&by), "{by}: {action:?}");
     done.is_ok()
 }
@@ -260,7 +260,7 @@ fn agents_act_at_once() {
                     let action = draws.action();
                     // Whether it can be done depends on the others; `act` looks whether the books add up.
                     drop(act(world, by, &action));
-                    world.door().view(by);
+                    world.shared().view(by);
                 }
             });
         }

@@ -29,7 +29,7 @@ fn what_does_not_compile_is_not_stored_and_says_why() {
 #[test]
 fn compiling_is_charged_whatever_comes_of_it() {
     let world = with(Settings { compute: 3, ..Settings::default() }, &["ada"]);
-    let left = || match world.door().view("ada").quotas.get("compute") {
+    let left = || match world.shared().view("ada").quotas.get("compute") {
         Some(Value::Int(left)) => *left,
         other => panic!("{other:?}"),
     };

@@ -233,7 +233,7 @@ fn an_agent_cannot_change_what_it_is() {
     ] {
         assert!(known.contains(part), "{part}: {known}");
     }
-    let record = world.door().view("ada").record.expect("it has one");
+    let record = world.shared().view("ada").record.expect("it has one");
     assert_eq!(json(&record), r#"{"has_standing":false,"working_memory":{"goal":"x"}}"#);
 }
 
@@ -247,13 +247,14 @@ fn a_price_is_paid_once_there_is_a_result() {
     let why = invoke(&world, "eve", "tool", "echo", r#"["hello"]"#).expect_err("40 is too little");
     assert_eq!(why, "insufficient_scrip: `echo` of `tool` costs 60 scrip, and there are 40");
     invoke(&world, "bob", "tool", "echo", r#"["mine"]"#).expect("the owner pays nobody");
-    let why = world.door().invoke("eve", "tool", "echo", &[]).expect_err("functions pay nothing");
+    let why = world.shared().invoke("eve", "tool", "echo", &[]).expect_err("functions pay nothing");
     assert!(why.to_string().starts_with("permission_denied: `echo` of `tool` costs 60"), "{why}");
-    let why = world.door().invoke("eve", "genesis_ledger", "transfer", &[]).expect_err("an action");
+    let why =
+        world.shared().invoke("eve", "genesis_ledger", "transfer", &[]).expect_err("an action");
     assert!(why.why.contains("intent") || why.why.contains("takes"), "{why}");
     let args = [Value::Text("bob".into()), Value::Int(1)];
     let why =
-        world.door().invoke("eve", "genesis_ledger", "transfer", &args).expect_err("an action");
+        world.shared().invoke("eve", "genesis_ledger", "transfer", &args).expect_err("an action");
     assert!(why.why.contains("changes the world"), "{why}");
 }
 
@@ -285,7 +286,7 @@ fn a_flood_of_artifacts_ends_at_its_bounds() {
         let part = "x".repeat(99_990);
         write(&world, "eve", &format!("x{n}"), "", &part).ok();
     }
-    let (used, most) = world.door().view("eve").disk.expect("it has a quota");
+    let (used, most) = world.shared().view("eve").disk.expect("it has a quota");
     assert!(used <= most && used > 900_000, "{used} of {most}");
 }
 
@@ -293,12 +294,12 @@ fn a_flood_of_artifacts_ends_at_its_bounds() {
 fn a_gift_brings_its_room() {
     let world = with(Settings { disk: 100, ..Settings::default() }, &["ada", "eve"]);
     write(&world, "eve", "junk", "", &"x".repeat(90)).expect("90 of 100");
-    let before = world.door().view("ada").disk.expect("it has a quota");
+    let before = world.shared().view("ada").disk.expect("it has a quota");
     invoke(&world, "eve", "genesis_ledger", "transfer_ownership", r#"["junk", "ada"]"#)
         .expect("own");
-    let after = world.door().view("ada").disk.expect("it has a quota");
+    let after = world.shared().view("ada").disk.expect("it has a quota");
     assert_eq!(after.1 - after.0, before.1 - before.0, "ada can write as much as before");
-    assert_eq!(world.door().view("eve").disk.expect("a quota").1, 10);
+    assert_eq!(world.shared().view("eve").disk.expect("a quota").1, 10);
 }
 
 #[test]

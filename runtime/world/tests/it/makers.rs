@@ -24,8 +24,8 @@ fn agents_that_agents_make_are_bounded() {
     assert_eq!((row.owner.as_str(), row.depth, row.memory.as_str()), ("ada", 1, "kid_memory"));
     assert!(matches!(&world.take_requests()[..], [Request::Spawn(spawn)] if spawn.agent == "kid"));
     // Quotas are the parent's own: nobody gets more of them by making agents.
-    assert_eq!(world.door().view("ada").disk.expect("a quota").1, 990_000);
-    assert_eq!(world.door().view("kid").disk.expect("a quota").1, 10_000);
+    assert_eq!(world.shared().view("ada").disk.expect("a quota").1, 990_000);
+    assert_eq!(world.shared().view("kid").disk.expect("a quota").1, 10_000);
     let why = spawn("kid", "grandkid").expect_err("its disk is as large as what one takes");
     assert!(why.starts_with("insufficient_disk: an agent takes"), "{why}");
     for resource in [r#"["disk", "kid", 30000]"#, r#"["compute", "kid", 300]"#] {

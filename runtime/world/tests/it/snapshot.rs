@@ -40,7 +40,7 @@ fn a_file_says_how_it_begins() {
     let world = world();
     assert_eq!(world.ledger().scrip("ada"), 10, "the file goes before the configuration");
     assert_eq!(world.ledger().scrip("eve"), 100);
-    let view = world.door().view("ada");
+    let view = world.shared().view("ada");
     let record = json(&view.record.expect("she has one"));
     assert_eq!(record, r#"{"model":"m","working_memory":{"goal":"gold"}}"#);
     assert_eq!(view.disk.expect("a quota").1, 2_000);
@@ -62,10 +62,10 @@ fn a_file_says_how_it_begins() {
 #[test]
 fn the_results_that_functions_had_are_each_agents_own() {
     let world = world();
-    let ask = |agent: &str| world.door().invoke(agent, "shop", "price", &[]).expect("it is free");
+    let ask = |agent: &str| world.shared().invoke(agent, "shop", "price", &[]).expect("it is free");
     assert_eq!([ask("ada"), ask("ada")], [Value::Int(3), Value::Int(4)]);
     assert_eq!(ask("eve"), Value::Int(3), "whoever thinks first, each has the first result first");
-    assert!(world.door().invoke("ada", "shop", "price", &[]).is_err(), "two are all");
+    assert!(world.shared().invoke("ada", "shop", "price", &[]).is_err(), "two are all");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn it_goes_on_where_it_was_saved() {
     invoke(&first, "eve", "genesis_ledger", "spawn_principal", r#"["seed", "kid", 5]"#)
         .expect("ok");
     invoke(&first, "ada", "shop", "buy", "[]").expect("6 of 10");
-    first.door().invoke("ada", "shop", "price", &[]).expect("it is free");
+    first.shared().invoke("ada", "shop", "price", &[]).expect("it is free");
     // What the chart was compiled with is gone: it is still what it was.
     invoke(&first, "eve", "genesis_store", "delete", r#"["part"]"#).expect("her own");
     let saved = first.save();
@@ -91,7 +91,7 @@ fn it_goes_on_where_it_was_saved() {
         invoke(world, "ada", "kid", "echo", r#"["hello"]"#).expect("it hears");
         let why = invoke(world, "ada", "shop", "buy", "[]").expect_err("4 of 6");
         assert!(why.starts_with("insufficient_scrip"), "{why}");
-        assert_eq!(world.door().invoke("ada", "shop", "price", &[]), Ok(Value::Int(4)));
+        assert_eq!(world.shared().invoke("ada", "shop", "price", &[]), Ok(Value::Int(4)));
     }
     assert_eq!(second.save(), first.save());
     let other = World::parse("balances: {ada: 1}", Settings::default()).expect("it can be read");

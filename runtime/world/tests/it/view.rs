@@ -13,7 +13,7 @@ fn a_view_has_all_of_it() {
         .expect("own");
     invoke(&world, "bob", "genesis_ledger", "transfer", r#"["ada", 7]"#).expect("own");
     world.set_moment(Moment { tick: Some(3), now_ms: 50, total_ms: Some(200) });
-    let view = world.door().view("ada");
+    let view = world.shared().view("ada");
     assert_eq!((view.balance, view.earned), (107, 7));
     assert_eq!((view.tick, view.time), (Some(3), Some((50, 200))));
     assert_eq!(view.own, [Value::Text("plan".into())]);
@@ -44,7 +44,7 @@ fn lists_of_a_large_world_are_bounded() {
         write(&world, &format!("a{n:03}"), &format!("x{n:03}"), "", "x").expect("it is new");
     }
     invoke(&world, "a299", "genesis_ledger", "transfer", r#"["a000", 99]"#).expect("own");
-    let view = world.door().view("a299");
+    let view = world.shared().view("a299");
     assert_eq!(view.others.len(), 100);
     assert_eq!(view.balances.len(), 101, "the richest, and its own");
     assert_eq!(view.balances.get("a299"), Some(&Value::Int(1)));
@@ -60,7 +60,7 @@ fn a_world_says_how_much_its_agents_see() {
         world.add_agent(agent(name)).expect("the name is free");
         write(&world, name, &format!("of_{name}"), "", "x").expect("it is new");
     }
-    let view = world.door().view("d");
+    let view = world.shared().view("d");
     assert_eq!(view.others, [Value::Text("a".into()), Value::Text("b".into())]);
     assert_eq!(view.balances.len(), 3, "the richest, and its own");
     assert_eq!(view.artifacts.len(), 6 + 2);

@@ -4,10 +4,10 @@ mod passing;
 
 use crate::lint::{Context, Lint, words};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::left_at_once::RULE;
+use chartc_text::rules::LEFT_AT_ONCE;
 use passing::{Because, Passing, passing};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &LEFT_AT_ONCE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             Because::Always(ways) => {
                 let message =
                     format!("{state} is left as soon as it is entered: {name} holds by then");
-                let found = RULE.at(span, message).help(
+                let found = LEFT_AT_ONCE.at(span, message).help(
                     "negate one of the two conditions, or wait for what should end the state: an event, a deadline, a step",
                 );
                 ways.iter().take(4).fold(found, |found, way| {
@@ -36,7 +36,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 let back = targets.iter().any(|t| leads[t.state.index()]);
                 let round =
                     if back { "; from there a cycle leads back, past the step again" } else { "" };
-                RULE.at(span, message)
+                LEFT_AT_ONCE
+                    .at(span, message)
                     .help(format!("ask when the step is done: `done if …` in {step}{round}"))
             }
         };

@@ -13,11 +13,11 @@ use crate::lint::reading::{is_yaml, way_out};
 use crate::lint::{Context, Lint, words};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::trap_state::RULE;
+use chartc_text::rules::TRAP_STATE;
 use std::collections::BTreeSet;
 use stuck::{Stuck, stuck};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &TRAP_STATE, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
@@ -44,7 +44,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         } else {
             format!("add a line that leads out, or make it `final` if the run ends here{way}")
         };
-        let mut found = RULE.at(way_out(context, *first), message).help(help);
+        let mut found = TRAP_STATE.at(way_out(context, *first), message).help(help);
         for state in &states[1..] {
             found = found.related(map.state(*state).name, "part of the trap");
         }
@@ -72,15 +72,16 @@ fn with_value(context: &Context<'_>, stuck: &Stuck) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = words::state(chart, stuck.leaf);
     let case = words::case(chart, stuck.by, &stuck.case);
-    RULE.at(
-        map.state(stuck.leaf).name,
-        format!("{name} becomes a trap: when {case}, no line leads from it"),
-    )
-    .help("add a line for that case")
-    .related(
-        map.transition(stuck.by).whole,
-        format!("{} leads into it with that", words::transition(chart, stuck.by)),
-    )
+    TRAP_STATE
+        .at(
+            map.state(stuck.leaf).name,
+            format!("{name} becomes a trap: when {case}, no line leads from it"),
+        )
+        .help("add a line for that case")
+        .related(
+            map.transition(stuck.by).whole,
+            format!("{} leads into it with that", words::transition(chart, stuck.by)),
+        )
 }
 
 /// The findings for leaves from which no run ends once variables have certain values, if all runs were explored. If a guard there
@@ -115,7 +116,7 @@ fn by_values(context: &Context<'_>, traps: &[Trap]) -> Vec<Diagnostic> {
         }
         let name = words::state(chart, lost.leaf);
         let values = values.join(" and ");
-        let mut one = RULE
+        let mut one = TRAP_STATE
             .at(
                 map.state(lost.leaf).name,
                 format!("{name} becomes a trap: when {values}, no run leads from it to an end"),

@@ -10,11 +10,11 @@ use crate::lint::{Context, Lint, words};
 use answers::{Declared, Mismatch, mismatches};
 use chartc_core::model::StepKind;
 use chartc_text::diagnostic::{Diagnostic, nearest};
-use chartc_text::rules::unnamed_answer::RULE;
+use chartc_text::rules::UNNAMED_ANSWER;
 use chartc_text::span::Span;
 use wording::{names, plain};
 
-pub(super) static LINT: Lint = Lint { rule: &RULE, needs_whole: true, run };
+pub(super) static LINT: Lint = Lint { rule: &UNNAMED_ANSWER, needs_whole: true, run };
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let all = mismatches(context.chart, context.facts);
@@ -45,7 +45,7 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     let asks = matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
     let mut diagnostic = if unnamed.len() == answers.len() {
         let what = if answers.len() == 1 { "its answer" } else { "any of its answers" };
-        let found = RULE.at(
+        let found = UNNAMED_ANSWER.at(
             prompt,
             format!(
                 "the prompt of `{}` does not name {what}, {unsaid}",
@@ -54,7 +54,7 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
         );
         lines.take(3).fold(found, |found, line| found.related(line, "an answer"))
     } else {
-        let found = RULE.at(
+        let found = UNNAMED_ANSWER.at(
             spans_of(answers[*first].1),
             format!("the prompt of {name} does not name its answer {unsaid}"),
         );

@@ -4,7 +4,7 @@ use crate::lint::unnamed_answer::answers::{Declared, Mismatch, Offered};
 use crate::lint::{Context, words};
 use chartc_core::model::{StepKind, Template, TemplatePart};
 use chartc_text::diagnostic::{Diagnostic, nearest};
-use chartc_text::rules::unmapped_answer::RULE;
+use chartc_text::rules::UNMAPPED_ANSWER;
 use chartc_text::span::Span;
 
 /// Reports the words of one step.
@@ -16,7 +16,7 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
         let Some(first) = list.first() else { continue };
         let is = if list.len() == 1 { "is" } else { "are" };
         let shown = words::names(list.iter().map(|offered| &offered.word[..]));
-        let mut found = RULE.at(
+        let mut found = UNMAPPED_ANSWER.at(
             place(context, *step, first),
             format!("{name} offers {shown}, which {is} none of its answers"),
         );

@@ -5,7 +5,7 @@ use crate::lower::context::Cx;
 use crate::lower::types;
 use chartc_core::expr::Value;
 use chartc_core::model::{Builtin, Expr, ExprKind, Type, TypeKind};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
@@ -225,7 +225,7 @@ fn arity_fits(cx: &mut Cx<'_>, builtin: Builtin, name: &Ident, given: usize, spa
         (least, most) => format!("{least} to {most} arguments"),
     };
     let message = format!("`{}` takes {wanted}, {given} given", name.node);
-    cx.report(type_error::RULE.at(span, message));
+    cx.report(TYPE_ERROR.at(span, message));
     false
 }
 
@@ -268,7 +268,7 @@ fn one(
         if !fits && !refuse_missing(cx, &value, argument.span) {
             let message =
                 format!("`{}` takes {wanted}, found `{}`", name.node, cx.type_name(&value.ty));
-            cx.report(type_error::RULE.at(argument.span, message));
+            cx.report(TYPE_ERROR.at(argument.span, message));
             lowered.push(unknown(""));
             continue;
         }
@@ -294,7 +294,7 @@ fn extreme(
         if !fits && !is_faulty(&value) && !matches!(value.ty, Type::Optional(_)) {
             let message = format!("`{}` takes a list, or two values and more", name.node);
             let label = format!("this is {}", cx.a(&value.ty));
-            cx.report(type_error::RULE.at(list.span, message).label(label));
+            cx.report(TYPE_ERROR.at(list.span, message).label(label));
         }
         let ty = element(&value.ty);
         return of(ExprKind::Builtin(builtin, vec![value]), ty);
@@ -305,7 +305,7 @@ fn extreme(
         let fits = is_ordered(inner(&value.ty)) || *inner(&value.ty) == Type::Json;
         if !fits && !is_faulty(&value) {
             let message = format!("`{}` cannot compare {}", name.node, cx.a(&value.ty));
-            cx.report(type_error::RULE.at(argument.span, message));
+            cx.report(TYPE_ERROR.at(argument.span, message));
         }
         values.push(value);
     }
@@ -326,7 +326,7 @@ fn common(cx: &mut Cx<'_>, name: &Ident, values: &[Expr], written: &[syntax::Exp
             (a, b) => {
                 let (a, b) = (cx.a(a), cx.a(b));
                 let message = format!("`{}` cannot compare {a} and {b}", name.node);
-                cx.report(type_error::RULE.at(written.span, message));
+                cx.report(TYPE_ERROR.at(written.span, message));
                 return Type::Json;
             }
         };
@@ -380,7 +380,7 @@ fn is_a(cx: &mut Cx<'_>, env: &mut Env, written: &[syntax::Expr]) -> Expr {
     if let Some(name) = names.iter().find(|name| !PYTHON_TYPES.contains(&name.as_str())) {
         cx.unknown("type", name, span, PYTHON_TYPES);
     } else if (names.is_empty() || names.len() < one.len()) && !is_faulty(&class) {
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(span, "`is_a` takes the name of a type, or a list of such")
             .help("write `is_a(x, \"int\")`");
         cx.report(finding);

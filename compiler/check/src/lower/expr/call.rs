@@ -7,7 +7,7 @@ use crate::lower::uses::NameKind;
 use crate::lower::{paths, tools};
 use chartc_core::arena::ToolSetId;
 use chartc_core::model::{Expr, ExprKind, FunctionKind, Observable, StreakOf, Type};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
@@ -30,7 +30,7 @@ pub(super) fn call(
         return match declared.kind {
             FunctionKind::Pure { result, .. } => of(ExprKind::Call(id, lowered), result),
             FunctionKind::Effect => {
-                let finding = type_error::RULE
+                let finding = TYPE_ERROR
                     .at(function.span, format!("`{name}` is an effect and has no value"))
                     .help("a `do` function is called in an action block, a `fn` anywhere");
                 cx.report(finding);
@@ -79,7 +79,7 @@ fn in_state(
         _ => None,
     };
     let Some(path) = path else {
-        cx.report(type_error::RULE.at(span, format!("`{name}` takes the path of a state")));
+        cx.report(TYPE_ERROR.at(span, format!("`{name}` takes the path of a state")));
         return unknown(name);
     };
     if cx.chart.states.is_empty() {
@@ -92,7 +92,7 @@ fn in_state(
     if paths::is_history(cx, state) {
         let message =
             format!("`{}` is a history, which is never active", cx.chart.state(state).path);
-        cx.report(type_error::RULE.at(span, message));
+        cx.report(TYPE_ERROR.at(span, message));
     }
     of(ExprKind::Observable(observable(state)), ty)
 }
@@ -135,7 +135,7 @@ fn streak(
             None => return unknown("streak"),
         },
         _ => {
-            let finding = type_error::RULE
+            let finding = TYPE_ERROR
                 .at(span, "`streak` takes `tool`, or a tool set and the name of an argument")
                 .help("write `streak(tool)` or `streak(search.query)`");
             cx.report(finding);
@@ -155,7 +155,7 @@ fn repeated(
     only_when_running(cx, env, "repeated", function.span);
     let path = only_path(written);
     let (Some((argument, set)), true) = (path.split_last(), path.len() > 1) else {
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(span, "`repeated` takes a tool set and the name of an argument")
             .help("write `repeated(search.query)`");
         cx.report(finding);

@@ -5,7 +5,7 @@ use crate::lower::context::Cx;
 use crate::lower::types;
 use chartc_core::model::{Builtin, Expr, ExprKind, Field, Type};
 use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
@@ -54,8 +54,7 @@ pub(super) fn fit(cx: &mut Cx<'_>, lowered: Expr, want: &Type, span: Span) -> Ex
 
 fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
     if found.kind == ExprKind::None {
-        return type_error::RULE
-            .at(span, format!("expected `{}`, found `none`", cx.type_name(want)));
+        return TYPE_ERROR.at(span, format!("expected `{}`, found `none`", cx.type_name(want)));
     }
     if let Type::Optional(inner) = &found.ty
         && (**inner == *want || **inner == Type::Int && *want == Type::Float)
@@ -190,7 +189,7 @@ pub(in crate::lower) fn arguments(
             }
         };
         let message = format!("{what} takes {wanted}, {} given", written.len());
-        cx.report(type_error::RULE.at(span, message));
+        cx.report(TYPE_ERROR.at(span, message));
     }
     let mut lowered = Vec::new();
     for (index, argument) in written.iter().enumerate() {

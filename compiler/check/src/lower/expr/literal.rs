@@ -4,7 +4,7 @@ use super::{Env, expect, expr, fit, inner, of, unknown};
 use crate::lower::context::Cx;
 use crate::lower::uses::NameKind;
 use chartc_core::model::{Expr, ExprKind, Type};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{duplicate_name, unknown_name};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
@@ -123,7 +123,7 @@ pub(super) fn record(
             None => {
                 let message = format!("`{}` has no value for `{}`", name.node, field.name);
                 let help = format!("add `{}: …`", field.name);
-                cx.report(type_error::RULE.at(name.span, message).help(help));
+                cx.report(TYPE_ERROR.at(name.span, message).help(help));
                 unknown(&field.name)
             }
         };
@@ -135,7 +135,7 @@ pub(super) fn record(
 fn unknown_record(cx: &mut Cx<'_>, name: &Ident) {
     if cx.names.types.contains_key(&name.node) {
         let message = format!("`{}` is an enum, which has no fields", name.node);
-        cx.report(type_error::RULE.at(name.span, message));
+        cx.report(TYPE_ERROR.at(name.span, message));
         return;
     }
     let known: Vec<String> = cx.names.types.keys().cloned().collect();

@@ -17,7 +17,7 @@ mod template;
 pub(super) use builtin::is_language_function;
 pub use builtin::names as language_functions;
 pub(super) use call::unknown_function;
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 pub(super) use constant::{is_faulty, value_of};
 pub(super) use env::{Bound, Env};
 pub(super) use fit::{accepts, arguments, expect};
@@ -53,7 +53,7 @@ pub(super) fn expr(
     hint: Option<&Type>,
 ) -> Expr {
     if env.depth >= DEEPEST {
-        let finding = type_error::RULE
+        let finding = TYPE_ERROR
             .at(written.span, "this expression nests too deeply")
             .help("give parts of it a name with `pred`, or compute them in a `code` step");
         cx.report(finding);
@@ -108,7 +108,7 @@ pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) 
     if lowered.ty == Type::Bool || is_faulty(&lowered) {
         return lowered;
     }
-    let finding = type_error::RULE
+    let finding = TYPE_ERROR
         .at(written.span, format!("a condition is a `Bool`, this is {}", cx.a(&lowered.ty)))
         .help(match lowered.ty {
             Type::Json => {
@@ -145,7 +145,7 @@ fn refuse_missing(cx: &mut Cx<'_>, lowered: &Expr, span: Span) -> bool {
 }
 
 pub(super) fn may_be_missing(span: Span) -> chartc_text::diagnostic::Diagnostic {
-    type_error::RULE
+    TYPE_ERROR
         .at(span, "this may be `none` here")
         .help("give a default with `??`, or test it with `!= none` first")
 }
@@ -164,7 +164,7 @@ fn index_of(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, index: &syntax:
         | Type::Optional(_)
         | Type::Named(_) => {
             let message = format!("{} has no elements", cx.a(&lowered.ty));
-            cx.report(type_error::RULE.at(base.span, message));
+            cx.report(TYPE_ERROR.at(base.span, message));
             expr(cx, env, index, None);
             return unknown("");
         }
@@ -187,7 +187,7 @@ fn slice(
     let ty = inner(&lowered.ty).clone();
     if !matches!(ty, Type::List(_) | Type::Text | Type::Json) {
         let message = format!("{} has no parts to take", cx.a(&lowered.ty));
-        cx.report(type_error::RULE.at(base.span, message));
+        cx.report(TYPE_ERROR.at(base.span, message));
         return unknown("");
     }
     let from = from.map(|e| Box::new(expect(cx, env, e, &Type::Int)));
@@ -214,7 +214,7 @@ fn if_else(
         Ok(joined) => joined,
         Err((then, other)) => {
             let message = format!("the branches are {} and {}", cx.a(&then.ty), cx.a(&other.ty));
-            cx.report(type_error::RULE.at(span, message));
+            cx.report(TYPE_ERROR.at(span, message));
             (then, other, Type::Json)
         }
     };
@@ -302,7 +302,7 @@ pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
         | Type::Optional(_)
         | Type::Named(_) => {
             let message = format!("cannot go through {}", cx.a(&from.ty));
-            cx.report(type_error::RULE.at(span, message).help("a list, a text or a map is wanted"));
+            cx.report(TYPE_ERROR.at(span, message).help("a list, a text or a map is wanted"));
             Type::Json
         }
     }

@@ -11,7 +11,7 @@ use chartc_core::model::{
     Expr, ExprKind, Observable, Since, StateKind, Type, TypeDef, TypeKind, VariableKind,
 };
 use chartc_text::diagnostic::{Diagnostic, near};
-use chartc_text::rules::unknown_placeholder;
+use chartc_text::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER};
 use chartc_text::rules::{type_error, unknown_name};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
@@ -142,7 +142,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         cx.report(unknown_name::not_given_yet(name, span));
         return;
     }
-    let rule = if env.placeholder { &unknown_placeholder::RULE } else { &unknown_name::RULE };
+    let rule = if env.placeholder { &UNKNOWN_PLACEHOLDER } else { &UNKNOWN_NAME };
     if let Some(later) = cx.names.later.get(name) {
         let finding = unknown_name::too_early(rule, name, span, *later);
         cx.report(finding);
@@ -230,7 +230,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
     let optional = matches!(lowered.ty, Type::Optional(_));
     let Some(fields) = record_fields(cx, inner(&lowered.ty)) else {
         let message = format!("{} has no fields", cx.a(&lowered.ty));
-        let mut finding = type_error::RULE.at(field.span, message);
+        let mut finding = TYPE_ERROR.at(field.span, message);
         if matches!(inner(&lowered.ty), Type::Map(_)) {
             finding = finding.help(format!("write `[\"{}\"]`", field.node));
         }

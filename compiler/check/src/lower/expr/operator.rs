@@ -4,7 +4,7 @@ use super::constant::is_count;
 use super::{Env, condition, expr, fit, inner, is_faulty, of, present};
 use crate::lower::context::Cx;
 use chartc_core::model::{BinaryOp, CompareOp, Expr, ExprKind, Type, TypeKind, UnaryOp};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
@@ -19,7 +19,7 @@ pub(super) fn negate(
     let ty = inner(&value.ty).clone();
     if !matches!(ty, Type::Int | Type::Float | Type::Json) {
         let message = format!("cannot negate {}", cx.a(&ty));
-        cx.report(type_error::RULE.at(written.span, message));
+        cx.report(TYPE_ERROR.at(written.span, message));
         return super::unknown("");
     }
     of(ExprKind::Unary(UnaryOp::Negate, Box::new(value)), ty)
@@ -66,7 +66,7 @@ fn arithmetic(cx: &mut Cx<'_>, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Ex
         let faulty = is_faulty(&a) || is_faulty(&b);
         if !faulty {
             let message = format!("`{}` does not take {} and {}", word(op), cx.a(&at), cx.a(&bt));
-            let mut finding = type_error::RULE.at(span, message);
+            let mut finding = TYPE_ERROR.at(span, message);
             if op == BinaryOp::Add && (at == Type::Text || bt == Type::Text) {
                 finding =
                     finding.help("put the value into the text: `\"… {x} …\"`, or use `str(x)`");
@@ -153,9 +153,7 @@ pub(super) fn compare(
         let span = first.span.to(rest.last().map_or(first.span, |(_, e)| e.span));
         let message = format!("more than {MOST_COMPARED} comparisons in one chain");
         cx.report(
-            type_error::RULE
-                .at(span, message)
-                .help("put them into a list, or join them with `and`"),
+            TYPE_ERROR.at(span, message).help("put them into a list, or join them with `and`"),
         );
         return super::unknown("");
     }
@@ -210,7 +208,7 @@ fn comparison(
             } else {
                 format!("{a} is never equal to {b}")
             };
-            let finding = type_error::RULE.at(whole, message);
+            let finding = TYPE_ERROR.at(whole, message);
             Some(match enum_hint(cx, left, right).or_else(|| enum_hint(cx, right, left)) {
                 Some(help) => finding.help(help),
                 None => finding,
@@ -226,7 +224,7 @@ fn comparison(
                 return None;
             }
             let (a, b) = names();
-            Some(type_error::RULE.at(whole, format!("{a} and {b} have no order")))
+            Some(TYPE_ERROR.at(whole, format!("{a} and {b} have no order")))
         }
         CompareOp::In | CompareOp::NotIn => match &right.ty {
             Type::Optional(_) => Some(super::may_be_missing(right_span)),
@@ -242,7 +240,7 @@ fn comparison(
             | Type::Duration
             | Type::Named(_) => {
                 let (a, b) = names();
-                Some(type_error::RULE.at(whole, format!("{a} is never in {b}")))
+                Some(TYPE_ERROR.at(whole, format!("{a} is never in {b}")))
             }
         },
     }

@@ -4,7 +4,7 @@ use super::{Env, expr, inner, is_faulty, may_be_missing};
 use crate::lower::context::Cx;
 use crate::lower::format;
 use chartc_core::model::{Template, TemplatePart, Type};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::{unescaped_brace, unknown_placeholder};
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, ExprKind};
@@ -69,7 +69,7 @@ fn placeholder(
         && !cx.names.variables.contains_key("options")
     {
         if !hole.spec.node.is_empty() {
-            cx.report(type_error::RULE.at(hole.spec.span, "`{options}` takes no format"));
+            cx.report(TYPE_ERROR.at(hole.spec.span, "`{options}` takes no format"));
         }
         return TemplatePart::Options;
     }
@@ -89,7 +89,7 @@ fn placeholder(
             });
         } else if let Err(why) = format::check(cx, &hole.spec.node, &shown.ty) {
             let message = format!("`{}` cannot show {}", hole.spec.node, cx.a(&shown.ty));
-            cx.report(type_error::RULE.at(hole.spec.span, message).label(why));
+            cx.report(TYPE_ERROR.at(hole.spec.span, message).label(why));
         }
     }
     TemplatePart::Hole { expr: shown, spec: hole.spec.node.clone() }

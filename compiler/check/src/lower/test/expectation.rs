@@ -8,7 +8,7 @@ use crate::lower::paths;
 use crate::lower::uses::NameKind;
 use chartc_core::arena::StateId;
 use chartc_core::model::{ChoiceKind, Expr, Field, Type};
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, Assertion, ExprKind, Path};
 
@@ -99,7 +99,7 @@ fn text_of(cx: &mut Cx<'_>, env: &mut Env, name: &Ident) -> Expr {
     let lowered = expr::expr(cx, env, &written, None);
     if !matches!(lowered.ty, Type::Text | Type::Json) && !expr::is_faulty(&lowered) {
         let message = format!("`contains` looks into a text, this is {}", cx.a(&lowered.ty));
-        cx.report(type_error::RULE.at(name.span, message).help("write `expect … in …`"));
+        cx.report(TYPE_ERROR.at(name.span, message).help("write `expect … in …`"));
     }
     lowered
 }

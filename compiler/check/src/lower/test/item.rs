@@ -10,7 +10,7 @@ use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::{
     ChoiceKind, Expr, Field, FunctionKind, Step, StepKind, Type, VariableKind,
 };
-use chartc_text::rules::type_error;
+use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, FailureReason, GivenFunction, Path, TestAnswer, TestItem};
 
@@ -31,7 +31,7 @@ pub(super) fn given(
         && (data::above(low, &value) || data::above(&value, high))
     {
         let message = format!("this lies outside of the range of `{}`", name.node);
-        cx.report(type_error::RULE.at(written.span, message));
+        cx.report(TYPE_ERROR.at(written.span, message));
     }
     Some((id, lowered))
 }
@@ -109,7 +109,7 @@ fn variable(
             return Some(id);
         }
         let message = format!("`{}` is no {what}: the host cannot set it", name.node);
-        let finding = type_error::RULE.at(name.span, message).related(place, "declared here");
+        let finding = TYPE_ERROR.at(name.span, message).related(place, "declared here");
         cx.report(finding.help("`given` says what a param or a var begins with"));
         return None;
     }
@@ -138,7 +138,7 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
         (Ok(value), FunctionKind::Pure { result, .. }) => Ok(constant(cx, value, result)),
         (Ok(value), FunctionKind::Effect) => {
             let message = format!("`{}` is a `do`: it gives no value", name.node);
-            let finding = type_error::RULE.at(value.span, message).related(place, "declared here");
+            let finding = TYPE_ERROR.at(value.span, message).related(place, "declared here");
             cx.report(finding.help("it needs no `given`; to let it fail, write `fails \"why\"`"));
             return None;
         }
@@ -178,7 +178,7 @@ fn asked<'s>(
         && cx.chart.steps[id.index()].each.is_none()
     {
         let message = format!("`{}` has no `each`, so it has no elements", step.node);
-        cx.report(type_error::RULE.at(nth.span, message).help("leave the brackets out"));
+        cx.report(TYPE_ERROR.at(nth.span, message).help("leave the brackets out"));
         return None;
     }
     let child: Vec<&str> = path.iter().map(|name| name.node.as_str()).collect();
@@ -197,7 +197,7 @@ fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &TestAnswer) -> Option<
         TestAnswer::Option(path, _) => {
             let message = "an option of another chart is given without arguments";
             let help = "write the answer as a text: `{\"choice\": \"name\", \"arguments\": {…}}`";
-            cx.report(type_error::RULE.at(path.span, message).help(help));
+            cx.report(TYPE_ERROR.at(path.span, message).help(help));
             None
         }
     }
@@ -220,7 +220,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         return Some(id);
     }
     let message = format!("`{}` asks nobody", name.node);
-    let finding = type_error::RULE.at(name.span, message).related(place, "declared here");
+    let finding = TYPE_ERROR.at(name.span, message).related(place, "declared here");
     cx.report(
         finding
             .help("`llm`, `ask` and `human` steps are answered; a tool with `tool a.b returns …`"),
@@ -303,7 +303,7 @@ fn answer(
                     format!("a `{ty}` is wanted, or a text, which is taken word for word")
                 }
             };
-            cx.report(type_error::RULE.at(path.span, message).help(help));
+            cx.report(TYPE_ERROR.at(path.span, message).help(help));
             None
         }
     }

@@ -10,7 +10,7 @@ use super::{expr, paths};
 use chartc_core::arena::{EventId, StateId, VarId};
 use chartc_core::model::{Expr, StateKind, Type, VariableKind};
 use chartc_text::rules::illegal_structure;
-use chartc_text::rules::type_error;
+use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::Span;
 use chartc_text::syntax::{Scenario, TestItem};
 use std::collections::BTreeMap;
@@ -218,7 +218,7 @@ fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
 
 fn refuse_late(cx: &mut Cx<'_>, begun: bool, what: &str, span: Span) {
     if begun {
-        let finding = illegal_structure::RULE
+        let finding = ILLEGAL_STRUCTURE
             .at(span, format!("{what} says how the run begins: it must come first"))
             .help("put it before the first thing that happens in the test; `set` changes an input later");
         cx.report(finding);
@@ -239,9 +239,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[chartc_text::syntax::Path]) -> Vec<Stat
             }
         };
         let message = format!("a test cannot begin in {kind}");
-        cx.report(
-            illegal_structure::RULE.at(path.span, message).help("name a state that can be left"),
-        );
+        cx.report(ILLEGAL_STRUCTURE.at(path.span, message).help("name a state that can be left"));
     }
     if !super::transition::refuse_apart(cx, &found) {
         return Vec::new();
@@ -265,7 +263,7 @@ fn missing(cx: &mut Cx<'_>, test: &Test) {
         let many = if missing.len() == 1 { "param" } else { "params" };
         let message = format!("this test gives no value for the {many} {}", names.join(", "));
         let help = format!("begin with `given {first} = …`");
-        cx.report(type_error::RULE.at(test.span, message).help(help));
+        cx.report(TYPE_ERROR.at(test.span, message).help(help));
     }
 }
 

@@ -22,7 +22,7 @@ mod typos;
 
 use super::{Frontend, Nearby};
 use crate::diagnostic::Diagnostic;
-use crate::rules::syntax::RULE as SYNTAX;
+use crate::rules::SYNTAX;
 use crate::source::Source;
 use crate::span::{FileId, Span};
 use crate::syntax;

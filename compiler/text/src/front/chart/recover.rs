@@ -7,7 +7,7 @@ use super::foreign_syntax::{context_hint, token_hint};
 use super::grammar::{Grammar, Rule};
 use super::scan::{MAX_NESTING, plain};
 use crate::diagnostic::{Diagnostic, near};
-use crate::rules::syntax;
+use crate::rules::SYNTAX;
 use crate::span::Span;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
@@ -350,7 +350,7 @@ pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
 pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
     let fault = explain(cx.text, cx.text.len(), FILE_END, error);
     let end = fault.end.min(cx.text.len());
-    let mut diagnostic = syntax::RULE.at(cx.range(fault.start.min(end), end), fault.message);
+    let mut diagnostic = SYNTAX.at(cx.range(fault.start.min(end), end), fault.message);
     diagnostic.help = fault.help;
     diagnostic
 }

@@ -5,7 +5,7 @@
 
 use super::lex::{block_end, line_end, quoted_end};
 use crate::diagnostic::Diagnostic;
-use crate::rules::syntax;
+use crate::rules::SYNTAX;
 use crate::span::{FileId, Span};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -151,7 +151,7 @@ impl Scanner<'_> {
                     if self.stack.len() == MAX_NESTING {
                         self.scan.too_deep = true;
                         diagnostics.push(
-                            syntax::RULE
+                            SYNTAX
                                 .at(
                                     self.span(i, i + 1),
                                     format!("brackets nest deeper than {MAX_NESTING}"),
@@ -193,7 +193,7 @@ impl Scanner<'_> {
         }
         self.unclosed_text = true;
         diagnostics.push(
-            syntax::RULE
+            SYNTAX
                 .at(self.span(at, at + 3), "this text is never closed")
                 .label("opens here, and takes in the rest of the file")
                 .help("end it with `\"\"\"`"),
@@ -220,9 +220,8 @@ impl Scanner<'_> {
         } else {
             "end it with a back-quote on the same line"
         };
-        diagnostics.push(
-            syntax::RULE.at(self.span(at, at + 1), format!("{what} is never closed")).help(help),
-        );
+        diagnostics
+            .push(SYNTAX.at(self.span(at, at + 1), format!("{what} is never closed")).help(help));
         end
     }
 
@@ -232,7 +231,7 @@ impl Scanner<'_> {
         }
         match self.stack.pop() {
             None => diagnostics.push(
-                syntax::RULE
+                SYNTAX
                     .at(self.span(at, at + 1), "this `}` closes nothing")
                     .help("remove it, or a `}` too many before it"),
             ),
@@ -248,9 +247,8 @@ impl Scanner<'_> {
     fn report_unclosed(&self, diagnostics: &mut Vec<Diagnostic>) {
         let Some(open) = self.stack.iter().rfind(|o| o.kind == b'{') else { return };
         let at = self.suspect.unwrap_or(open.at);
-        diagnostics.push(
-            syntax::RULE.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"),
-        );
+        diagnostics
+            .push(SYNTAX.at(self.span(at, at + 1), "this `{` is never closed").help("add its `}`"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use crate::diagnostic::Diagnostic;
-use crate::rules::syntax;
+use crate::rules::SYNTAX;
 use crate::source::Source;
 use crate::span::{FileId, Ident, Span, Spanned};
 use roxmltree::{Document, Error, Node, NodeType, ParsingOptions};
@@ -138,7 +138,7 @@ impl Reader<'_> {
         let name = self.name(node);
         if depth >= DEEPEST {
             let message = format!("elements nest more than {DEEPEST} deep");
-            self.findings.push(syntax::RULE.at(name.span, message));
+            self.findings.push(SYNTAX.at(name.span, message));
             return None;
         }
         let mut attributes = Vec::new();
@@ -233,7 +233,7 @@ fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
     let mut namespaces = text.match_indices("xmlns").skip(MOST_NAMESPACES);
     if let Some((at, word)) = namespaces.next() {
         let message = format!("more than {MOST_NAMESPACES} namespaces");
-        return Some(syntax::RULE.at(Span::new(id, at, at + word.len()), message));
+        return Some(SYNTAX.at(Span::new(id, at, at + word.len()), message));
     }
     // Counts equals signs outside quotes since the last `<`.
     let (mut count, mut quote) = (0, None);
@@ -248,7 +248,7 @@ fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
         }
         if count > MOST_ATTRIBUTES {
             let message = format!("an element with more than {MOST_ATTRIBUTES} attributes");
-            return Some(syntax::RULE.at(Span::new(id, at, at + 1), message));
+            return Some(SYNTAX.at(Span::new(id, at, at + 1), message));
         }
     }
     None
@@ -261,12 +261,12 @@ fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     let length =
         source.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     let span = Span::new(id, at, at + length);
-    let finding = |message: String| syntax::RULE.at(span, message);
+    let finding = |message: String| SYNTAX.at(span, message);
     match error {
         Error::DtdDetected => {
             let at = source.text.find("<!DOCTYPE").unwrap_or(0);
             let span = Span::new(id, at, (at + "<!DOCTYPE".len()).min(source.text.len()));
-            syntax::RULE
+            SYNTAX
                 .at(span, "a document type is not read")
                 .help("remove it: SCXML needs none, and entities could make the file as large as they like")
         }
@@ -275,8 +275,7 @@ fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
         }
         Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
             let end = source.text.trim_end().len();
-            syntax::RULE
-                .at(Span::new(id, end, end), "the file ends before its last element is closed")
+            SYNTAX.at(Span::new(id, end, end), "the file ends before its last element is closed")
         }
         Error::NoRootNode => finding("there is no element in this file".to_owned()),
         Error::DuplicatedAttribute(name, _) => finding(format!("a second attribute `{name}`")),
@@ -293,7 +292,7 @@ fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
         Error::InvalidAttributeValue(_) => {
             finding("a `<` inside of an attribute".to_owned()).help("write `&lt;`")
         }
-        Error::NodesLimitReached => syntax::RULE.at(
+        Error::NodesLimitReached => SYNTAX.at(
             Span::new(id, 0, 0),
             format!("more than {MOST_NODES} elements, texts and comments"),
         ),

@@ -7,7 +7,7 @@ use crate::front::agent::code::{InputUse, Role, Scope, Ty};
 use crate::front::agent::definition::{Agent, OnFailure, Policy, Workflow};
 use crate::front::agent::make::{apart, expr, literal, name, noted, text};
 use crate::front::agent::node::{Node, Value};
-use crate::rules::wrong_type;
+use crate::rules::WRONG_TYPE;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
     self, ChartItem, Client, ClientOption, Expr, ExprKind, FailWord, Limit, Meta, MetaValue, Noted,
@@ -182,7 +182,7 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
     if let (None, Some(written)) = (&model, &agent.model) {
         let message =
             format!("`{}` names no provider: `llm_model` is `provider/model`", written.node);
-        let mut finding = wrong_type::RULE.at(written.span, message);
+        let mut finding = WRONG_TYPE.at(written.span, message);
         finding.severity = Severity::Warning;
         findings.push(finding.help("without it the host's default model is called"));
     }

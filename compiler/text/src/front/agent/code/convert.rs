@@ -4,7 +4,8 @@ use super::{Role, Scope, Ty};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::make::{self, choose, expr};
 use crate::front::agent::python::{Expr as Python, PyExprKind};
-use crate::rules::{read_before_set, refused_code};
+use crate::rules::REFUSED_CODE;
+use crate::rules::read_before_set;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
 
@@ -29,7 +30,7 @@ impl<'s> Converter<'s> {
     }
 
     pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>) -> (Expr, Ty) {
-        self.findings.push(refused_code::RULE.at(span, message));
+        self.findings.push(REFUSED_CODE.at(span, message));
         (expr(ExprKind::Bad, span), Ty::Unknown)
     }
 

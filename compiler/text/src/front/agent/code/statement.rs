@@ -4,7 +4,7 @@ use super::{Converter, Role, Status, Ty};
 use crate::front::agent::python::{
     Expr as Python, PyExprKind, Statement as PythonStatement, StatementKind,
 };
-use crate::rules::refused_code;
+use crate::rules::REFUSED_CODE;
 use crate::span::Ident;
 use crate::syntax::{Action, Noted, Trivia};
 
@@ -54,7 +54,7 @@ impl Converter<'_> {
                         "`{}` is a variable already: name the element otherwise",
                         name.node
                     );
-                    self.findings.push(refused_code::RULE.at(name.span, message));
+                    self.findings.push(REFUSED_CODE.at(name.span, message));
                     return None;
                 }
                 self.locals.push((name.node.clone(), element));

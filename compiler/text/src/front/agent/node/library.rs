@@ -3,7 +3,7 @@
 use super::yaml_hints::yaml_hint;
 use super::{MAX_DEPTH, MAX_NODES, Node, Scalar, YamlFile};
 use crate::diagnostic::Diagnostic;
-use crate::rules::syntax;
+use crate::rules::SYNTAX;
 use crate::span::{FileId, Span};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_yaml::options::{AliasLimits, DuplicateKeyPolicy, NonFiniteFloatPolicy};
@@ -56,21 +56,21 @@ fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
     let line = line.split("; use ").next().unwrap_or(line);
     let said = |words: &str| line.contains(words);
     if said("Depth") || said("recursion limit") {
-        return syntax::RULE
+        return SYNTAX
             .at(span, format!("this nests deeper than {MAX_DEPTH}"))
             .help("an agent needs no more than a handful of levels: is a bracket never closed?");
     }
     if said("alias") && (said("limit") || said("ratio")) {
-        return syntax::RULE
+        return SYNTAX
             .at(span, "the aliases of this file repeat too much")
             .help("write out what `*` stands for, or repeat less of it");
     }
     if said("budget breached") {
-        return syntax::RULE
+        return SYNTAX
             .at(span, format!("this file has more than {MAX_NODES} parts"))
             .help("divide it into several files");
     }
-    let finding = syntax::RULE.at(span, format!("this is no YAML: {line}"));
+    let finding = SYNTAX.at(span, format!("this is no YAML: {line}"));
     match yaml_hint(text, span.start as usize, line) {
         Some(help) => finding.help(help),
         None => finding,

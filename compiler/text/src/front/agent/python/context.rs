@@ -3,7 +3,7 @@
 use super::{Expr, PyExprKind, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::builtin::CURRENT_STATE;
-use crate::rules::refused_code;
+use crate::rules::REFUSED_CODE;
 use crate::span::{Ident, Span};
 use crate::syntax::{CompareOp, UnaryOp};
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ impl<'f> Context<'f> {
     }
 
     fn refuse(&mut self, span: Span, message: String) -> Expr {
-        self.findings.push(refused_code::RULE.at(span, message));
+        self.findings.push(REFUSED_CODE.at(span, message));
         Expr::new(PyExprKind::Bad, span)
     }
 

@@ -4,9 +4,9 @@ use super::token::{Tok, Token, tokens};
 use super::{Expr, MAX_DEPTH, PyExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
-use crate::rules::refused_code;
+use crate::rules::REFUSED_CODE;
+use crate::rules::SYNTAX;
 use crate::rules::syntax;
-use crate::rules::syntax::RULE as SYNTAX;
 use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp, UnaryOp};
 use std::ops::Range;
@@ -110,8 +110,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     }
 
     pub(super) fn refused(&mut self, what: &str, help: &str) -> Expr {
-        let mut finding =
-            refused_code::RULE.at(self.here(), format!("{what} are not available here"));
+        let mut finding = REFUSED_CODE.at(self.here(), format!("{what} are not available here"));
         if !help.is_empty() {
             finding = finding.help(help);
         }
@@ -124,7 +123,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         let expr = Expr::new(kind, start.to(self.text.span(end)));
         if expr.depth > MAX_DEPTH {
             let message = format!("this expression is nested more than {MAX_DEPTH} levels deep");
-            let finding = refused_code::RULE.at(start, message);
+            let finding = REFUSED_CODE.at(start, message);
             return self.fault(finding.help("name its parts in statements of their own"));
         }
         expr
@@ -158,7 +157,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         if self.nesting > MAX_DEPTH {
             self.nesting -= 1;
             let message = format!("this expression is nested more than {MAX_DEPTH} levels deep");
-            let finding = refused_code::RULE.at(self.here(), message);
+            let finding = REFUSED_CODE.at(self.here(), message);
             return self.fault(finding);
         }
         let start = self.here();
@@ -230,8 +229,7 @@ impl<'t, 'f> Parser<'t, 'f> {
     pub(super) fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Expr) -> Result<Expr, Expr> {
         self.nesting += 1;
         let result = if self.nesting > MAX_DEPTH {
-            let finding =
-                refused_code::RULE.at(self.here(), "this expression is nested too deeply");
+            let finding = REFUSED_CODE.at(self.here(), "this expression is nested too deeply");
             Err(self.fault(finding))
         } else {
             Ok(inner(self))

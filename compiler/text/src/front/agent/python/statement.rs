@@ -3,7 +3,7 @@
 use super::expr::Parser;
 use super::token::Tok;
 use super::{Expr, PyExprKind, Statement, StatementKind};
-use crate::rules::refused_code;
+use crate::rules::REFUSED_CODE;
 use crate::span::Ident;
 use crate::syntax::BinaryOp;
 
@@ -241,7 +241,7 @@ impl Parser<'_, '_> {
         }
         // A text alone is a comment; any other expression has no visible effect.
         if !matches!(first.kind, PyExprKind::Text(_)) {
-            let finding = refused_code::RULE
+            let finding = REFUSED_CODE
                 .at(first.span, "a code step only assigns: this statement changes nothing")
                 .help("write `name = …`; for a list `xs = xs + [x]`");
             self.fault(finding);
@@ -259,7 +259,7 @@ impl Parser<'_, '_> {
             let mapping = Ident::new(name, mapping.span);
             StatementKind::Store { mapping, key: Ident::new(text, key.span), value }
         } else {
-            let finding = refused_code::RULE.at(target.span, "only names can be assigned to");
+            let finding = REFUSED_CODE.at(target.span, "only names can be assigned to");
             self.fault(finding.help(help));
             return;
         };
@@ -272,7 +272,7 @@ impl Parser<'_, '_> {
         self.at += 1;
         let condition = self.expression();
         if self.is("=") {
-            let finding = crate::rules::syntax::RULE
+            let finding = crate::rules::SYNTAX
                 .at(self.here(), "`=` assigns: a condition compares with `==`")
                 .help("write `==`");
             self.fault(finding);

@@ -2,8 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
-use crate::rules::refused_code;
-use crate::rules::syntax;
+use crate::rules::{REFUSED_CODE, SYNTAX};
 use std::ops::Range;
 
 /// A token and its bytes of the text.
@@ -87,7 +86,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     }
 
     fn fault(&mut self, range: Range<usize>, message: impl Into<String>) {
-        self.findings.push(syntax::RULE.at(self.text.span(range), message));
+        self.findings.push(SYNTAX.at(self.text.span(range), message));
     }
 
     /// Whether line ends have no meaning here.
@@ -106,8 +105,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         while self.at < self.text.value.len() {
             if self.tokens.len() >= MAX_TOKENS {
                 let message = format!("this code is too long: more than {MAX_TOKENS} tokens");
-                self.findings
-                    .push(refused_code::RULE.at(self.text.span(self.character()), message));
+                self.findings.push(REFUSED_CODE.at(self.text.span(self.character()), message));
                 break;
             }
             if line_start && !self.joined() {
@@ -305,7 +303,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         if let Some((what, help)) = refused {
             let span = self.text.span(self.at..self.at + len);
             let message = format!("{what} are not available here");
-            self.findings.push(refused_code::RULE.at(span, message).help(help));
+            self.findings.push(REFUSED_CODE.at(span, message).help(help));
             self.push(Tok::Bad, len);
         } else {
             self.push(Tok::Text(value), len);

@@ -5,6 +5,7 @@ use super::home::Home;
 use crate::diagnostic::{Diagnostic, Severity, nearest};
 use crate::front::agent::node::{Node, Value};
 use crate::keys::Mapping;
+use crate::rules::UNKNOWN_FIELD;
 use crate::rules::{duplicate_name, unknown_field, wrong_type};
 use crate::span::{Ident, Span};
 
@@ -127,8 +128,7 @@ impl Reader<'_> {
                 .is_some_and(|m| missing.contains(&m))
         };
         let Some(key) = fields.unknown.iter().find(meant) else { return false };
-        let is_told =
-            |d: &&mut Diagnostic| d.rule.code == unknown_field::RULE.code && d.span == key.span;
+        let is_told = |d: &&mut Diagnostic| d.rule.code == UNKNOWN_FIELD.code && d.span == key.span;
         for finding in self.findings.iter_mut().filter(is_told) {
             finding.severity = Severity::Error;
         }

@@ -9,7 +9,7 @@ use crate::front::agent::keys::{
 };
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::scalar::Text;
-use crate::rules::wrong_type;
+use crate::rules::WRONG_TYPE;
 use crate::rules::{disabled_agent, legacy, missing_field};
 use crate::span::{Ident, Span, Spanned};
 
@@ -257,7 +257,7 @@ impl Reader<'_> {
 
     /// Reports a value of the wrong form.
     pub(super) fn malformed(&mut self, span: Span, message: impl Into<String>) {
-        self.findings.push(wrong_type::RULE.at(span, message));
+        self.findings.push(WRONG_TYPE.at(span, message));
     }
 }
 

@@ -27,7 +27,7 @@ use super::recover::{self, BodyKind};
 use super::scan::Comment as Token;
 use super::typos;
 use crate::diagnostic::Diagnostic;
-use crate::rules::syntax::RULE as SYNTAX;
+use crate::rules::SYNTAX;
 use crate::span::{FileId, Ident, Span};
 use crate::syntax;
 use pest::iterators::{Pair, Pairs};

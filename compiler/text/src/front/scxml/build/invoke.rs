@@ -3,7 +3,8 @@
 use super::super::convert::{Brings, Converter, ExprContext, call, fails};
 use super::super::script::{Expr as Script, ScriptExprKind};
 use super::{Builder, noted};
-use crate::rules::{left_out, outside_subset};
+use crate::rules::OUTSIDE_SUBSET;
+use crate::rules::left_out;
 use crate::span::{Ident, Span};
 use crate::syntax::{
     Done, EventPattern, Expr, ExprKind, Forward, Noted, ParamArgument, Path, Run, StateItem, Step,
@@ -38,8 +39,7 @@ impl Builder<'_, '_> {
                 let mut muted = Vec::new();
                 let value =
                     Converter { scope: &self.scope, findings: &mut muted }.value(value, &at);
-                let is_left =
-                    muted.iter().any(|found| found.rule.code == outside_subset::RULE.code);
+                let is_left = muted.iter().any(|found| found.rule.code == OUTSIDE_SUBSET.code);
                 if !is_left && !is_safe(&value.expr) {
                     tried.push(value.expr);
                 }

@@ -4,8 +4,8 @@ use super::{Reader, ident, parts_of};
 use crate::front::scxml::document::{ActKind, Executable, ForEach};
 use crate::front::scxml::script::{self, Expr, ScriptExprKind};
 use crate::front::scxml::xml::Element;
+use crate::rules::ILLEGAL_STRUCTURE;
 use crate::rules::faulty_expression;
-use crate::rules::illegal_structure;
 use crate::span::Spanned;
 
 /// An element with the comments before it.
@@ -32,7 +32,7 @@ impl Reader<'_> {
     fn act(&mut self, element: &Element) -> Option<ActKind> {
         if self.depth >= DEEPEST {
             let message = format!("executable content nests more than {DEEPEST} deep");
-            self.findings.push(illegal_structure::RULE.at(element.name.span, message));
+            self.findings.push(ILLEGAL_STRUCTURE.at(element.name.span, message));
             return None;
         }
         self.depth += 1;
@@ -60,7 +60,7 @@ impl Reader<'_> {
             "script" => Some(ActKind::Script(self.script(element))),
             "elseif" | "else" => {
                 let message = format!("`<{}>` is not inside an `<if>`", element.name.node);
-                self.findings.push(illegal_structure::RULE.at(element.name.span, message));
+                self.findings.push(ILLEGAL_STRUCTURE.at(element.name.span, message));
                 None
             }
             _ => None,
@@ -112,7 +112,7 @@ impl Reader<'_> {
                 } else {
                     format!("an `<if>` with more than {MOST_BRANCHES} branches")
                 };
-                self.findings.push(illegal_structure::RULE.at(part.name.span, message));
+                self.findings.push(ILLEGAL_STRUCTURE.at(part.name.span, message));
                 break;
             }
             let Some(test) = test else { continue };

@@ -5,6 +5,7 @@ use crate::front::scxml::document::{
     Block, Data, Initial, Payload, ScxmlState, ScxmlStateKind, Transition,
 };
 use crate::front::scxml::xml::Element;
+use crate::rules::ILLEGAL_STRUCTURE;
 use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_field};
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
@@ -91,7 +92,7 @@ impl Reader<'_> {
             if let Some(kind) = kind(part) {
                 if depth >= DEEPEST {
                     let message = format!("states nest more than {DEEPEST} deep");
-                    self.findings.push(illegal_structure::RULE.at(part.name.span, message));
+                    self.findings.push(ILLEGAL_STRUCTURE.at(part.name.span, message));
                     return;
                 }
                 let id = match part.attribute("id") {
