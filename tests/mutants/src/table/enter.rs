@@ -181,7 +181,7 @@ fn done() -> Vec<Mutant> {
         &[
             (
                 "asked-of-a-leaf-entered-again",
-                &[("bits::remove(cells.found, state.index());", "")],
+                &[("bits::drop(cells.found, state.index());", "")],
                 &["semantics::questions::an_event_is_not_for_a_leaf_that_was_entered_again"],
             ),
             (

@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "entry-steps-not-seen",
-                &[("!self.has_entry_runs", "true")],
+                &[("!self.tables.summary.entry_runs", "true")],
                 &[
                     "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
                 ],
@@ -49,8 +49,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 "armed-on-entry-not-seen",
                 &[(
                     "!row.here.meets(Reacts::DEADLINE)
-            && !self.has_entry_runs",
-                    "!self.has_entry_runs",
+            && !self.tables.summary.entry_runs",
+                    "!self.tables.summary.entry_runs",
                 )],
                 &[
                     "semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line",
@@ -60,8 +60,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 "armed-at-exit-not-seen",
                 &[(
                     "!row.here.meets(Reacts::DEADLINE)
-            && !self.has_questions",
-                    "!self.has_questions",
+            && !self.tables.summary.asks",
+                    "!self.tables.summary.asks",
                 )],
                 &["semantics::bounds::a_deadline_ends_with_its_state"],
             ),
@@ -94,7 +94,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "bounds-of-time-not-seen",
-                &[("!self.reacts.meets(Reacts::TIME)", "true")],
+                &[("!self.tables.summary.reacts.meets(Reacts::TIME)", "true")],
                 &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
             ),
         ],

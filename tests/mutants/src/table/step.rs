@@ -80,7 +80,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "two-questions-of-a-leaf",
-                &[("self.store.cells().questions[leaf.index()].is_some()", "false")],
+                &[("self.question(leaf).is_some()", "false")],
                 &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
             ),
         ],
@@ -91,10 +91,8 @@ pub(super) fn all() -> Vec<Mutant> {
             "failed-call-not-counted",
             &[(
                 "self.close(key);
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
-                sink.record(Record::CallFailed(key, tool));",
-                "self.close(key);
-                sink.record(Record::CallFailed(key, tool));",
+                self.counts_mut(leaf).fails_here += 1;",
+                "self.close(key);",
             )],
             &["semantics::tools::a_tool_that_fails_leaves_the_state_and_counts"],
         )],

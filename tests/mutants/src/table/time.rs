@@ -16,8 +16,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "deadlines-all-at-the-end",
                 &[(
-                    "self.scalars.now = at.max(self.scalars.now);",
-                    "let _ = at; self.scalars.now = now;",
+                    "self.set_clock(at.max(self.scalars.now));",
+                    "let _ = at; self.set_clock(now);",
                 )],
                 &[
                     "semantics::bounds::deadlines_that_came_due_before_an_event_fire_first_each_at_its_own_time",
@@ -33,8 +33,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "turn-deadline-one-late",
                 &[(
-                    "u64::from(cells.states[row.source.index()].turns_here) >= bound",
-                    "u64::from(cells.states[row.source.index()].turns_here) > bound",
+                    "u64::from(cells.counts(row.source).turns_here) >= bound",
+                    "u64::from(cells.counts(row.source).turns_here) > bound",
                 )],
                 &["semantics::bounds::turn_deadlines_count_whole_turns_from_entry"],
             ),
@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "sent-events-as-sent",
-                &[("self.sends[..len].partition_point(|other| other.due <= due)", "len")],
+                &[("sends[..len].partition_point(|other| other.due <= due)", "len")],
                 &[
                     "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
                 ],
@@ -62,8 +62,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "sent-events-of-one-time-reversed",
                 &[(
-                    "self.sends[..len].partition_point(|other| other.due <= due)",
-                    "self.sends[..len].partition_point(|other| other.due < due)",
+                    "sends[..len].partition_point(|other| other.due <= due)",
+                    "sends[..len].partition_point(|other| other.due < due)",
                 )],
                 &[
                     "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
@@ -71,12 +71,12 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "cancel-ignored",
-                &[("self.sends[at].id == Some(id)", "false")],
+                &[("sends[at].id == Some(id)", "false")],
                 &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
             ),
             (
                 "cancel-takes-all",
-                &[("self.sends[at].id == Some(id)", "true")],
+                &[("sends[at].id == Some(id)", "true")],
                 &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
             ),
         ],
@@ -102,8 +102,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "one-call-over-the-limit",
                 &[(
-                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit)",
-                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls > limit)",
+                    "limit.is_some_and(|limit| self.store.cells().counts(at).calls >= limit)",
+                    "limit.is_some_and(|limit| self.store.cells().counts(at).calls > limit)",
                 )],
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
             ),
