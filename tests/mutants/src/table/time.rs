@@ -108,6 +108,13 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
             ),
             (
+                "room-for-one-call-only",
+                &[("limit < used.saturating_add(calls)", "limit < used.saturating_add(1)")],
+                &[
+                    "semantics::each::it_is_one_step_for_the_calls_of_a_turn_and_each_element_is_a_call_of_the_limits",
+                ],
+            ),
+            (
                 "calls-of-the-state-only",
                 &[("*calls += 1;", "if at == state { *calls += 1; }")],
                 &["semantics::bounds::limits_of_a_state_are_charged_to_its_ancestors_too"],
@@ -161,6 +168,58 @@ pub(super) fn all() -> Vec<Mutant> {
                 "snapshot-without-deadlines",
                 &[("cells.deadlines.copy_from_slice(&snapshot.deadlines);", "")],
                 &["semantics::questions::a_snapshot_between_any_two_inputs_changes_nothing"],
+            ),
+            (
+                "snapshot-without-counts",
+                &[("put(cells.counts, counts);", "")],
+                &["semantics::snapshots::counts_and_amounts_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-amounts",
+                &[("put(cells.amounts, &snapshot.amounts);", "")],
+                &["semantics::snapshots::counts_and_amounts_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-steps",
+                &[("put(cells.steps, steps);", "")],
+                &["semantics::step_tools::a_run_that_is_saved_during_a_call_goes_on_with_it"],
+            ),
+            (
+                "snapshot-without-elements",
+                &[("put(cells.fans, &snapshot.fans);", "")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
+            ),
+            (
+                "snapshot-without-questions",
+                &[("self.put_question(*question);", "")],
+                &[
+                    "semantics::walks::asks::an_ask_of_the_parallel_is_put_in_all_regions_at_once_and_counts_for_their_walks",
+                ],
+            ),
+            (
+                "snapshot-without-times-of-entry",
+                &[(
+                    "cells.entered[tables.states[state].place as usize] = snapshot.entered_at[state];",
+                    "",
+                )],
+                &["semantics::snapshots::the_time_of_entry_goes_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-sent-events",
+                &[("cells.sends.all()[slot as usize] = *sent;", "")],
+                &["semantics::sending::what_waits_survives_a_restart"],
+            ),
+            (
+                "snapshot-without-those-that-stay",
+                &[("cells.unbroken.copy_from_slice(unbroken);", "")],
+                &["semantics::snapshots::the_states_of_a_turn_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-those-touched",
+                &[("cells.touched.copy_from_slice(touched);", "")],
+                &["semantics::snapshots::the_states_of_a_turn_go_through_a_snapshot"],
             ),
             (
                 "snapshot-without-history",

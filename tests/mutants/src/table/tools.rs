@@ -15,6 +15,26 @@ pub(super) fn all() -> Vec<Mutant> {
                 ],
             ),
             (
+                "step-tools-that-fail-not-counted",
+                &[(
+                    "self.counts_mut(leaf).fails_here += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(caller, reason));",
+                    "sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(caller, reason));",
+                )],
+                &["semantics::step_tools::a_tool_that_fails_or_is_in_doubt_counts"],
+            ),
+            (
+                "step-tools-in-doubt-not-counted",
+                &[(
+                    "self.program.forget_call(caller);
+                self.counts_mut(leaf).fails_here += 1;",
+                    "self.program.forget_call(caller);",
+                )],
+                &["semantics::step_tools::a_tool_that_fails_or_is_in_doubt_counts"],
+            ),
+            (
                 "step-tools-of-any-set",
                 &[(
                     "self.step_tools(key, &mut |one| found |= one == tool);",
