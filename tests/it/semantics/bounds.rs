@@ -1,7 +1,7 @@
 //! Deadlines and limits.
 
 use super::Sim;
-use chartc_core::machine::Input;
+use chartc_core::machine::{Input, LimitKind};
 
 #[test]
 fn turn_deadlines_count_whole_turns_from_entry() {
@@ -139,6 +139,23 @@ fn a_soft_limit_warns_once() {
         sim.turn().done("think", "1");
     }
     assert_eq!(sim.var("n"), "1");
+}
+
+#[test]
+fn a_warning_of_the_host_is_only_for_a_chart_with_limits() {
+    let chart = |limits: &str| {
+        format!(
+            "chart T {{ {limits} var n: Int = 0 initial a
+               on limit.warn.* {{ n = n + 1 }}
+               state a {{ llm think {{ prompt \"?\" }} }} }}"
+        )
+    };
+    let mut limited = Sim::of(&chart("limits { tokens 100 warn 50 }"));
+    limited.give(Input::Warn(LimitKind::Tokens));
+    assert_eq!((limited.receipt(), limited.var("n")), ("Handled".to_owned(), "1".to_owned()));
+    let mut unlimited = Sim::of(&chart(""));
+    unlimited.give(Input::Warn(LimitKind::Tokens));
+    assert_eq!((unlimited.receipt(), unlimited.var("n")), ("Refused".to_owned(), "0".to_owned()));
 }
 
 #[test]

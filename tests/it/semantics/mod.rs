@@ -13,6 +13,7 @@ mod questions;
 mod reasons;
 mod sending;
 mod sets;
+mod snapshots;
 mod step_tools;
 mod tools;
 mod turns;

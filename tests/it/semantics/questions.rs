@@ -121,6 +121,19 @@ fn a_second_event_while_the_question_is_open_is_refused() {
 }
 
 #[test]
+fn a_turn_puts_no_second_question_to_a_leaf() {
+    let mut sim = Sim::of(
+        &ASK.replace("= false", "= true")
+            .replace("state a {", "state a { ask again on turn else stay { prompt \"{options}\" }"),
+    );
+    sim.send("e").turn();
+    assert_eq!((sim.open(), sim.turns()), (vec!["choose".to_owned()], 1));
+    assert!(!sim.is_walking());
+    sim.choose("choose", "two");
+    assert_eq!(sim.leaves(), ["d"]);
+}
+
+#[test]
 fn leaving_the_leaf_cancels_its_question() {
     let chart = ASK.replace("= false", "= true").replace("state a {", "state a { after 5s -> c ");
     let mut sim = Sim::of(&chart);
@@ -128,6 +141,19 @@ fn leaving_the_leaf_cancels_its_question() {
     assert_eq!((sim.leaves(), sim.canceled()), (vec!["c".to_owned()], vec!["choose".to_owned()]));
     sim.late_choice("choose", "one");
     assert_eq!(sim.leaves(), ["c"]);
+}
+
+#[test]
+fn leaving_the_leaf_cancels_a_question_of_an_ask_above_it() {
+    let mut sim = Sim::of(
+        "chart T { event e event out initial s
+           state s { initial a ask choose on e else stay { prompt \"{options}\" }
+             state a { may one \"first\" -> b  may two \"second\" -> b  on out -> b }
+             state b } }",
+    );
+    sim.send("e").send("out");
+    assert_eq!((sim.leaves(), sim.canceled()), (vec!["s.b".into()], vec!["choose".into()]));
+    assert!(sim.open().is_empty(), "{:?}", sim.open());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::Sim;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
+use chartc_core::machine::Outcome;
 
 const CHART: &str = "
 tool web.find(query: Text) -> Json
@@ -90,6 +91,19 @@ fn a_tool_that_fails_is_told_to_the_model_and_costs_no_attempt() {
     assert_eq!(sim.open(), ["report"]);
     sim.unusable("report").done("report", "5");
     assert_eq!(sim.leaves(), ["good"], "the attempt was still there");
+}
+
+#[test]
+fn a_tool_that_fails_or_is_in_doubt_counts() {
+    let text = CHART
+        .replace("var got: Text = \"\"", "var n: Int = 0")
+        .replace("on stop -> b", "on stop { n = fails_here } on doubt(report) { n = fails_here }");
+    let mut sim = Sim::of(&text);
+    sim.turn().call("report", "web.find", &["\"x\""]).fail("report").send("stop");
+    assert_eq!(sim.var("n"), "1");
+    sim.call("report", "web.find", &["\"y\""]);
+    sim.answer(sim.open_key("report"), Outcome::Doubt);
+    assert_eq!(sim.var("n"), "2");
 }
 
 #[test]

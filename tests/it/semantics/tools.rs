@@ -90,6 +90,15 @@ fn a_tool_that_fails_leaves_the_state_and_counts() {
 }
 
 #[test]
+fn a_call_in_doubt_counts_as_failed() {
+    let mut sim = Sim::of(&CHART.replace("state a {", "state a { when fails_here > 0 -> failed "));
+    sim.send("go").call("choose", "web.find", &["\"x\""]);
+    sim.answer(sim.open_key("choose"), chartc_core::machine::Outcome::Doubt);
+    assert_eq!((sim.leaves(), sim.open()), (vec!["failed".to_owned()], vec![]));
+    assert!(sim.trace().contains("call failed web.find"), "{}", sim.trace());
+}
+
+#[test]
 fn a_tool_that_no_enabled_line_permits_is_refused_counted_and_asked_again() {
     let mut sim = Sim::of(&CHART.replace("{options}\"", "{options}\" retry 1"));
     sim.send("go").call("choose", "mail.send", &["\"x\""]);

@@ -29,7 +29,7 @@ const ENTER_ONE: &str = "for state in entry.of(self.tables.state_pool) {
                 }";
 
 const ENTER_ALL: &str = "self.enter(state, sink);
-            if self.has_default_actions {
+            if self.tables.summary.default_actions {
                 self.run_defaults(state, sink);
             }";
 
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Mutant> {
                     "self.take_one(id, sink);
                     let above = self.tables.transitions[id.index()].source;
                     let above = self.tables.states[above.index()].parent;
-                    if let Picked::Line(id) = self.pick(above, cause, 0, faults, sink) {
+                    if let Picked::Line(id) = self.pick(above, cause, &[], faults, sink) {
                         self.take_one(id, sink);
                     }",
                 )],
@@ -194,7 +194,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "initial-actions-before-enter",
                 &[(
                     ENTER_ALL,
-                    "if self.has_default_actions {
+                    "if self.tables.summary.default_actions {
                         self.run_defaults(state, sink);
                     }
                     self.enter(state, sink);",
@@ -208,7 +208,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 &[(
                     ENTER_ALL,
                     "self.enter(state, sink);
-                    if self.has_default_actions && self.next_in_entry_set(0, usize::MAX).is_none() {
+                    if self.tables.summary.default_actions && self.next_in_entry_set(0, usize::MAX).is_none() {
                         for state in self.tables.states {
                             self.run_defaults(state.parent, sink);
                         }
@@ -221,9 +221,12 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "history-recorded-late",
                 &[
-                    ("if self.has_history { count } else { 0 }", "0"),
                     (
-                        "if self.has_history {
+                        "if self.tables.summary.histories { selected } else { &[] }",
+                        "&selected[..0]",
+                    ),
+                    (
+                        "if self.tables.summary.histories {
                     self.record_all(domain);
                 }",
                         "",
@@ -299,14 +302,14 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "fails-here-kept",
-                &[("register.fails_here = 0;", "")],
+                &[("counts.fails_here = 0;", "")],
                 &[
                     "semantics::observables::rejected_answers_count_as_fails_here_until_the_leaf_is_left",
                 ],
             ),
             (
                 "turns-here-kept",
-                &[("register.turns_here = 0;", "")],
+                &[("counts.turns_here = 0;", "")],
                 &["semantics::bounds::turns_here_begin_anew_on_entry"],
             ),
         ],

@@ -68,7 +68,10 @@ fn tree() -> Vec<Mutant> {
             (
                 "default-entry-beside-a-target",
                 &[("set.next(inside, end).is_some()", "false")],
-                &["semantics::sets::two_targets_fill_two_regions"],
+                &[
+                    "semantics::sets::arrow_to_an_own_descendant_of_a_compound_is_internal_unless_reenter",
+                    "semantics::sets::shallow_history_restores_the_child_and_its_default_below",
+                ],
             ),
             (
                 "regions-not-filled",
@@ -181,7 +184,7 @@ fn done() -> Vec<Mutant> {
         &[
             (
                 "asked-of-a-leaf-entered-again",
-                &[("bits::remove(cells.found, state.index());", "")],
+                &[("bits::drop(cells.found, state.index());", "")],
                 &["semantics::questions::an_event_is_not_for_a_leaf_that_was_entered_again"],
             ),
             (

@@ -15,9 +15,9 @@ pub(super) fn all() -> Vec<Mutant> {
                 "stopped-after-all-else",
                 &[(
                     "for task in first.into_iter().rev() {
-            self.queue.push_front(task);
+            self.tasks.queue.push_front(task);
         }",
-                    "for task in first { self.queue.push_back(task); }",
+                    "for task in first { self.tasks.queue.push_back(task); }",
                 )],
                 &[
                     "semantics::children::end::a_stopped_chart_has_no_share_in_the_turn_that_stopped_it",
@@ -93,7 +93,10 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "elements-in-reverse",
-                &[("of_elements.into_iter().rev()", "of_elements.into_iter()")],
+                &[(
+                    "of_elements.into_iter().rev()",
+                    "{ let reversed: Vec<Element> = of_elements.into_iter().rev().collect(); reversed.into_iter().rev() }",
+                )],
                 &[
                     "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
                 ],

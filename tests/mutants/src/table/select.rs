@@ -9,13 +9,13 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "several-lines-of-one-path-beside-others",
                 &[(
-                    "self.add(id, count, sink)",
+                    "self.add(id, count, selected, sink)",
                     "{
-                        let count = self.add(id, count, sink);
+                        let count = self.add(id, count, selected, sink);
                         let above = self.tables.transitions[id.index()].source;
                         let above = self.tables.states[above.index()].parent;
-                        match self.pick(above, cause, count, faults, sink) {
-                            Picked::Line(id) => self.add(id, count, sink),
+                        match self.pick(above, cause, &selected[..count], faults, sink) {
+                            Picked::Line(id) => self.add(id, count, selected, sink),
                             Picked::Nothing | Picked::Denied => count,
                         }
                     }",
@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "one-line-twice",
-                &[("self.store.cells().selected[..count].contains(&id)", "false")],
+                &[("picked.contains(&id)", "false")],
                 &["semantics::sets::one_line_picked_by_two_regions_is_taken_once"],
             ),
             (
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "permission-not-needed",
-                &[("self.is_permitted(row, leaf)", "true")],
+                &[("self.check_permitted(row, leaf)", "true")],
                 &["semantics::turns::a_step_moves_only_where_an_allow_line_permits"],
             ),
             (

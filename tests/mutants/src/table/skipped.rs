@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "entry-steps-not-seen",
-                &[("!self.has_entry_runs", "true")],
+                &[("!self.tables.summary.entry_runs", "true")],
                 &[
                     "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
                 ],
@@ -49,8 +49,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 "armed-on-entry-not-seen",
                 &[(
                     "!row.here.meets(Reacts::DEADLINE)
-            && !self.has_entry_runs",
-                    "!self.has_entry_runs",
+            && !self.tables.summary.entry_runs",
+                    "!self.tables.summary.entry_runs",
                 )],
                 &[
                     "semantics::bounds::a_deadline_counts_from_the_entry_of_the_state_that_holds_the_line",
@@ -60,10 +60,35 @@ pub(super) fn all() -> Vec<Mutant> {
                 "armed-at-exit-not-seen",
                 &[(
                     "!row.here.meets(Reacts::DEADLINE)
-            && !self.has_questions",
-                    "!self.has_questions",
+            && !self.tables.summary.asks",
+                    "!self.tables.summary.asks",
                 )],
                 &["semantics::bounds::a_deadline_ends_with_its_state"],
+            ),
+            (
+                "entry-steps-not-noted",
+                &[(
+                    "!row.here.meets(Reacts::DEADLINE)
+            && !self.tables.summary.entry_runs",
+                    "!row.here.meets(Reacts::DEADLINE)",
+                )],
+                &[
+                    "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
+                ],
+            ),
+            (
+                "questions-at-exit-not-seen",
+                &[(
+                    "!row.here.meets(Reacts::DEADLINE)
+            && !self.tables.summary.asks",
+                    "!row.here.meets(Reacts::DEADLINE)",
+                )],
+                &["semantics::questions::leaving_the_leaf_cancels_a_question_of_an_ask_above_it"],
+            ),
+            (
+                "walks-at-exit-not-seen",
+                &[("self.tables.walks.len() == 1", "true")],
+                &["semantics::walks::a_parallel_in_a_region_forks_once_a_turn"],
             ),
             (
                 "final-not-seen",
@@ -93,11 +118,40 @@ pub(super) fn all() -> Vec<Mutant> {
                 &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
             ),
             (
+                "limits-on-time-not-seen",
+                &[("self.tables.summary.limits", "false")],
+                &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
+            ),
+            (
                 "bounds-of-time-not-seen",
-                &[("!self.reacts.meets(Reacts::TIME)", "true")],
+                &[("!self.tables.summary.reacts.meets(Reacts::TIME)", "true")],
                 &["semantics::bounds::a_limit_on_time_ends_the_run_at_its_hour"],
             ),
         ],
+    );
+    let limits = of(
+        "runtime/core/src/semantics/limit.rs",
+        &[(
+            "limits-on-turns-not-seen",
+            &[("!self.tables.summary.limits", "true")],
+            &["semantics::bounds::a_limit_on_turns_is_checked_after_the_turn"],
+        )],
+    );
+    let warnings = of(
+        "runtime/core/src/semantics/input.rs",
+        &[(
+            "warnings-of-the-host-not-seen",
+            &[("!self.tables.summary.limits", "true")],
+            &["semantics::bounds::a_warning_of_the_host_is_only_for_a_chart_with_limits"],
+        )],
+    );
+    let registers = of(
+        "runtime/core/src/semantics/registers.rs",
+        &[(
+            "steps-under-way-given-up",
+            &[("cells.steps.iter().all(|step| *step == Underway::NEW)", "true")],
+            &["semantics::tools::a_person_is_not_waited_for_and_not_asked_twice"],
+        )],
     );
     let rest = of(
         "runtime/core/src/semantics/sending.rs",
@@ -136,5 +190,8 @@ pub(super) fn all() -> Vec<Mutant> {
             &["semantics::ahead::a_count_that_overflows_ends_its_block_with_an_error"],
         )],
     );
-    [macrostep, take, time, rest, blocks, counts].into_iter().flatten().collect()
+    [macrostep, take, time, limits, warnings, registers, rest, blocks, counts]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -79,25 +79,39 @@ pub(super) fn all() -> Vec<Mutant> {
                 ],
             ),
             (
+                "walk-asks-over-an-open-question",
+                &[("self.question(leaf).is_none()", "true")],
+                &["semantics::questions::a_turn_puts_no_second_question_to_a_leaf"],
+            ),
+            (
                 "two-questions-of-a-leaf",
-                &[("self.store.cells().questions[leaf.index()].is_some()", "false")],
+                &[("self.question(leaf).is_some()", "false")],
                 &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
             ),
         ],
     );
     let tool = of(
         "runtime/core/src/semantics/tool.rs",
-        &[(
-            "failed-call-not-counted",
-            &[(
-                "self.close(key);
-                self.store.cells_mut().states[leaf.index()].fails_here += 1;
-                sink.record(Record::CallFailed(key, tool));",
-                "self.close(key);
-                sink.record(Record::CallFailed(key, tool));",
-            )],
-            &["semantics::tools::a_tool_that_fails_leaves_the_state_and_counts"],
-        )],
+        &[
+            (
+                "failed-call-not-counted",
+                &[(
+                    "self.close(key);
+                self.counts_mut(leaf).fails_here += 1;",
+                    "self.close(key);",
+                )],
+                &["semantics::tools::a_tool_that_fails_leaves_the_state_and_counts"],
+            ),
+            (
+                "call-in-doubt-not-counted",
+                &[(
+                    "self.program.forget_call(caller);
+                self.counts_mut(leaf).fails_here += 1;",
+                    "self.program.forget_call(caller);",
+                )],
+                &["semantics::tools::a_call_in_doubt_counts_as_failed"],
+            ),
+        ],
     );
     let turn = of(
         "runtime/core/src/semantics/turn.rs",

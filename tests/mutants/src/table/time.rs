@@ -16,8 +16,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "deadlines-all-at-the-end",
                 &[(
-                    "self.scalars.now = at.max(self.scalars.now);",
-                    "let _ = at; self.scalars.now = now;",
+                    "self.set_clock(at.max(self.scalars.now));",
+                    "let _ = at; self.set_clock(now);",
                 )],
                 &[
                     "semantics::bounds::deadlines_that_came_due_before_an_event_fire_first_each_at_its_own_time",
@@ -33,8 +33,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "turn-deadline-one-late",
                 &[(
-                    "u64::from(cells.states[row.source.index()].turns_here) >= bound",
-                    "u64::from(cells.states[row.source.index()].turns_here) > bound",
+                    "u64::from(cells.counts(row.source).turns_here) >= bound",
+                    "u64::from(cells.counts(row.source).turns_here) > bound",
                 )],
                 &["semantics::bounds::turn_deadlines_count_whole_turns_from_entry"],
             ),
@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "sent-events-as-sent",
-                &[("self.sends[..len].partition_point(|other| other.due <= due)", "len")],
+                &[("sends[..len].partition_point(|other| other.due <= due)", "len")],
                 &[
                     "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
                 ],
@@ -62,8 +62,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "sent-events-of-one-time-reversed",
                 &[(
-                    "self.sends[..len].partition_point(|other| other.due <= due)",
-                    "self.sends[..len].partition_point(|other| other.due < due)",
+                    "sends[..len].partition_point(|other| other.due <= due)",
+                    "sends[..len].partition_point(|other| other.due < due)",
                 )],
                 &[
                     "semantics::sending::those_that_are_overdue_come_by_their_due_times_and_then_as_sent",
@@ -71,12 +71,12 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "cancel-ignored",
-                &[("self.sends[at].id == Some(id)", "false")],
+                &[("sends[at].id == Some(id)", "false")],
                 &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
             ),
             (
                 "cancel-takes-all",
-                &[("self.sends[at].id == Some(id)", "true")],
+                &[("sends[at].id == Some(id)", "true")],
                 &["semantics::sending::cancel_takes_back_all_of_its_id_and_no_other"],
             ),
         ],
@@ -102,10 +102,17 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "one-call-over-the-limit",
                 &[(
-                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls >= limit)",
-                    "limit.is_some_and(|limit| self.store.cells().states[at.index()].calls > limit)",
+                    "limit.is_some_and(|limit| self.store.cells().counts(at).calls >= limit)",
+                    "limit.is_some_and(|limit| self.store.cells().counts(at).calls > limit)",
                 )],
                 &["semantics::bounds::a_hard_limit_on_calls_is_checked_before_the_call"],
+            ),
+            (
+                "room-for-one-call-only",
+                &[("limit < used.saturating_add(calls)", "limit < used.saturating_add(1)")],
+                &[
+                    "semantics::each::it_is_one_step_for_the_calls_of_a_turn_and_each_element_is_a_call_of_the_limits",
+                ],
             ),
             (
                 "calls-of-the-state-only",
@@ -161,6 +168,58 @@ pub(super) fn all() -> Vec<Mutant> {
                 "snapshot-without-deadlines",
                 &[("cells.deadlines.copy_from_slice(&snapshot.deadlines);", "")],
                 &["semantics::questions::a_snapshot_between_any_two_inputs_changes_nothing"],
+            ),
+            (
+                "snapshot-without-counts",
+                &[("put(cells.counts, counts);", "")],
+                &["semantics::snapshots::counts_and_amounts_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-amounts",
+                &[("put(cells.amounts, &snapshot.amounts);", "")],
+                &["semantics::snapshots::counts_and_amounts_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-steps",
+                &[("put(cells.steps, steps);", "")],
+                &["semantics::step_tools::a_run_that_is_saved_during_a_call_goes_on_with_it"],
+            ),
+            (
+                "snapshot-without-elements",
+                &[("put(cells.fans, &snapshot.fans);", "")],
+                &[
+                    "semantics::children::elements::an_event_goes_to_the_chart_of_one_element_or_to_all",
+                ],
+            ),
+            (
+                "snapshot-without-questions",
+                &[("self.put_question(*question);", "")],
+                &[
+                    "semantics::walks::asks::an_ask_of_the_parallel_is_put_in_all_regions_at_once_and_counts_for_their_walks",
+                ],
+            ),
+            (
+                "snapshot-without-times-of-entry",
+                &[(
+                    "cells.entered[tables.states[state].place as usize] = snapshot.entered_at[state];",
+                    "",
+                )],
+                &["semantics::snapshots::the_time_of_entry_goes_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-sent-events",
+                &[("cells.sends.all()[slot as usize] = *sent;", "")],
+                &["semantics::sending::what_waits_survives_a_restart"],
+            ),
+            (
+                "snapshot-without-those-that-stay",
+                &[("cells.unbroken.copy_from_slice(unbroken);", "")],
+                &["semantics::snapshots::the_states_of_a_turn_go_through_a_snapshot"],
+            ),
+            (
+                "snapshot-without-those-touched",
+                &[("cells.touched.copy_from_slice(touched);", "")],
+                &["semantics::snapshots::the_states_of_a_turn_go_through_a_snapshot"],
             ),
             (
                 "snapshot-without-history",

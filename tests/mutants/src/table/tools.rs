@@ -8,14 +8,31 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "step-tools-without-number",
-                &[(
-                    "self.store.cells().steps[key.step.index()].called < row.tool_calls",
-                    "row.tool_calls > 0",
-                )],
+                &[("self.underway(key.step).called < row.tool_calls", "row.tool_calls > 0")],
                 &[
                     "semantics::step_tools::when_all_calls_are_made_no_tool_is_offered_any_more",
                     "semantics::step_tools::a_run_that_is_saved_during_a_call_goes_on_with_it",
                 ],
+            ),
+            (
+                "step-tools-that-fail-not-counted",
+                &[(
+                    "self.counts_mut(leaf).fails_here += 1;
+                sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(caller, reason));",
+                    "sink.record(Record::CallFailed(key, tool));
+                self.program.bind(Bound::CallFailed(caller, reason));",
+                )],
+                &["semantics::step_tools::a_tool_that_fails_or_is_in_doubt_counts"],
+            ),
+            (
+                "step-tools-in-doubt-not-counted",
+                &[(
+                    "self.program.forget_call(caller);
+                self.counts_mut(leaf).fails_here += 1;",
+                    "self.program.forget_call(caller);",
+                )],
+                &["semantics::step_tools::a_tool_that_fails_or_is_in_doubt_counts"],
             ),
             (
                 "step-tools-of-any-set",
@@ -48,10 +65,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "loops-told-to-all",
-                &[(
-                    "times.is_multiple_of(LOOP) && self.names_loops()",
-                    "times.is_multiple_of(LOOP)",
-                )],
+                &[("self.names_loops()", "true")],
                 &["semantics::loops::only_a_chart_that_names_loops_is_told_of_them"],
             ),
             (

@@ -5,7 +5,7 @@ use super::{Mutant, of};
 const JOIN: &str = "is_forked && !matches!(self.next_in(walk), Next::Rests)";
 const ADMITS: &str = "!walk.spent && (cap == 0 || walk.calls < cap)";
 const STOPS: &str = "self.scalars.stopped = true;";
-const HIDES: &str = "self.store.cells().walks[nth].turn_taken";
+const HIDES: &str = "self.nth_walk(nth).turn_taken";
 const PASSES: &str = "walk.cursor = step.0 + 1;";
 const LEAVES: &str = "walk.leaf <= leaf.0 && !self.hides_asks(*leaf)";
 
@@ -147,9 +147,9 @@ pub(super) fn all() -> Vec<Mutant> {
                     "if self.has_open(step) {
                 return Next::Waits;
             }",
-                    "let cells = self.store.cells();
-            let open = cells.questions.iter().flatten().filter(|q| q.key.step == step).count();
-            if open > 0 && open == cells.walks.iter().filter(|walk| walk.leaf > 0).count() {
+                    "let walks = self.store.cells().walks;
+            let open = self.questions().iter().filter(|q| q.key.step == step).count();
+            if open > 0 && open == walks.iter().filter(|walk| walk.leaf > 0).count() {
                 return Next::Waits;
             }",
                 )],
@@ -161,7 +161,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "step-again-when-entered-again",
                 &[(
                     "self.tables.walks[nth].state == state",
-                    "self.store.cells_mut().walks[nth].cursor = 0;
+                    "self.nth_walk_mut(nth).cursor = 0;
         self.tables.walks[nth].state == state",
                 )],
                 &[
@@ -183,7 +183,7 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "all-that-is-open-is-awaited",
                 &[(
-                    "self.scalars.walking && self.store.cells().walks[walk as usize].at == Some(key.step)",
+                    "self.scalars.walking && self.nth_walk(walk as usize).at == Some(key.step)",
                     "let _ = walk; self.scalars.walking",
                 )],
                 &["semantics::walks::ends::people_and_children_do_not_hold_a_walk_up"],
@@ -306,7 +306,7 @@ pub(super) fn all() -> Vec<Mutant> {
         "runtime/core/src/semantics/snapshot.rs",
         &[(
             "snapshot-without-walks",
-            &[("cells.walks.copy_from_slice(&snapshot.walks);", "")],
+            &[("put(cells.walks, &snapshot.walks);", "")],
             &[
                 "semantics::walks::regions_wait_at_the_same_time_and_each_outcome_is_taken_at_once",
                 "semantics::walks::each_walk_has_its_own_calls",
