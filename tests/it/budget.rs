@@ -5,10 +5,10 @@ use crate::project::{files, read};
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("compiler/check/src", 33855),
-    ("compiler/emit/src", 11862),
-    ("compiler/text/src", 23122),
-    ("src", 29198),
+    ("compiler/check/src", 34205),
+    ("compiler/emit/src", 11924),
+    ("compiler/text/src", 22373),
+    ("src", 29415),
     ("runtime/core/src", 19518),
     ("runtime/src", 16012),
     ("runtime/mcp/src", 3464),
@@ -23,11 +23,11 @@ const PARTS: &[(&str, usize)] = &[
 ];
 
 /// Files at most.
-const FILES: usize = 1271;
+const FILES: usize = 1168;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 139;
-const LONGEST: usize = 260;
+const LONG: usize = 141;
+const LONGEST: usize = 262;
 
 fn is_product(file: &str) -> bool {
     !file.ends_with("/tests.rs") && !file.contains("/tests/")
