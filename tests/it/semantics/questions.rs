@@ -205,6 +205,22 @@ fn every_leaf_has_its_own_question() {
     assert_eq!(sim.leaves(), ["p.a.y", "p.b.v"]);
 }
 
+/// An input that has changed moves the chart before the event: the event came in `a`, where nobody takes it.
+#[test]
+fn a_state_that_is_entered_after_an_event_is_not_asked_about_it() {
+    let mut sim = Sim::of(
+        "chart T { event e input x: Bool = false initial a
+           state a { when x -> b }
+           state b { ask choose on e else d { prompt \"?\" } may one \"\" -> c may two \"\" -> d }
+           state c state d }",
+    );
+    sim.input("x", "true").send("e");
+    assert_eq!(sim.leaves(), ["b"]);
+    assert!(sim.open().is_empty());
+    sim.send("e");
+    assert_eq!(sim.open(), ["choose"]);
+}
+
 #[test]
 fn an_ask_on_turn_starts_in_the_walk_unless_an_on_turn_line_was_taken() {
     let chart = |line: &str| {

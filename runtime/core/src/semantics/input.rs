@@ -4,6 +4,7 @@ use super::{Phase, Stepper, question};
 use crate::arena::EventId;
 use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
+use crate::tables::Reacts;
 
 impl<P: Program> Stepper<'_, P> {
     /// Handles one input. Effects and records go to `sink` in the order in which they happen.
@@ -127,9 +128,16 @@ impl<P: Program> Stepper<'_, P> {
     /// Handles an event from outside the macrostep, whose payload is already bound.
     #[inline(always)]
     pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
+        let may_ask = !self.is_over() && self.some_leaf_reacts(Reacts::ASK);
+        if may_ask {
+            self.note_leaves_to_ask();
+        }
         let taken = !self.is_over() && self.macrostep_of(event, sink);
         let receipt = if taken {
             Receipt::Handled
+        } else if !may_ask {
+            sink.record(Record::Refused(event));
+            Receipt::Unhandled
         } else {
             match self.ask_on_event(event, sink) {
                 question::QuestionEffect::Nobody => {

@@ -89,17 +89,17 @@ impl<P: Program> Stepper<'_, P> {
         None
     }
 
-    /// Asks the question that waits for `event` in every leaf that has one. Leaves that become active meanwhile are not asked: a question
-    /// that is settled at once may enter them, but the event does not apply to them.
+    /// Notes the active leaves before an event is handled. An exit removes a state from the set, and an entry does not add it again.
+    pub(super) fn note_leaves_to_ask(&mut self) {
+        let cells = self.with_sets();
+        cells.found.copy_from_slice(cells.configuration);
+    }
+
+    /// Asks the question that waits for `event` in every leaf that has one and that was active when the event came. The event does not
+    /// apply to a leaf that a `when` transition or a question that is settled at once has entered since.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> QuestionEffect {
         let mut asked = QuestionEffect::Nobody;
-        if !self.some_leaf_reacts(Reacts::ASK) {
-            return asked;
-        }
         let end = self.tables.states.len();
-        let cells = self.with_sets();
-        // An exit removes a state from `found`, and an entry does not add it again.
-        cells.found.copy_from_slice(cells.configuration);
         let mut from = 0;
         while let Some(leaf) = self.next_leaf(from, end) {
             from = leaf.index() + 1;
