@@ -1,4 +1,4 @@
-//! `limits { }` of the chart and of states.
+//! Lowers `limits { }` of the chart and of states.
 
 use super::context::Cx;
 use super::declare::count;
@@ -21,7 +21,7 @@ static KINDS: [(&str, LimitKind, Type); 5] = [
     ("turns", LimitKind::Turns, Type::Int),
 ];
 
-/// What can be limited, by name.
+/// The names of the quantities that can be limited.
 pub fn limit_names() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, ..)| *name)
 }
@@ -95,7 +95,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     }
 }
 
-/// The value of a bound, or an expression over params.
+/// A bound: a value, or an expression over params.
 enum LimitValue {
     Fixed(Value),
     Over(Expr),
