@@ -88,6 +88,7 @@ struct Lines<'s> {
 
 impl<'s> Lines<'s> {
     fn new(source: &'s Source, comments: &[Span]) -> Self {
+        // Comments may follow each other; all of them apply to the line behind the last one.
         let mut silent = BTreeSet::new();
         for comment in comments {
             let (first, last) = extent(source, *comment);

@@ -198,8 +198,8 @@ fn check_by<E>(
         .sort_by(|a, b| (a.span, a.rule.code, &a.message).cmp(&(b.span, b.rule.code, &b.message)));
     precedence::suppress(&mut diagnostics);
     let text = |place: Span| loaded.sources.get(place.file).slice(place);
-    // After precedence: a finding that another one suppresses must not count as the use of an `allow` comment.
     precedence::group_by_cause(&mut diagnostics, &charts, text);
+    // After precedence: a finding that another one suppresses must not count as the use of an `allow` comment.
     let mut suppressed = allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     suppressed.sort_by_key(|s| (s.finding.span, s.finding.rule.code));
     suppressed.retain(|s| s.finding.severity != Severity::Off);

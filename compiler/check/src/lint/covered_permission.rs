@@ -60,7 +60,6 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
                 .fold(found, |found, row| found.related(map.permissions[*row], "this permits it"));
             diagnostics.push(found.help("remove this row, or the one that makes it unnecessary"));
         }
-    // The states that a history restores are not known, so nothing covers its row.
     }
 }
 
@@ -78,6 +77,7 @@ fn covering(
     };
     let sources = leaves.iter().filter(|leaf| from(row, **leaf) && !chart.contains(row.to, **leaf));
     let mut by = BTreeSet::new();
+    // The states that a history restores are not known, so nothing covers its row.
     for leaf in sources.filter(|_| !history) {
         let covers = |other: &&usize| {
             let other = &chart.permissions[**other];

@@ -16,6 +16,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
+    // Computed only if a step needs it.
     let mut lists = None;
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);

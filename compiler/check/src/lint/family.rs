@@ -22,7 +22,7 @@ use chartc_core::tables::CATCH_ALL;
 use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of charts through which an event is followed; beyond it, the event is taken to arrive.
+/// The maximum number of charts through which an event is followed; beyond it, the event is assumed to arrive.
 const MOST: usize = 64;
 
 /// A chart that runs others or is run.
@@ -147,6 +147,7 @@ impl<'c> Family<'c> {
 
     /// Marks the charts that nothing runs and, of each cycle of charts that nothing else runs, the first.
     fn find_roots(&mut self) {
+        // Charts that cannot be reached from one that nothing runs are visited in order, so that the first one of a cycle is marked.
         let alone = |nth: &usize| self.members[*nth].parents.is_empty();
         let mut order: Vec<usize> = (0..self.members.len()).filter(alone).collect();
         order.extend(0..self.members.len());

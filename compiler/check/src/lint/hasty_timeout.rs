@@ -63,7 +63,7 @@ enum Whom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hasty {
     spot: TimeoutPlace,
-    /// Who has too little time to answer.
+    /// The one who has too little time to answer.
     whom: Whom,
     /// The greatest possible value of the time, in milliseconds.
     most: u64,
@@ -136,7 +136,7 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     found
 }
 
-/// Who answers a step, and the least time for an answer, in milliseconds; `None` if neither a model nor a person answers it.
+/// The one who answers a step, and the least time for an answer, in milliseconds; `None` if neither a model nor a person answers it.
 fn whom(step: &Step) -> Option<(Whom, u64)> {
     match step.kind {
         StepKind::Llm | StepKind::Ask { .. } => Some((Whom::Model, MODEL)),

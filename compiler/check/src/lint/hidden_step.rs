@@ -201,6 +201,7 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
                 let found = Implied { step, taker: earlier, is_narrower };
                 return read.is_disjoint(&changed).then_some(found);
             }
+            // These steps may move, or take time in which the data changes.
             StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
                 return None;
             }

@@ -166,6 +166,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
         }
         // Without a handler, the run ends at the limit.
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
+        // Without the transition, the event would be forwarded to a child chart or put a question.
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
                 || is_asked(chart, transition.source, &AskOn::Event(vec![*event]))

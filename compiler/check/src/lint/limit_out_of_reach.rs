@@ -191,6 +191,7 @@ enum Limit {
 fn beyond(chart: &Chart) -> Vec<Beyond> {
     let root = StateId::at(0);
     let mut found = Vec::new();
+    // The chart itself is skipped: no other limit encloses its own.
     for state in chart.state_ids().skip(1) {
         let limits = &chart.state(state).limits;
         if *limits == Limits::default() {

@@ -1,4 +1,4 @@
-//! Which lists are always empty, and which have a bounded size.
+//! Determines which lists are always empty, and which have a bounded size.
 
 #![allow(
     clippy::wildcard_enum_match_arm,

@@ -23,7 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         return;
     }
     let agent = reading::is_yaml(context);
-    // Such variables of an agent are inferred from its code.
+    // A per-turn variable of an agent is inferred from its code.
     let inferred = |id: VarId| {
         agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
     };
@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if unset.is_empty() {
         return;
     }
-    // `read_before_set` reports these reads.
+    // `read_before_set` reports the reads that `early` finds.
     let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
         early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
     let setters = Setters::new(context);

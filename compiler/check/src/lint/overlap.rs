@@ -57,6 +57,7 @@ fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
         let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
         for id in &chart.state(state).transitions {
             let transition = chart.transition(*id);
+            // An unguarded transition shadows all later ones, which another rule reports.
             if transition.guard.is_none() || !facts.reach.can_take(*id) {
                 continue;
             }

@@ -14,9 +14,7 @@ use std::collections::BTreeSet;
 pub(super) enum Sender {
     /// The actions of transitions that are written as one line.
     Lines(Vec<TransitionId>),
-    /// An `enter` block.
     Entry(StateId),
-    /// An `exit` block.
     Exit(StateId),
 }
 
@@ -40,6 +38,7 @@ pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> 
     let state = chart.state_ids().filter(|id| holds(map.state(*id).whole)).last()?;
     let row = chart.state(state);
     let at_once = |blocks: &[Vec<Action>]| blocks.iter().filter_map(sent_in).min();
+    // If several of these blocks send the event, it is not known which of them contains the place.
     match (at_once(&row.entry), at_once(&row.exit), sent_in(&row.default_actions)) {
         (Some(true), None, None) => Some(Sender::Entry(state)),
         (None, Some(true), None) => Some(Sender::Exit(state)),
@@ -63,13 +62,13 @@ fn sends(actions: &[Action], post: &PostSpans) -> Option<bool> {
 /// The change of a state in a macrostep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
-    /// It may be active as before.
+    /// The state may be active as before.
     Perhaps,
-    /// It has been entered.
+    /// The state has been entered.
     Entered,
-    /// It has been exited.
+    /// The state has been exited.
     Left,
-    /// It was not active, and is not.
+    /// The state was not active, and has not been entered.
     Inactive,
 }
 

@@ -15,6 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for found in uncounted(chart, facts) {
         let spans = map.transition(found.transition);
+        // One line may define several transitions, and is reported once.
         if !told.insert(spans.whole) {
             continue;
         }

@@ -12,6 +12,7 @@ pub(super) static LINT: Lint = Lint { rule: &UNSENT_EVENT, needs_whole: true, ru
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, family, .. } = context;
+    // A chart that nothing runs gets its events from the host.
     let Some(own) = family.place(map).filter(|own| !family.member(*own).parents.is_empty()) else {
         return;
     };

@@ -68,7 +68,6 @@ fn place(context: &Context<'_>, mention: &Mention) -> Span {
 /// A tool that a prompt names although the model cannot call it, or that the prompt forbids although the model can call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mention {
-    /// The step that asks.
     step: StepId,
     /// The component that contains the name; `None` is the step's own prompt.
     component: Option<ComponentId>,
@@ -93,6 +92,7 @@ fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
         .tools
         .iter()
         .enumerate()
+        // A name without a dot may be an ordinary word of the prompt.
         .filter(|(_, tool)| tool.name.contains('.'))
         .map(|(i, tool)| (tool.name.as_str(), ToolId::at(i)))
         .collect();

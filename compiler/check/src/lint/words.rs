@@ -50,7 +50,7 @@ pub fn transition(chart: &Chart, id: TransitionId) -> String {
     }
 }
 
-/// What begins a transition, as written in a chart.
+/// The beginning of a transition, as written in a chart.
 pub fn head(chart: &Chart, id: TransitionId) -> TransitionHead<'_> {
     let row = chart.transition(id);
     let step = |id: &StepId| chart.steps[id.index()].name.as_str();

@@ -16,6 +16,7 @@ use chartc_text::syntax::{self, History, Initial, Noted, StateItem};
 pub(super) fn all(cx: &mut Cx<'_>) {
     // The ids of the steps of a state and of its descendants are interleaved, so the steps are taken from the state's own list.
     for id in cx.chart.state_ids() {
+        // Taken out of the context, which is borrowed mutably while the items are lowered.
         let parts = std::mem::take(&mut cx.nodes[id.index()].items);
         body(cx, id, &parts);
         // The parent comes first in document order, so its `each_above` is final.

@@ -193,7 +193,6 @@ impl Cx<'_> {
         }
     }
 
-    /// Adds a finding.
     pub(super) fn report(&mut self, finding: Diagnostic) {
         self.findings.push(finding);
     }

@@ -147,6 +147,7 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
             .help(format!("events that begin with `{}` are the machine's own", first.node));
         cx.report(finding);
     }
+    // Declared in spite of the error, so that uses of the event are not reported as well.
     let fields = structure::fields(cx, params, NameKind::Param);
     let id = EventId::at(cx.chart.events.len());
     if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {

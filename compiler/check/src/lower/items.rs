@@ -92,6 +92,7 @@ impl<'s> Sight<'s> {
     pub(super) fn new(loaded: &'s Loaded, file: FileId) -> Self {
         let (mut items, mut charts) = (Vec::new(), Charts::default());
         let mut places = BTreeMap::new();
+        // The file itself comes last, so that its charts hide imported ones of the same name.
         for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
             for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
                 match &noted.node {

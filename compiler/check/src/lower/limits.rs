@@ -59,6 +59,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
     cx.map.states[state.index()].per_turn = Some(limit.bound.span);
     if let Some(bound) = count(cx, &limit.bound, "`calls`") {
+        // `calls 0 per turn` means that there is no bound.
         cx.chart.calls_per_turn =
             if bound == 0 { None } else { Some(u32::try_from(bound).unwrap_or(u32::MAX)) };
     }

@@ -34,6 +34,7 @@ fn namesakes(one: &Lowered, all: &BTreeMap<Span, &Lowered>) -> Option<Diagnostic
                 Some(first) if first.file != place.file => {
                     return Some(duplicate_name::namesakes(name, step.name, *first, place));
                 }
+                // The same chart again, or a second one in its file, which another finding reports.
                 Some(_) => {}
             }
         }

@@ -155,7 +155,7 @@ pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option
     let client = cx.chart.steps[id.index()].client;
     let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
     let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
-    // What happens without an answer is the matter of the `else`, so the policy of an `ask` has only the number of retries.
+    // The `else` says what happens without an answer, so the policy of an `ask` has only the number of retries.
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
         cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
         return;

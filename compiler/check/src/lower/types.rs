@@ -54,6 +54,7 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
             cx.chart.types.push(TypeDef {
                 name: name.node.clone(),
                 doc: item.doc.to_owned(),
+                // A placeholder until all names are declared.
                 kind: TypeKind::Enum(Vec::new()),
             });
         }

@@ -119,6 +119,7 @@ impl<'s> Cx<'s> {
 
     /// Records the name of an event, or of a group of events.
     pub(super) fn record_event_use(&mut self, names: &[Ident]) {
+        // If nothing is recorded, there are no segments, and nothing is found.
         let means = self.names.event_segments.find(names);
         self.segments(names, &means, NameKind::Event);
     }
@@ -212,7 +213,6 @@ pub(super) type Print = (Span, NameKind, u64);
 pub(super) struct Record<'s> {
     /// Whether anything is recorded.
     pub(super) is_kept: bool,
-    /// The uses so far.
     pub(super) uses: Vec<Use>,
     /// The names that were declared so far.
     pub(super) prints: Vec<Print>,
@@ -235,7 +235,6 @@ pub(super) struct Inner<'s> {
 }
 
 impl Record<'_> {
-    /// An empty record.
     pub(super) fn new(is_kept: bool) -> Self {
         Self { is_kept, ..Self::default() }
     }

@@ -230,6 +230,7 @@ impl Printer<'_> {
                 || chart.predicates.iter().any(|p| p.name == name)
                 || chart.steps.iter().any(|s| s.name == name)
         };
+        // With a name of the chart, the fragment would mean something else.
         while is_taken(&made) {
             made.push('_');
         }

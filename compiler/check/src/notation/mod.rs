@@ -147,8 +147,8 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
         Action::If(condition, then, otherwise) => {
             let mut out = format!("if {} {}", names.whole(condition), block(then));
             match &otherwise[..] {
-                // `else if` instead of a block with a nested `if`, as in the source.
                 [] => {}
+                // `else if` instead of a block with a nested `if`, as in the source.
                 [next @ Action::If(..)] => {
                     out.push_str(&format!(" else {}", self::action(next, names, between)));
                 }

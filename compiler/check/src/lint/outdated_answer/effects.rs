@@ -1,4 +1,4 @@
-//! What follows from an answer and reads variables that the question showed.
+//! Finds the reads of shown variables that follow from an answer.
 
 use super::window::{Window, mentions};
 use crate::facts::Facts;

@@ -122,7 +122,7 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
 fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Option<Stuck> {
     let transition = chart.transition(id);
     let kept = kept(chart, transition);
-    // What `enter` blocks set afterwards is not followed.
+    // The values that `enter` blocks set afterwards are not followed.
     let entry = chart.ancestors(leaf).flat_map(|s| &chart.state(s).entry);
     let changed: BTreeSet<VarId> = entry.flat_map(|block| assigned(block)).collect();
     if kept.is_empty() || kept.keys().any(|id| changed.contains(id)) {

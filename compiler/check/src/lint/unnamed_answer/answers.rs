@@ -17,7 +17,6 @@ const MOST: usize = 256;
 /// A step whose prompt and answers do not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mismatch {
-    /// The step that asks.
     pub step: StepId,
     /// The answers that it handles.
     pub answers: Vec<(String, Declared)>,
@@ -190,6 +189,7 @@ fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(
             }
         }
     }
+    // Several states may offer an option of the same name.
     let mut once = BTreeSet::new();
     answers.retain(|(name, _)| once.insert(name.clone()));
     answers
@@ -217,6 +217,7 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
                 }
             });
         }
+        // An outcome without such a comparison handles any other answer.
         closed &= answers.len() > before;
     }
     (answers, closed)

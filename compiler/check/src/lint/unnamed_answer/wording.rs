@@ -42,7 +42,7 @@ pub(super) struct KnownAnswers {
 /// The share of the known answers in all answers that the step handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Are {
-    /// All of them.
+    /// The known answers are all answers.
     All,
     /// Some: others may be handled, too.
     Some,

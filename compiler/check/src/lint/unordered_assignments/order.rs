@@ -19,9 +19,9 @@ pub(super) struct Race {
 /// The reason why two assignments have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RaceKind {
-    /// One event makes both.
+    /// One event triggers both.
     Event,
-    /// They belong to steps that are open at the same time.
+    /// The assignments belong to steps that are open at the same time.
     Outcome,
 }
 

@@ -132,6 +132,7 @@ impl<'c> SiteCollector<'c> {
                     let site = Site { cause, place, value: Some(value), phase, under };
                     self.0.entry(variable).or_default().push(site);
                 }
+                // Counted even without a phase: the index is one among all assignments of the owner.
                 *place += 1;
             };
             walk(block, &mut Vec::new(), &mut each);

@@ -93,6 +93,7 @@ pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
     if bare {
         return Err(found);
     }
+    // A value that is there fits `T?` if it fits `T`.
     if let (Type::Optional(wanted), false) = (want, matches!(found.ty, Type::Optional(_))) {
         return coerce(found, wanted);
     }

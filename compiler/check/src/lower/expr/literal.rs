@@ -55,6 +55,7 @@ fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
     let common = match want {
         Some(want) if items.iter().all(|e| fit::coerce(e.clone(), want).is_ok()) => want.clone(),
         _ => {
+            // The elements are joined one by one, so that a Float widens the Ints before it, too.
             let mut widest = first.clone();
             let mut mixed = false;
             for item in &items[1..] {

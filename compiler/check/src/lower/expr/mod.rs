@@ -242,6 +242,7 @@ fn default_of(
     let present = inner(&left.ty).clone();
     let hint = if present == Type::Json { hint } else { Some(&present) };
     let right = expr(cx, env, default, hint);
+    // The type of a literal `none` says nothing, so the default decides.
     let bare = left.kind == ExprKind::None;
     if bare || present == Type::Json || right.ty == Type::Json {
         let ty = if bare { right.ty.clone() } else { Type::Json };
