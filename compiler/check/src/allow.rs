@@ -1,7 +1,7 @@
 //! Comments that suppress findings: `// chartc: allow(C0301, shadowed-line) reason`.
 //!
-//! A comment on its own line applies to the next line that is not only a comment or blank, any other to its own line. It suppresses the
-//! findings that start there.
+//! A comment alone on its line applies to the next line with code, a comment behind code to its own line. It suppresses the findings that
+//! start on that line.
 
 use chartc_text::diagnostic::{Diagnostic, Rule};
 use chartc_text::rules::{self, faulty_allow, unused_allow};
@@ -14,13 +14,13 @@ use std::ops::Range;
 /// A finding that a comment suppresses.
 #[derive(Debug, Clone)]
 pub struct Suppressed {
-    /// The finding.
+    /// The finding, which is not reported.
     pub finding: Diagnostic,
-    /// The reason in the comment.
+    /// The reason that the comment gives.
     pub reason: String,
 }
 
-/// One code or name in such a comment.
+/// A code or name in an `allow` comment.
 struct Allow {
     rule: &'static Rule,
     /// The span of the code or name.
@@ -37,7 +37,7 @@ pub(crate) fn apply(
 ) -> Vec<Suppressed> {
     let mut suppressed = Vec::new();
     let mut found = Vec::new();
-    // By the file and line to which they apply.
+    // By the file and the line to which the comments apply.
     let mut allows: BTreeMap<(FileId, usize), Vec<Allow>> = BTreeMap::new();
     for file in files {
         let source = sources.get(file.id);
@@ -58,6 +58,7 @@ pub(crate) fn apply(
             let line = sources.get(place.file).line_of(place.start);
             let here = allows.get_mut(&(place.file, line)).into_iter().flatten();
             let mut reason = None;
+            // All comments for the finding count as used, so that none of them is reported as unused; the first one gives the reason.
             for allow in here.filter(|allow| allow.rule.code == finding.rule.code) {
                 allow.used = true;
                 reason.get_or_insert_with(|| allow.reason.clone());
@@ -74,12 +75,12 @@ pub(crate) fn apply(
     suppressed
 }
 
-/// The line to which one of the comments of a source applies.
+/// The line, counted from 1, to which one of the comments of a source applies.
 pub fn line_of(source: &Source, comments: &[Span], comment: Span) -> usize {
     Lines::new(source, comments).about(comment)
 }
 
-/// The lines of a source that contain only comments.
+/// A source with the numbers of those of its lines that contain only comments.
 struct Lines<'s> {
     source: &'s Source,
     silent: BTreeSet<usize>,
@@ -87,6 +88,7 @@ struct Lines<'s> {
 
 impl<'s> Lines<'s> {
     fn new(source: &'s Source, comments: &[Span]) -> Self {
+        // Comments may follow each other; all of them apply to the line behind the last one.
         let mut silent = BTreeSet::new();
         for comment in comments {
             let (first, last) = extent(source, *comment);
@@ -120,7 +122,7 @@ fn extent(source: &Source, comment: Span) -> (usize, usize) {
     (source.line_of(comment.start), source.line_of(comment.end))
 }
 
-/// What a comment says to chartc, if it is for chartc.
+/// The text behind `chartc:`, if the comment begins with it.
 fn words(text: &str) -> Option<&str> {
     let body = text.trim_start_matches(|c: char| "/#<!-".contains(c) || c.is_whitespace());
     let body = body.trim_end_matches(|c: char| c.is_whitespace());
@@ -128,15 +130,16 @@ fn words(text: &str) -> Option<&str> {
     Some(words.strip_suffix("-->").unwrap_or(words).trim())
 }
 
-/// Whether a comment says something to chartc.
+/// Whether a comment begins with `chartc:`.
 pub fn is_for_us(comment: &str) -> bool {
     words(comment).is_some()
 }
 
-/// The rules that a comment allows; none if the comment is not for chartc.
+/// Reads the rules that a comment allows, and reports a malformed comment; none if the comment is not for chartc.
 fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allow> {
     let text = source.slice(comment);
     let Some(words) = words(text) else { return Vec::new() };
+    // `part` is a slice of `text`, so the distance of their addresses is its offset.
     let at = |range: Range<usize>| {
         let start = comment.start as usize;
         Span::new(comment.file, start + range.start, start + range.end)
@@ -151,12 +154,14 @@ fn read(source: &Source, comment: Span, found: &mut Vec<Diagnostic>) -> Vec<Allo
         found.push(faulty_allow::form(place(words)));
         return Vec::new();
     };
+    // Reported, but the comment still applies.
     if !reason.chars().any(char::is_alphanumeric) {
         found.push(faulty_allow::unreasoned(place(words)));
     }
     let mut allows = Vec::new();
     for word in list.split(',').map(str::trim) {
         match rules::named(word) {
+            // Firm rules are those that no comment may suppress.
             Ok(rule) if rule.is_firm() => found.push(faulty_allow::firm(rule, place(word))),
             Ok(rule) => allows.push(Allow {
                 rule,

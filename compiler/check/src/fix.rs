@@ -1,7 +1,7 @@
 //! Applies the fixes of findings to the texts of files.
 //!
-//! A fix counts only if a new check confirms it: the finding is gone, and nothing earlier in the order of the stages became worse. So no
-//! file is replaced by a text that has other errors instead.
+//! A fix counts only if a new check confirms it: the finding is gone, and no stage up to that of the finding has more errors. So a fix
+//! never replaces one error by another.
 
 use crate::compile::{Compilation, check_each};
 use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
@@ -11,30 +11,30 @@ use chartc_text::source::Source;
 use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What fixes have made of files.
+/// The result of fixing files.
 #[derive(Debug)]
 pub struct Fixed {
-    /// The new texts, by the name of the file; without those that stayed the same.
+    /// The new texts of the files that changed, by file name.
     pub texts: BTreeMap<String, String>,
-    /// The texts before, of all files that were read.
+    /// The original texts of all files that were read, by file name.
     pub originals: BTreeMap<String, String>,
-    /// How many findings were fixed.
+    /// The number of findings that were fixed.
     pub count: usize,
-    /// The check of the new texts.
+    /// The check of the texts after all fixes.
     pub done: Compilation,
 }
 
-/// Which fixes are applied.
+/// The kinds of fixes to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Those that are certainly what the author meant.
+    /// Only fixes that are certainly what the author meant.
     Safe,
-    /// All.
+    /// All fixes, including those that a person should review.
     All,
 }
 
-/// Checks the files and fixes what can be fixed in them, until nothing is left to fix. Imported files are not changed unless they are
-/// among the files. `states` is how many to explore for the charts of a file, and `counts` selects the findings to fix.
+/// Checks the files and fixes what can be fixed in them, until nothing is left to fix. Imported files are not changed unless they are among
+/// the files. `states` gives the number of states to explore for each property, by file name; `counts` selects the findings to fix.
 pub fn fix(
     paths: &[String],
     loader: &dyn Loader,
@@ -43,7 +43,7 @@ pub fn fix(
     counts: &dyn Fn(&Compilation, &Diagnostic) -> bool,
 ) -> Fixed {
     let mut done = check_each(paths, loader, states);
-    // Standard input can be read only once.
+    // Later checks read these copies, because standard input can be read only once.
     let read = |(_, source): (_, &Source)| (source.name.clone(), source.text.clone());
     let originals: BTreeMap<String, String> =
         done.sources.iter().filter(|(_, source)| !source.text.is_empty()).map(read).collect();
@@ -62,7 +62,7 @@ pub fn fix(
         let mut next = attempt(paths, &edited, &done, &batch, states);
         let mut size = batch.len();
         if next.is_none() && batch.len() > 1 {
-            // One of them does not help: they are tried one by one.
+            // At least one fix of the batch is not confirmed: they are tried one by one, until one is.
             size = 1;
             for change in batch {
                 next = attempt(paths, &edited, &done, std::slice::from_ref(&change), states);
@@ -84,8 +84,8 @@ pub fn fix(
     Fixed { texts, originals, count, done }
 }
 
-/// The findings of a file with safe fixes that can be made at the same time, by their place among the diagnostics, and the edits. No
-/// new check confirms them.
+/// The safe fixes of a file that can be applied together: the indices of their findings among the diagnostics, and the edits. Unlike those
+/// of [`fix`], they are not confirmed by a new check.
 pub fn together(done: &Compilation, file: FileId) -> (Vec<usize>, Vec<(Span, String)>) {
     let batch = apart(changes(done, Extent::Safe, &|found| found.span.file == file));
     let is_made = |found: &Diagnostic| {
@@ -101,7 +101,8 @@ pub fn together(done: &Compilation, file: FileId) -> (Vec<usize>, Vec<(Span, Str
     (about, edits.map(edit).collect())
 }
 
-/// The fixes of the wanted findings. Where an error of syntax hides declarations, safe are only those of syntax.
+/// The fixes of the wanted findings. With [`Extent::Safe`], a file with a syntax error gets only fixes of syntax: names that seem unknown
+/// may be declared in the part that could not be read.
 fn changes(
     done: &Compilation,
     extent: Extent,
@@ -124,7 +125,7 @@ fn is_unread(done: &Compilation, file: &str) -> bool {
     })
 }
 
-/// A fix of one finding, without the numbers of files and bytes that earlier fixes change.
+/// A fix of one finding. It has the name of its file, because a new check may give files other ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct PlannedFix {
     file: String,
@@ -139,6 +140,7 @@ impl PlannedFix {
     fn from_finding(found: &Diagnostic, done: &Compilation, extent: Extent) -> Option<Self> {
         let fix = found.fix.as_ref().filter(|fix| fix.is_safe || extent == Extent::All)?;
         let is_here = |(span, _): &(Span, String)| span.file == found.span.file;
+        // A planned fix edits only the file of its finding.
         if !fix.edits.iter().all(is_here) {
             return None;
         }
@@ -155,14 +157,14 @@ impl PlannedFix {
         })
     }
 
-    /// The first and the last byte that it changes.
+    /// The start and the end of the text that the fix changes, as byte offsets.
     fn range(&self) -> (u32, u32) {
         let first = self.edits.first().map_or(0, |(start, ..)| *start);
         (first, self.edits.iter().map(|(_, end, _)| *end).max().unwrap_or(first))
     }
 }
 
-/// The changes that can be made at the same time: of those that overlap, the first.
+/// Selects the fixes that can be applied at the same time: of those that overlap or touch, the first.
 fn apart(mut changes: Vec<PlannedFix>) -> Vec<PlannedFix> {
     changes.sort_by(|a, b| (&a.file, a.range()).cmp(&(&b.file, b.range())));
     let mut kept: Vec<PlannedFix> = Vec::new();
@@ -177,7 +179,7 @@ fn apart(mut changes: Vec<PlannedFix>) -> Vec<PlannedFix> {
     kept
 }
 
-/// Makes the changes and checks again. `None` if the new check does not confirm them.
+/// Applies the fixes and checks again. `None` if the new check does not confirm them.
 fn attempt(
     paths: &[String],
     edited: &Edited<'_>,
@@ -186,6 +188,7 @@ fn attempt(
     states: &dyn Fn(&str) -> usize,
 ) -> Option<(BTreeMap<String, String>, Compilation)> {
     let mut texts = edited.texts.clone();
+    // From the last to the first, so that the offsets of the others stay valid.
     for change in batch.iter().rev() {
         let name = &change.file;
         let source = before.sources.iter().find(|(_, source)| source.name == *name)?.1;
@@ -199,7 +202,7 @@ fn attempt(
     is_better(before, &after, batch).then_some((next.texts, after))
 }
 
-/// Whether each finding of the batch is gone, and no stage up to the last one of the batch has more errors.
+/// Whether there are fewer findings equal to each one of the batch, and no stage up to the last one of the batch has more errors.
 fn is_better(before: &Compilation, after: &Compilation, batch: &[PlannedFix]) -> bool {
     let equal = |done: &Compilation, change: &PlannedFix| {
         let is = |d: &&Diagnostic| {
@@ -214,12 +217,13 @@ fn is_better(before: &Compilation, after: &Compilation, batch: &[PlannedFix]) ->
         let counts = |d: &&Diagnostic| d.severity == Severity::Error && Some(d.rule.stage) <= last;
         done.diagnostics.iter().filter(counts).count()
     };
+    // If the batch fixes errors, at least one error has to be gone.
     let fixed = batch.iter().filter(|change| change.severity == Severity::Error).count();
     let is_gone = |change: &PlannedFix| equal(after, change) < equal(before, change);
     batch.iter().all(is_gone) && errors(after) + fixed.min(1) <= errors(before)
 }
 
-/// Texts in place of those of another loader.
+/// A loader that returns edited texts, or the originals that were read before, and asks another loader for everything else.
 struct Edited<'l> {
     below: &'l dyn Loader,
     originals: &'l BTreeMap<String, String>,

@@ -1,12 +1,13 @@
-//! Names of a chart in the spelling of programming languages, before what a language forbids is mended. Different names may become
-//! one.
+//! Converts names of a chart to the spelling of programming languages. The results may be keywords, and different names may become equal:
+//! callers handle both.
 
-/// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`. `takes`: whether the language takes a letter outside of ASCII.
+/// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`. `takes` tells whether the language allows a non-ASCII letter in identifiers.
 pub fn camel(name: &str, takes: impl Fn(char) -> bool) -> String {
     let mut out = String::new();
     for word in words(name, takes) {
         let mut chars = word.chars();
         let Some(first) = chars.next() else { continue };
+        // Without the underscore, `level_1_2` and `level_12` would become equal.
         if out.ends_with(|c: char| c.is_ascii_digit()) && first.is_ascii_digit() {
             out.push('_');
         }
@@ -17,20 +18,20 @@ pub fn camel(name: &str, takes: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// `agent_id` → `agent_id`, `HTTP.status` → `http_status`.
+/// `agent_id` → `agent_id`, `HTTP.status` → `http_status`. `takes` is as for [`camel`].
 pub fn snake(name: &str, takes: impl Fn(char) -> bool) -> String {
     let mut out = words(name, takes).iter().map(|w| w.to_lowercase()).collect::<Vec<_>>().join("_");
     out.push_str(tail(name));
     out
 }
 
-/// The underscores at the end, which tell `goal_` from `goal`.
+/// The underscores at the end of a name, which distinguish `goal_` from `goal`.
 fn tail(name: &str) -> &str {
     &name[name.trim_end_matches('_').len()..]
 }
 
-/// The runs of characters between dots and underscores; a character that no identifier may hold is written as `u` and its
-/// number.
+/// Splits a name at dots and underscores. A character that identifiers must not contain becomes a word of `u` and its code point in
+/// hexadecimal.
 fn words(name: &str, takes: impl Fn(char) -> bool) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in name.chars() {

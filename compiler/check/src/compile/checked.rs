@@ -1,4 +1,4 @@
-//! Charts without errors.
+//! Charts without errors, which emitters and the runtime accept, and their selection from all charts of a check.
 
 use crate::facts::Facts;
 use crate::lower::test::Test;
@@ -12,12 +12,12 @@ use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-/// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`](super::check) creates one, so its users need not validate
-/// again.
+/// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`](super::check) creates one, so its users need not
+/// validate it again.
 #[derive(Debug, Clone)]
 pub struct Checked {
     lowered: Arc<Lowered>,
-    /// The charts that it runs, directly or indirectly.
+    /// The charts that its `run` steps start, directly or indirectly.
     children: Vec<Arc<Lowered>>,
     source: String,
     not_yet: Vec<Diagnostic>,
@@ -25,12 +25,13 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The model.
+    /// The model of the chart.
     pub fn chart(&self) -> &Chart {
         &self.lowered.chart
     }
 
-    /// The charts that it runs, directly or indirectly, by position; includes itself if one of them runs it.
+    /// The charts that this chart runs, directly or indirectly, those of the checked files first; includes this chart if one of them runs
+    /// it.
     pub fn children(&self) -> impl Iterator<Item = &Chart> {
         self.children.iter().map(|child| &child.chart)
     }
@@ -41,12 +42,12 @@ impl Checked {
         std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
     }
 
-    /// Its tests, in the order of the files.
+    /// The tests of the chart, in the order of the files.
     pub fn tests(&self) -> &[Test] {
         &self.lowered.tests
     }
 
-    /// The chart with its spans.
+    /// The chart with its source positions and tests.
     pub fn lowered(&self) -> &Lowered {
         &self.lowered
     }
@@ -56,7 +57,7 @@ impl Checked {
         self.children.iter().map(AsRef::as_ref)
     }
 
-    /// The source positions of its parts.
+    /// The source positions of the parts of the chart.
     pub fn map(&self) -> &SourceMap {
         &self.lowered.map
     }
@@ -66,20 +67,20 @@ impl Checked {
         &self.not_yet
     }
 
-    /// Its model calls, computed when they are first asked for; `None` if that would take long.
+    /// The number of model calls of the chart, computed on first use; `None` if the computation would take too long.
     pub fn cost(&self) -> Option<&Cost> {
         let found = || cost_soon(self.chart(), &Facts::new(self.chart()));
         self.cost.get_or_init(found).as_ref()
     }
 
-    /// The name of its file, as given.
+    /// The name of the chart's file, as given to the check.
     pub fn source(&self) -> &str {
         &self.source
     }
 }
 
-/// The charts of the files and, separately, the charts with tests, which include charts of imported files. Omits a chart if it or
-/// a chart that it runs has errors, or if its file or an import has errors outside of charts.
+/// Selects the charts without errors: those of the checked files and, separately, all with tests, including charts of imported files. A
+/// chart is left out if it or a chart that it runs has errors, or if its file or an import has errors outside of charts.
 pub(super) fn sound(
     loaded: &Loaded,
     lowered: &[Arc<Lowered>],
@@ -89,7 +90,8 @@ pub(super) fn sound(
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
-    // A chart may be nested in another, like an invoked SCXML document.
+    // A chart may be nested in another, like an invoked SCXML document. In the order of their spans, an outer chart comes before its inner
+    // ones, so a stack of open charts finds the chart around each.
     let mut around: BTreeMap<Span, Span> = BTreeMap::new();
     let mut open: Vec<Span> = Vec::new();
     for place in places.keys() {
@@ -106,13 +108,14 @@ pub(super) fn sound(
         }
         places.get(place).copied()
     };
-    // Errors by file and innermost chart.
+    // An error belongs to the innermost chart around it, or, outside of all charts, to its file.
     let mut errors: BTreeMap<(FileId, Option<usize>), Vec<&Diagnostic>> = BTreeMap::new();
     for found in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
         errors.entry((found.span.file, within(found.span))).or_default().push(found);
     }
     let about = |nth: usize| {
         let file = all[nth].map.file;
+        // Errors outside of charts count for each chart that uses the file; an error in a chart counts only for that chart.
         let beside = loaded.imports(file).into_iter().chain([file]).map(|f| (f, None));
         let keys = beside.chain([(file, Some(nth))]);
         keys.flat_map(|key| errors.get(&key).into_iter().flatten().copied()).collect::<Vec<_>>()
@@ -126,6 +129,7 @@ pub(super) fn sound(
         for child in children.iter().filter(|child| **child != i) {
             own.extend(about(*child));
         }
+        // Findings about behaviour never make a chart unsound. A C05xx error only prevents generating and running it.
         if own.iter().all(|d| matches!(d.stage, Stage::Behaviour | Stage::Target)) {
             let checked = Checked {
                 lowered: one.clone(),
@@ -145,16 +149,16 @@ pub(super) fn sound(
     (charts, tested)
 }
 
-/// The span of a chart.
+/// The span of the whole chart, or of its name if it has no states.
 pub(super) fn whole(one: &Lowered) -> Span {
     one.map.states.first().map_or(one.map.name, |state| state.whole)
 }
 
-/// The charts that a chart runs, directly or indirectly.
+/// The indices of the charts that a chart runs, directly or indirectly.
 fn reached(from: usize, all: &[&Arc<Lowered>], names: &BTreeMap<Span, usize>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut level = vec![from];
-    // Charts nested deeper are never started.
+    // A run does not start charts that are nested deeper.
     for _ in 0..DEPTH {
         let steps = level.iter().flat_map(|nth| &all[*nth].map.steps);
         let children = steps.filter_map(|step| names.get(&step.child?).copied());

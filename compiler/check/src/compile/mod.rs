@@ -1,4 +1,20 @@
 //! Runs all stages from the files to the findings.
+//!
+//! The problem: one broken file or chart must not hide the findings about the others, and one mistake causes findings in several stages.
+//! The idea: no stage stops at an error. Each appends its findings to one list. At the end, the list is sorted, `rules::precedence` removes
+//! the consequences of other findings, and `allow` comments remove what the author accepts. For example, a file with two charts, in the
+//! first of which `go` is misspelt:
+//!
+//! ```text
+//! chart A { event go  initial a  state a { on og -> b }  final b }
+//! chart B { event go  initial a  state a { on go -> b }  final b  check reaches(b) }
+//! ```
+//!
+//! 1. Loading and parsing: one source, and one syntax tree with both charts.
+//! 2. Lowering: two models, and C0102 because `A` has no event `og`. The model of `A` lacks the line, so it is not *whole*.
+//! 3. Exploration runs only `B`, which has no errors, and proves `reaches(b)`.
+//! 4. Lints that conclude from the absence of something skip `A`: its final state only seems to be unreachable.
+//! 5. The result has one finding, two charts in `lowered`, and only `B` in `charts`.
 
 mod checked;
 
@@ -32,24 +48,25 @@ pub struct Compilation {
     pub sources: Sources,
     /// The syntax of every source, in the order of the sources.
     pub files: Vec<syntax::File>,
-    /// Charts without errors of syntax, names, structure or data: they can be drawn, generated and run.
+    /// The charts without errors of syntax, names, structure or data, which can be drawn, generated and run.
     pub charts: Vec<Checked>,
-    /// The charts that have tests, without such errors either; includes charts of files that were only imported.
+    /// The charts without such errors that have tests, including charts of files that were only imported.
     pub tested: Vec<Checked>,
     /// All charts that could be lowered, including those with errors, in the order of the files.
     pub lowered: Vec<Arc<Lowered>>,
-    /// All findings, by file and position.
+    /// All findings that are reported, by file and position.
     pub diagnostics: Vec<Diagnostic>,
     /// The findings that comments suppress, in the same order.
     pub suppressed: Vec<Suppressed>,
     /// The findings of rules that are off by default, in the same order.
     pub silent: Vec<Diagnostic>,
-    /// What names mean, by their places: of all charts of the requested files, of those that they run, and of what is declared around
-    /// them. Complete only for charts without errors of syntax, and empty unless the check was for an editor: [`check_indexed`].
+    /// The meaning of each name, by its place: for all charts of the requested files, for the charts that they run, and for the
+    /// declarations outside of charts. Complete only for charts without syntax errors, and empty unless the check was for an editor: see
+    /// [`check_indexed`].
     pub uses: Vec<Use>,
 }
 
-/// Loads `paths` with their imports and runs every stage. Findings are collected; one broken file does not hide the others.
+/// Loads `paths` with their imports and runs all stages. One broken file does not hide the findings in the others.
 ///
 /// ```
 /// use chartc_check::compile::check; // `chartc::check` in a crate that depends on chartc
@@ -70,7 +87,7 @@ pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Com
     check_each(paths, loader, &|_| states)
 }
 
-/// Like [`check_within`], with a number of states for each file, by its name.
+/// Like [`check_within`], with the number of states by file name.
 pub fn check_each(
     paths: &[String],
     loader: &dyn Loader,
@@ -80,18 +97,19 @@ pub fn check_each(
     done
 }
 
-/// Like [`check_within`], and records what names mean, in [`Compilation::uses`]: only editors need it, and it takes time and memory.
+/// Like [`check_within`], and records the meanings of names in [`Compilation::uses`]. Only editors need them, and they take time and
+/// memory.
 pub fn check_indexed(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
     let go_on = || Ok::<(), Infallible>(());
     let Ok(done) = check_by(LINTS, paths, loader, &|_| states, Some(Vec::new()), &go_on);
     done
 }
 
-/// Like [`check_indexed`], with a number of states for each file, by its name. Ends soon after `is_outdated` says that nobody wants the
-/// result any more; it is asked between stages, lints and properties.
+/// Like [`check_indexed`], with the number of states by file name. Ends soon after `is_outdated` returns true; it is called between stages,
+/// lints and properties.
 ///
 /// # Errors
-/// Nobody wants the result.
+/// [`Outdated`] if `is_outdated` returned true before the check was complete.
 pub fn check_unless(
     paths: &[String],
     loader: &dyn Loader,
@@ -102,11 +120,11 @@ pub fn check_unless(
     check_by(LINTS, paths, loader, states, Some(Vec::new()), &go_on)
 }
 
-/// Nobody wants the result of a check any more.
+/// A check was ended because its result was not wanted any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outdated;
 
-/// Like [`check_each`], but runs the given lints in the given order, fills `uses` if there is one, and ends when it may not go on.
+/// Like [`check_each`], but runs the given lints in the given order, appends to `uses` if it is there, and ends with the error of `go_on`.
 fn check_by<E>(
     lints: &[&Lint],
     paths: &[String],
@@ -126,13 +144,14 @@ fn check_by<E>(
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
         lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
-    // Properties of other charts are decided even if one chart has errors.
+    // A chart with an error is not explored, but the properties of the other charts are.
     let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
         .0
         .iter()
         .filter(|checked| checked.not_yet().is_empty())
         .map(|checked| checked.map().name)
         .collect();
+    // Several steps may run the same chart, so the result for a child chart is kept.
     let mut failing: BTreeMap<Span, bool> = BTreeMap::new();
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
     let faulty: BTreeSet<FileId> = errors.map(|d| d.span.file).collect();
@@ -155,13 +174,16 @@ fn check_by<E>(
         facts.sure = steps.filter(|step| is_sure(*step)).collect();
         let states = states(&loaded.sources.get(one.map.file).name);
         if states > 0 && one.whole && ready.contains(&one.map.name) {
+            // An outdated exploration ends early with an incomplete result, which must not reach the lints.
             runs = Runs::unless(&one.chart, &facts, states, &is_outdated);
             go_on()?;
         }
+        // Asked before each lint, because a lint over a large chart may take long.
         let lints = lints.iter().copied().take_while(|_| !is_outdated());
         lint::run(lints, one, &facts, &runs, &family, &loaded.sources, &mut diagnostics);
         go_on()?;
     }
+    // These rules compare charts with each other, so they run after the loop over charts.
     lint::duplicate_agent::told(&lowered, &loaded.sources, &mut diagnostics);
     let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();
     let imported: BTreeSet<FileId> =
@@ -171,11 +193,13 @@ fn check_by<E>(
         confusables::report(file, loaded.sources.get(file.id), &mut diagnostics);
     }
     let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
+    // Sorted before precedence, so that the result does not depend on the order of the lints.
     diagnostics
         .sort_by(|a, b| (a.span, a.rule.code, &a.message).cmp(&(b.span, b.rule.code, &b.message)));
     precedence::suppress(&mut diagnostics);
     let text = |place: Span| loaded.sources.get(place.file).slice(place);
     precedence::group_by_cause(&mut diagnostics, &charts, text);
+    // After precedence: a finding that another one suppresses must not count as the use of an `allow` comment.
     let mut suppressed = allow::apply(&loaded.files, &loaded.sources, &mut diagnostics);
     suppressed.sort_by_key(|s| (s.finding.span, s.finding.rule.code));
     suppressed.retain(|s| s.finding.severity != Severity::Off);
@@ -188,10 +212,12 @@ fn check_by<E>(
         }
         messages.insert(d.message.clone())
     });
+    // Last, so that sources are looked up only for findings that remain.
     for found in &mut diagnostics {
         found.fix = found.fix.take().and_then(|fix| fix.settle(&loaded.sources)).map(Box::new);
     }
     let silent = diagnostics.extract_if(.., |d| d.severity == Severity::Off).collect();
+    // Decided anew: lints may report errors, too, and precedence may have removed some.
     let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
     Ok(Compilation {

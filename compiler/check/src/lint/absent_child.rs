@@ -1,4 +1,4 @@
-//! Messages to charts that do not run when they come.
+//! Events that are sent to a child chart while it does not run.
 
 use super::posting::{After, Sender, after, sender};
 use super::{Context, Lint, words};
@@ -19,6 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let event = &chart.events[post.event.index()].name;
         let (message, help) = match after(context, &sender, row.state) {
             After::Perhaps => continue,
+            // A step with `at entry` starts with its state, before the event comes.
             After::Entered if on_entry => continue,
             After::Entered => (
                 format!(
@@ -42,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a run may come to the block: other rules report those that it never comes to.
+/// Whether a run may execute the block that sends. Other rules report blocks that no run executes.
 fn is_run(context: &Context<'_>, sender: &Sender) -> bool {
     match sender {
         Sender::Lines(transitions) => {

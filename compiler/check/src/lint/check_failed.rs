@@ -12,10 +12,10 @@ use chartc_text::span::Span;
 
 pub(super) static LINT: Lint = Lint { rule: &CHECK_FAILED, needs_whole: true, run };
 
-/// The maximal number of steps in the message; a longer run is cut in the middle.
+/// The maximum number of steps of a run in the message; a longer run is cut in the middle.
 const TOLD: usize = 16;
 
-/// The maximal number of transitions of a run that are shown.
+/// The maximum number of transitions of a run that are shown.
 const LINES: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -95,12 +95,13 @@ fn refuted(
             transitions.push(*transition);
         }
     }
-    // So short a run depends mostly on the initial state.
+    // Such a run has taken few transitions, so its initial state matters.
     if transitions.len() < LINES
         && let Some(initial) = map.states.first().and_then(|root| root.initial)
     {
         found = found.related(initial, "the run begins here");
     }
+    // File names are built from the name of the chart, which may contain any character.
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = chart.name.chars().map(plain).collect();
     let base = format!("{name}.{}.{}", check.name, nth + 1);
@@ -122,7 +123,7 @@ fn refuted(
     ))
 }
 
-/// The steps of a run, numbered.
+/// Lists the steps of a run with their numbers, at most [`TOLD`] of them.
 pub(super) fn told(steps: &[String]) -> String {
     let number = |(i, step): (usize, &String)| format!("({}) {step}", i + 1);
     let all = steps.iter().enumerate();

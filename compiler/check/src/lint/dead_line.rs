@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 pub(super) static LINT: Lint = Lint { rule: &DEAD_LINE, needs_whole: true, run };
 
-/// The maximal number of values of a variable that are shown.
+/// The maximum number of values of a variable that are shown.
 const SHOWN: usize = 5;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -24,11 +24,12 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let id = TransitionId::at(i);
         let (Some(guard), false) = (&transition.guard, seen.is_taken(id)) else { continue };
         let span = map.transitions[i].whole;
+        // One line may define several transitions; one of the others may be taken.
         let is_alone = map.transitions.iter().filter(|other| other.whole == span).count() == 1;
         let place = facts.scopes.transition(id);
         let entered: Vec<StateId> =
             place.within.iter().copied().filter(|s| context.enters(*s)).collect();
-        // Another rule reports a source or target that is never entered.
+        // If the source or the target is never entered, another rule reports that.
         let leads_nowhere = transition.targets.iter().any(|target| !context.enters(target.state));
         if !is_alone
             || !facts.reach.can_take(id)
@@ -59,7 +60,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.append(&mut found);
 }
 
-/// Lists the values that a variable takes in these states in the explored runs.
+/// Describes the values of a variable in these states in the explored runs.
 fn told_of(context: &Context<'_>, states: &[StateId], id: VarId) -> Option<String> {
     let Context { chart, .. } = context;
     let row = &chart.variables[id.index()];

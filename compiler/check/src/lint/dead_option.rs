@@ -39,15 +39,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The maximal number of earlier transitions of a state with which a later one is compared.
+/// The maximum number of earlier transitions of a state with which a later one is compared.
 const MOST: usize = 20;
 
-/// Why an option is never offered.
+/// The reason why an option is never offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum DeadReason {
     /// No question is asked while its state is active.
     Unasked,
-    /// Its set contains no tool.
+    /// The set of the transition contains no tool.
     Empty(ToolSetId),
     /// These earlier transitions offer all of its tools.
     Taken(Vec<TransitionId>),
@@ -78,6 +78,7 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
                 continue;
             }
             let ChoiceKind::Call(set, _) = chart.choices[choice.index()].kind else { continue };
+            // Only a transition that is always enabled takes its tools away from later ones.
             if let Some(why) = shut(chart, set, &earlier) {
                 found.push((*id, why));
             } else if transition.guard.is_none()
@@ -97,7 +98,7 @@ fn asked(chart: &Chart, asks: &BTreeSet<StateId>, state: StateId) -> bool {
     below || chart.ancestors(state).any(|around| asks.contains(&around))
 }
 
-/// Why a set of tools is never offered, given the sets that are offered before it; `None` if it may be offered.
+/// The reason why a set of tools is never offered, given the sets of earlier transitions; `None` if it may be offered.
 fn shut(
     chart: &Chart,
     set: ToolSetId,

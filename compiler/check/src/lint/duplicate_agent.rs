@@ -1,4 +1,4 @@
-//! Agents with the same `id` in one folder `agents`, which are those of one world.
+//! Agents with the same `id` in one folder `agents`. Such a folder holds the agents of one world.
 
 use crate::lower::Lowered;
 use chartc_core::expr::Value;
@@ -36,7 +36,7 @@ pub(crate) fn told(
     }
 }
 
-/// The folder `agents` of an agent, which is `agents/NAME/agent.yaml` or `agents/NAME.agent.yaml`.
+/// The path of the folder `agents` that contains the agent of a file, which is `agents/NAME/agent.yaml` or `agents/NAME.agent.yaml`.
 fn folder(file: &str) -> Option<&str> {
     let stem = [".yaml", ".yml"].iter().find_map(|end| file.strip_suffix(end))?;
     let (folder, name) = stem.rsplit_once('/')?;

@@ -1,4 +1,4 @@
-//! Lists without elements, of steps that work for each element.
+//! Steps for each element of a list that is always empty.
 
 use super::lists::Lists;
 use super::{Context, Lint, words};
@@ -12,9 +12,11 @@ pub(super) static LINT: Lint = Lint { rule: &EMPTY_FAN_OUT, needs_whole: true, r
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
+    // Text that was lost to an error may set the list.
     if !context.all_read {
         return;
     }
+    // Computed only if a step needs it.
     let mut lists = None;
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);

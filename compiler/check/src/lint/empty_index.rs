@@ -1,4 +1,4 @@
-//! Indexing of lists that may be too short.
+//! Indexes into lists that may be too short for them.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -61,7 +61,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// The origin of the list.
+/// The origin of an indexed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ListOrigin {
     /// The result of a host function whose fallback is shorter.
@@ -74,7 +74,7 @@ enum ListOrigin {
     Part(StepId),
 }
 
-/// Where the list is indexed.
+/// The place of an index expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     /// In the target arguments or the actions of a transition.
@@ -101,11 +101,9 @@ impl Where {
 /// An index expression that may be out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Indexed {
-    /// Where it is.
     place: Where,
-    /// The origin of the list.
     held: ListOrigin,
-    /// The index.
+    /// The index; negative if it counts from the end.
     item: i64,
 }
 
@@ -128,7 +126,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     let Context { chart, facts, .. } = context;
     let mut tested: Option<BTreeSet<ListOrigin>> = None;
     let mut found = Vec::new();
-    // `set` contains the variables that earlier actions of the same block have set.
+    // `set` contains the variables that earlier actions of the same block set.
     let mut note =
         |place: Where, transition: Option<&Transition>, set: &BTreeSet<ListOrigin>, expr: &Expr| {
             own_walk(expr, &mut |e| {
@@ -179,6 +177,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
 /// Visits the expressions of a block, except its conditions, each with the variables that the block sets before it.
 fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<ListOrigin>, &Expr)) {
     let mut set = BTreeSet::new();
+    // Branches count as executed: a variable that one of them sets is not reported after it.
     Action::walk(block, &mut |action| {
         if !matches!(action, Action::If(..)) {
             for e in own_expressions(action) {
@@ -200,7 +199,7 @@ fn number(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// The origin of the list, if it may lack the item.
+/// The origin of a list in which this item may be missing; `None` if the item is there, or the list is none of these kinds.
 fn held(
     chart: &Chart,
     transition: Option<&Transition>,
@@ -210,6 +209,7 @@ fn held(
     if !matches!(list.ty, Type::List(_)) {
         return None;
     }
+    // Item 2 needs three elements, item -2 needs two.
     let wanted = usize::try_from(if item < 0 { -item } else { item.saturating_add(1) }).ok()?;
     match &list.kind {
         ExprKind::Call(id, _) => match &chart.functions[id.index()].kind {

@@ -1,4 +1,11 @@
-//! Transitions that send each other's events for ever.
+//! Cycles of transitions that send each other's events for ever. For example:
+//!
+//! ```text
+//! state a { on ping -> b { send pong } }
+//! state b { on pong -> a { send ping } }
+//! ```
+//!
+//! After one `ping`, `a` sends `pong`, which leads from `b` back to `a` and sends `ping`, and so on.
 
 use crate::facts::Facts;
 use crate::facts::livelock::{is_outside_parallel, landing};
@@ -37,14 +44,14 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The greatest length of a cycle that is searched for.
+/// The maximum length of a cycle that is searched for.
 const LONGEST: usize = 16;
 
 /// A cycle of unguarded transitions that send each other's events without delay, in the order taken; the first has the least id.
 type Echo = Vec<TransitionId>;
 
-/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can
-/// be taken first, and nothing else is sent in between.
+/// Finds every cycle, once. Each is certain: no transition does anything that may fail before it sends, no other transition can be taken
+/// first, and no other event is sent in between.
 fn echoes(chart: &Chart, facts: &Facts) -> BTreeSet<Echo> {
     let mut found = BTreeSet::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -82,11 +89,13 @@ fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
             return None;
         }
         transition = taken(chart, facts, at, event)?;
+        // Every transition of the cycle finds the same cycle; the rotation makes the results equal.
         if transition == first {
             let least = (0..transitions.len()).min_by_key(|i| transitions[*i]).unwrap_or(0);
             transitions.rotate_left(least);
             return Some(transitions);
         }
+        // The transition leads into a cycle without being a part of it. The search from one of its transitions finds it.
         if transitions.contains(&transition) {
             return None;
         }
@@ -95,7 +104,7 @@ fn cycle(chart: &Chart, facts: &Facts, first: TransitionId) -> Option<Echo> {
     None
 }
 
-/// The only event that a transition sends, certainly and to its own chart, if none of its other actions sends or may fail.
+/// The event that a transition certainly sends to its own chart; `None` if it sends several, or if another action may fail or take effect.
 fn sends(transition: &Transition) -> Option<EventId> {
     let mut sent = None;
     for action in &transition.actions {
@@ -125,7 +134,7 @@ fn sends(transition: &Transition) -> Option<EventId> {
     sent
 }
 
-/// Whether the expression cannot fail while the cycle lasts.
+/// Whether the evaluation of an expression is assumed not to fail.
 fn is_plain(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Bool(_)
@@ -162,7 +171,7 @@ fn is_plain(value: &Expr) -> bool {
     }
 }
 
-/// Whether the move to the leaf runs entry, exit or default blocks, or a `when` transition may be enabled there.
+/// Whether the move to the leaf runs entry, exit or default blocks, or a `when` transition may be enabled in the leaf.
 fn is_busy(chart: &Chart, transition: &Transition, leaf: StateId) -> bool {
     let around = || chart.ancestors(leaf).chain(chart.ancestors(transition.source));
     let inside = (transition.source.0..chart.state(transition.source).end.0).map(StateId);
@@ -178,7 +187,7 @@ fn is_busy(chart: &Chart, transition: &Transition, leaf: StateId) -> bool {
     (moved && around().chain(inside).any(blocks)) || around().any(waits)
 }
 
-/// The transition that is certainly taken on the event in the leaf.
+/// The transition that is certainly taken for the event in the leaf.
 fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
     let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
     for id in lines {
@@ -200,6 +209,7 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
             | Trigger::Error(_)
             | Trigger::LimitWarn(_) => false,
         };
+        // The first transition for the event decides: if it has a guard, nothing is certain.
         if on {
             let whole =
                 *facts.scopes.transition(*id) == ScopeCondition::in_state(transition.source);

@@ -6,8 +6,8 @@ use crate::facts::graph::GraphNode;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Failure, Lost, StateKind, Status, StepKind, Trigger};
 
-/// Failure transitions (`error`, `timeout`, `else`) on which every run that ends `ok` depends: each leads to `ok` without a
-/// further failure. Empty if a run can end `ok` without a failure, or if none can end `ok`. Linear in the chart for each of them.
+/// The failure transitions (`error`, `timeout`, `else`) without which no run can end `ok`: each leads to `ok` without a further failure.
+/// Empty if a run can end `ok` without a failure, or if none can end `ok`. Takes linear time for each of them.
 pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
     let root = StateId::at(0);
     let is_goal = |state: StateId| {
@@ -33,10 +33,10 @@ pub(super) fn needed(chart: &Chart, facts: &Facts) -> Vec<TransitionId> {
         .collect()
 }
 
-/// The maximal number of failure transitions that are examined.
+/// The maximum number of failure transitions that are examined.
 const MOST: usize = 16;
 
-/// Whether the trigger is the failure of a step.
+/// Whether the trigger is a failure of a step.
 fn is_failure(trigger: &Trigger) -> bool {
     match trigger {
         Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) => true,
@@ -56,8 +56,8 @@ fn is_failure(trigger: &Trigger) -> bool {
     }
 }
 
-/// Which nodes are reachable without a failure transition other than `from` itself, by node number; and the failure transitions
-/// on the border of that set, in document order.
+/// Marks, by node number, the nodes that can be reached without a failure transition other than `from` itself. Also returns the failure
+/// transitions at the border of that set, in document order.
 fn reached(chart: &Chart, facts: &Facts, from: GraphNode) -> (Vec<bool>, Vec<TransitionId>) {
     let mut seen = vec![false; facts.moves.nodes()];
     let mut met = Vec::new();
@@ -82,11 +82,10 @@ fn reached(chart: &Chart, facts: &Facts, from: GraphNode) -> (Vec<bool>, Vec<Tra
 /// A leaf that a run never leaves once a step in it has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stuck {
-    /// The step, a `call` or a `run`.
+    /// The `call` or `run` step.
     pub step: StepId,
-    /// The leaf.
     pub leaf: StateId,
-    /// Whether the step is not started again.
+    /// Whether the step is started only once; otherwise, each turn starts it again.
     pub once: bool,
 }
 
@@ -110,6 +109,7 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
             || !context.enters(leaf)
             || step.failure.then != Failure::Fail
             || step.each.as_ref().is_some_and(|each| each.lost != Lost::Fail)
+            // `sure` contains the steps whose child charts cannot fail.
             || facts.sure.contains(&id)
         {
             continue;

@@ -1,4 +1,15 @@
-//! The charts that run each other, and what of their events reaches whom.
+//! The charts that run each other, and which of them receive an event.
+//!
+//! A chart may send an event to the chart that runs it or to a chart that it runs, and a `run` step may forward events. So whether anybody
+//! sends or handles an event is decided over all these charts. For example, with `Main`, which the host runs:
+//!
+//! ```text
+//! chart Main   { event stop  state on { run w Worker() } }
+//! chart Worker { event stop  event news  state busy { on stop -> over  on news { … } } }
+//! ```
+//!
+//! `Worker` can receive `stop`: the host sends it to `Main`, which does not handle it and so passes it on. It cannot receive `news`: `Main`
+//! neither declares nor sends it.
 
 use crate::facts::Facts;
 use crate::facts::asking::Takers;
@@ -11,7 +22,7 @@ use chartc_core::tables::CATCH_ALL;
 use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of charts through which an event is followed.
+/// The maximum number of charts through which an event is followed; beyond it, the event is assumed to arrive.
 const MOST: usize = 64;
 
 /// A chart that runs others or is run.
@@ -22,19 +33,19 @@ pub(super) struct Member<'c> {
     takers: Takers,
     /// The names of the declared events.
     events: BTreeSet<&'c str>,
-    /// The events that nothing in this chart itself handles.
+    /// The declared events that nothing in this chart handles.
     lost: BTreeSet<&'c str>,
-    /// The events that it sends, and to whom.
+    /// The events that the chart sends, with their receivers.
     sent: BTreeMap<&'c str, Vec<Receiver>>,
-    /// Whether no part of it, or of its file, was lost to errors.
+    /// Whether no part of the chart or its file was lost to errors.
     is_whole: bool,
-    /// Whether the lints run on it: it is in a file that is checked, and not only imported.
+    /// Whether the lints run on the chart: its file is checked, not only imported.
     is_linted: bool,
-    /// Whether the host sends it events: nothing runs it, or only charts that it runs.
+    /// Whether the host sends events to the chart: nothing runs it, or only charts that it runs itself.
     is_root: bool,
-    /// The `run` steps that run it, with the index of their chart.
+    /// The `run` steps that run the chart, each with the index of the chart that contains it.
     pub(super) parents: Vec<(usize, StepId)>,
-    /// The charts that its `run` steps run, by index.
+    /// The `run` steps of the chart, each with the index of the chart that it runs.
     pub(super) children: Vec<(StepId, usize)>,
 }
 
@@ -82,7 +93,7 @@ impl<'c> Member<'c> {
         }
     }
 
-    /// Whether the chart handles the event itself as long as the `run` step may be pending.
+    /// Whether the chart itself handles the event in every state in which the `run` step may be pending.
     fn always_takes(&self, step: StepId, event: &str) -> bool {
         let Self { chart, facts, takers, .. } = self;
         let Some(event) = chart.events.iter().position(|e| e.name == event) else { return false };
@@ -101,7 +112,8 @@ pub struct Family<'c> {
 }
 
 impl<'c> Family<'c> {
-    /// Finds who runs whom. The lints run on `checked`, and not on `imported`; parts of the `faulty` files may be missing.
+    /// Connects the charts by their `run` steps. The lints run on `checked` and not on `imported`; parts of the `faulty` files may be
+    /// missing.
     pub fn new(
         checked: impl IntoIterator<Item = &'c Lowered>,
         imported: impl IntoIterator<Item = &'c Lowered>,
@@ -113,6 +125,7 @@ impl<'c> Family<'c> {
         let children = |one: &'c Lowered| one.map.steps.iter().filter_map(|step| step.child);
         let run: BTreeSet<Span> = all.iter().flat_map(|(one, _)| children(one)).collect();
         let mut family = Self { members: Vec::new(), places: BTreeMap::new() };
+        // A chart that neither runs another one nor is run receives events only from the host and itself.
         for (one, is_linted) in all {
             if children(one).next().is_some() || run.contains(&one.map.name) {
                 family.places.insert(one.map.name, family.members.len());
@@ -132,8 +145,9 @@ impl<'c> Family<'c> {
         family
     }
 
-    /// Charts that nothing runs; in a circle of charts that nothing else runs, the first.
+    /// Marks the charts that nothing runs and, of each cycle of charts that nothing else runs, the first.
     fn find_roots(&mut self) {
+        // Charts that cannot be reached from one that nothing runs are visited in order, so that the first one of a cycle is marked.
         let alone = |nth: &usize| self.members[*nth].parents.is_empty();
         let mut order: Vec<usize> = (0..self.members.len()).filter(alone).collect();
         order.extend(0..self.members.len());
@@ -149,7 +163,7 @@ impl<'c> Family<'c> {
         }
     }
 
-    /// The index of the chart with this name, if it runs others or is run.
+    /// The index of a chart, if it runs others or is run.
     pub(super) fn place(&self, map: &SourceMap) -> Option<usize> {
         self.places.get(&map.name).copied()
     }
@@ -158,7 +172,7 @@ impl<'c> Family<'c> {
         &self.members[nth]
     }
 
-    /// The receivers of what a chart sends: its parents, or the chart of a `run` step. Empty if one of them is not wholly known.
+    /// The charts that receive what a chart sends: its parents, or the chart of a `run` step. Empty if parts of one of them are unknown.
     pub(super) fn receivers(&self, sender: usize, to: Receiver) -> Vec<usize> {
         let Member { parents, children, .. } = &self.members[sender];
         let found: BTreeSet<usize> = match to {
@@ -177,13 +191,13 @@ impl<'c> Family<'c> {
         self.members[nth].declares(event)
     }
 
-    /// Whether a chart has a line or a question for the event in some state.
+    /// Whether a chart has a transition or a question for the event in some state.
     pub(super) fn handles(&self, nth: usize, event: &str) -> bool {
         let member = &self.members[nth];
         member.events.contains(CATCH_ALL) || member.declares(event) && !member.lost.contains(event)
     }
 
-    /// Whether a chart, or one that gets copies of its events, handles the event when it is sent to that chart.
+    /// Whether a chart, or one to which it forwards all events, handles an event that is sent to it.
     pub(super) fn can_handle(&self, nth: usize, event: &str) -> bool {
         let mut open = vec![nth];
         let mut seen = BTreeSet::new();
@@ -201,13 +215,13 @@ impl<'c> Family<'c> {
         false
     }
 
-    /// Whether nothing that receives an event where a chart sends it handles it, although all receivers declare it.
+    /// Whether all receivers declare the event, and none of them, nor a chart to which they forward it, handles it.
     pub(super) fn is_unheard(&self, receivers: &[usize], event: &str) -> bool {
         let lost = |nth: &usize| self.declares(*nth, event) && !self.can_handle(*nth, event);
         !receivers.is_empty() && receivers.iter().all(lost)
     }
 
-    /// Whether another finding, where the event is sent, reports that it is lost.
+    /// Whether a finding at a place where the event is sent already reports that it is lost.
     pub(super) fn is_told(&self, nth: usize, event: &str) -> bool {
         let member = &self.members[nth];
         let sends = |nth: usize, to| self.members[nth].sends(to, event);
@@ -221,14 +235,14 @@ impl<'c> Family<'c> {
             || member.children.iter().any(|(_, child)| unheard(*child, Receiver::Parent))
     }
 
-    /// Whether somebody may give the event to the chart: the host, directly or through the charts above, the chart itself, one
-    /// that runs it, or one that it runs. Everything may if not all of these are wholly known.
+    /// Whether the chart may receive the event: from the host, directly or through the charts that run this one, from itself, from a chart
+    /// that runs it, or from one that it runs. Also true if one of these charts is not completely known.
     pub(super) fn can_receive(&self, nth: usize, event: &str) -> bool {
         self.members[nth].sends(Receiver::Own, event)
             || self.arrives(nth, event, &mut BTreeSet::new())
     }
 
-    /// Whether the event may come from outside the chart; `seen` are the charts that have been asked.
+    /// Whether the event may come from outside the chart. `seen` contains the charts that have been visited.
     fn arrives(&self, nth: usize, event: &str, seen: &mut BTreeSet<usize>) -> bool {
         let member = &self.members[nth];
         if seen.len() > MOST || !member.is_whole || member.is_root && member.declares(event) {

@@ -31,21 +31,20 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A prompt that shows such a list.
+/// A prompt that shows all of a list that only grows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Growing {
-    /// The list.
     variable: VarId,
-    /// A transition that appends to it.
+    /// A transition that appends to the list.
     transition: TransitionId,
-    /// The step whose prompt shows all of it.
+    /// The step with the prompt.
     step: StepId,
-    /// The part of the prompt.
+    /// The index of the part of the prompt that shows the list.
     part: usize,
 }
 
-/// Finds every prompt that shows in full a list that only grows in a loop containing its step; once for each step and list.
-/// Guards are taken to hold. A list whose length some condition reads is taken to be bounded.
+/// Finds every prompt that shows in full a list that only grows in a loop containing its step; once for each step and list. Guards are
+/// assumed to hold. A list whose length is read by a condition is assumed to be bounded.
 fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     let shown = shown(chart);
     if shown.is_empty() {
@@ -60,6 +59,7 @@ fn growing(chart: &Chart, facts: &Facts) -> Vec<Growing> {
     let other: Vec<(VarId, TransitionId)> = transitions(chart, &|v, e| !appends(e, v));
     let Some(moves) = alone(chart, facts) else { return Vec::new() };
     let mut found: BTreeMap<(StepId, VarId), Growing> = BTreeMap::new();
+    // A strongly connected component of more than one node is a loop.
     for component in moves.components().iter().filter(|c| c.len() > 1) {
         let mut taken: BTreeSet<TransitionId> = BTreeSet::new();
         let mut active: BTreeSet<StateId> = BTreeSet::new();
@@ -109,7 +109,7 @@ fn code_sets(step: &chartc_core::model::Step, variable: VarId) -> bool {
     crate::facts::uses::assigned(actions).contains(&variable)
 }
 
-/// The assignments to variables in the actions of transitions for which `way` holds.
+/// The assignments in the actions of transitions for which `way` holds, as variable and transition.
 fn transitions(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId, TransitionId)> {
     let mut found = Vec::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -124,7 +124,7 @@ fn transitions(chart: &Chart, way: &dyn Fn(VarId, &Expr) -> bool) -> Vec<(VarId,
     found
 }
 
-/// Whether the value is the list itself with items added at either end.
+/// Whether the value is the variable itself with something added at either end.
 fn appends(value: &Expr, to: VarId) -> bool {
     if let ExprKind::Binary(BinaryOp::Add, a, b) = &value.kind {
         let own = |e: &Expr| matches!(e.kind, ExprKind::Variable(v) if v == to) || appends(e, to);
@@ -162,7 +162,7 @@ fn whole(expr: &Expr, found: &mut Vec<VarId>) {
                 whole(e, found);
             }
         }
-        // Shows something of each element.
+        // An unfiltered comprehension shows something of each element.
         ExprKind::Comprehension { source, filter: None, .. } => whole(source, found),
         ExprKind::If(_, a, b) | ExprKind::Default(a, b) => {
             whole(a, found);

@@ -52,27 +52,24 @@ const MODEL: u64 = 1_000;
 /// The least time in which a person reads and answers a question, in milliseconds.
 const PERSON: u64 = 5_000;
 
-/// Who answers.
+/// The one who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whom {
-    /// A model.
     Model,
-    /// A person.
     Person,
 }
 
 /// A time that is too short for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hasty {
-    /// Where it is written.
     spot: TimeoutPlace,
-    /// Who has too little time to answer.
+    /// The one who has too little time to answer.
     whom: Whom,
-    /// The greatest value of the time, in milliseconds.
+    /// The greatest possible value of the time, in milliseconds.
     most: u64,
 }
 
-/// Where a time is written.
+/// The place where a time is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TimeoutPlace {
     /// The `timeout` of a client.
@@ -83,8 +80,8 @@ enum TimeoutPlace {
     Deadline(TransitionId, StepId),
 }
 
-/// Finds every such time: those of clients first, then of transitions in document order. Tools are ignored: they may answer at
-/// once.
+/// Finds every time that is too short: those of clients first, then those of transitions in document order. Times of tools are ignored,
+/// because a tool may answer at once.
 fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     let mut found = Vec::new();
     for (i, client) in chart.clients.iter().enumerate() {
@@ -139,7 +136,7 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
     found
 }
 
-/// Who answers a step, with the least time for an answer.
+/// The one who answers a step, and the least time for an answer, in milliseconds; `None` if neither a model nor a person answers it.
 fn whom(step: &Step) -> Option<(Whom, u64)> {
     match step.kind {
         StepKind::Llm | StepKind::Ask { .. } => Some((Whom::Model, MODEL)),
@@ -148,7 +145,7 @@ fn whom(step: &Step) -> Option<(Whom, u64)> {
     }
 }
 
-/// By state: the slowest step that exiting the state cancels.
+/// The slowest step that is canceled when a state is exited, by state.
 fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
     let mut found: Vec<Option<(StepId, Whom, u64)>> = vec![None; chart.states.len()];
     for (i, step) in chart.steps.iter().enumerate() {
@@ -158,6 +155,7 @@ fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
         }
         for state in chart.ancestors(step.state) {
             let known = &mut found[state.index()];
+            // The ancestors know a step that is at least as slow.
             if known.is_some_and(|(.., slower)| slower >= least) {
                 break;
             }

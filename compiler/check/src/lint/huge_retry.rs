@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &HUGE_RETRY, needs_whole: false, run };
 
-/// The maximal plausible number of retries.
+/// The maximum number of retries that is plausible.
 const MOST: u32 = 20;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // One finding for all steps with the same number, which often comes from one declaration.
+    // One finding for all steps with the same number: it often comes from one declaration.
     let mut by_number: BTreeMap<u32, Vec<StepId>> = BTreeMap::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let calls = match &step.kind {

@@ -19,7 +19,7 @@ pub(super) static LINT: Lint = Lint { rule: &IDLE_LINE, needs_whole: false, run 
 /// The position of the following transition in the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// On the same line of the source or indented further, like a continuation.
+    /// On the same line of the source, or indented further, like a continuation.
     GoesOn,
     /// On the next line.
     Next,
@@ -71,17 +71,18 @@ fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
     IDLE_LINE.at(place, format!("{name} does nothing: it has no target and no actions")).help(help)
 }
 
-/// The finding for a guard that was written with `when`.
+/// The finding for a guard that was written with `when` instead of `if`.
 fn condition(name: &str, is_option: bool, spans: &TransitionSpans, next: Follower) -> Diagnostic {
     let what = if is_option { "is offered without it" } else { "does nothing" };
     let message =
         format!("a condition is `if`: `when` begins a line of its own, and {name} {what}");
     let found = IDLE_LINE.at(next.span, message).help("write `if`").related(spans.trigger, what);
+    // `if` can only replace a `when` whose condition ends where a guard would end.
     if next.is_condition { found.replace(next.span, "if", true) } else { found }
 }
 
-/// Adds what follows from the misread guard, so that it is not reported separately: unknown names of the event's data, and
-/// transitions that the unguarded one hides.
+/// Adds the consequences of the misread guard, so that they are not reported separately: unknown names of the event's data, and transitions
+/// that the unguarded one hides.
 fn with_consequences(
     context: &Context<'_>,
     transition: TransitionId,
@@ -101,7 +102,7 @@ fn with_consequences(
     found.breaks(Broken::Construct(map.transition(transition).whole))
 }
 
-/// The position of the following transition, if only blanks are between the two.
+/// The position of the following transition; `None` if there is more than white space between the two.
 fn behind(context: &Context<'_>, spans: &TransitionSpans, next: Follower) -> Option<Behind> {
     let source = context.sources.get(spans.whole.file);
     let between = Span { start: spans.whole.end, end: next.span.start, ..spans.whole };
@@ -110,6 +111,7 @@ fn behind(context: &Context<'_>, spans: &TransitionSpans, next: Follower) -> Opt
     }
     let end = source.position(spans.whole.end);
     let (from, to) = (source.position(spans.whole.start), source.position(next.span.start));
+    // The text before the transition on its line.
     let head = Span {
         start: spans.whole.start + 1 - from.column as u32,
         end: spans.whole.start,
@@ -123,12 +125,11 @@ fn behind(context: &Context<'_>, spans: &TransitionSpans, next: Follower) -> Opt
     })
 }
 
-/// A transition without targets and actions that can be taken.
+/// A transition without targets and actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Idle {
-    /// The transition.
     transition: TransitionId,
-    /// Whether it has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an
+    /// Whether the transition has an effect nevertheless: without it, another transition, a question or a policy would apply, or it is an
     /// option.
     hides: bool,
 }
@@ -144,6 +145,7 @@ fn idle(chart: &Chart, facts: &Facts) -> Vec<Idle> {
         .collect()
 }
 
+/// Whether the chart would behave differently without the transition, which has no targets and no actions.
 fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
     let transition = chart.transition(id);
     let by_itself = match &transition.trigger {
@@ -164,6 +166,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
         }
         // Without a handler, the run ends at the limit.
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
+        // Without the transition, the event would be forwarded to a child chart or put a question.
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
                 || is_asked(chart, transition.source, &AskOn::Event(vec![*event]))
@@ -181,7 +184,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
     by_itself || others(chart, id).any(|other| share(transition, chart.transition(other)))
 }
 
-/// The other transitions of its source, and those of the ancestors, which have lower priority.
+/// The other transitions of the same source and those of its ancestors, which have lower priority.
 fn others(chart: &Chart, id: TransitionId) -> impl Iterator<Item = TransitionId> + '_ {
     let source = chart.transition(id).source;
     let above = chart.ancestors(source).filter(move |state| *state != source);

@@ -1,4 +1,4 @@
-//! Conditions that are unsatisfiable.
+//! Conditions that never hold.
 
 use super::{Context, Lint, words};
 use crate::facts::guard::{Verdict, decide};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 pub(super) static LINT: Lint = Lint { rule: &IMPOSSIBLE_GUARD, needs_whole: false, run };
 
-/// The maximal number of variables whose bounds are shown.
+/// The maximum number of variables whose bounds are shown.
 const BOUNDS: usize = 3;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -63,8 +63,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports a condition that never holds. `payload` has the names of the event's fields, `home` the state of the condition, and
-/// `acts`, if known, the states in which its transition or step acts.
+/// Reports a condition that never holds. `payload` contains the names of the event's fields, `home` is the scope of the condition, and
+/// `acts` is the scope in which its transition or step may act, if that is known.
 fn check(
     context: &Context<'_>,
     (guard, payload): (Option<&Expr>, &[&str]),
@@ -76,7 +76,7 @@ fn check(
     let Context { chart, facts, .. } = context;
     let text = || words::short(&notation::expression_in(chart, guard, payload));
     let help = "correct the condition, or remove what depends on it";
-    // If it acts somewhere, the facts have already found that its condition may hold.
+    // If there are states in which it may act, the facts have established that its condition is satisfiable.
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
     if !is_decided && decide(chart, &[(guard, true)]) == Verdict::Never {
         return Some(

@@ -1,4 +1,4 @@
-//! What is known of the sizes of lists.
+//! Determines which lists are always empty, and which have a bounded size.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -31,6 +31,7 @@ impl<'c> Lists<'c> {
                 }
             });
         }
+        // The values of answers and of tool results are not known.
         for id in chart.steps.iter().filter_map(|step| step.into) {
             values[id.index()] = None;
         }
@@ -44,7 +45,7 @@ impl<'c> Lists<'c> {
 
     /// Whether a list never has an element.
     pub(super) fn is_empty(&self, list: &Expr) -> bool {
-        // What is made of empty lists alone stays empty, also of itself.
+        // A variable that is made only of empty lists and itself stays empty.
         self.all(list, &mut Vec::new(), true, &|list| match &list.kind {
             ExprKind::List(items) => items.is_empty(),
             ExprKind::Slice(_, _, Some(end)) => end.kind == ExprKind::Int(0),
@@ -52,8 +53,9 @@ impl<'c> Lists<'c> {
         })
     }
 
-    /// Whether the chart itself says how many elements a list may have.
+    /// Whether the chart bounds the number of elements of a list.
     pub(super) fn is_bounded(&self, list: &Expr) -> bool {
+        // A variable that is made of itself may grow. A negative end of a slice is no bound, because it counts from the end.
         self.all(list, &mut Vec::new(), false, &|list| match &list.kind {
             ExprKind::List(_) => true,
             ExprKind::Slice(_, _, Some(end)) => {
@@ -63,7 +65,8 @@ impl<'c> Lists<'c> {
         })
     }
 
-    /// Whether a list, or all of which it is made, are such lists. `again` is what counts for a variable that is made of itself.
+    /// Whether `is_such` holds for a list, or for every list of which it is made. `open` contains the variables that are being examined,
+    /// and `again` is the result for a variable that is made of itself.
     fn all(
         &self,
         list: &Expr,

@@ -1,4 +1,4 @@
-//! Conditions on counters that no cycle of the chart changes effectively.
+//! Conditions on counters that bound nothing, because no cycle through them changes the counter effectively.
 
 use super::backward_count::away;
 use super::{Context, Lint, words};
@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for found in lost(chart, facts) {
         let one = finding(context, &found);
-        // C0418 reports a transition that counts against its own guard, at the guard.
+        // For a transition that counts against its own guard, C0418 is reported at the guard, too.
         let own = matches!((found.owner, found.why), (GuardOwner::Transition(transition), LostReason::WrongDirection(writer))
             if writer.owner == Owner::Transition(transition));
         let asked = asked(context, found.owner).0;
@@ -76,7 +76,7 @@ fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     .related(map.variables[found.counter.index()], "it begins here")
 }
 
-/// The span of the condition, and the condition, abbreviated.
+/// The span and the shortened text of a condition.
 fn asked(context: &Context<'_>, asker: GuardOwner) -> (Span, String) {
     let Context { chart, map, .. } = context;
     let text = |guard: &Option<chartc_core::model::Expr>| {
@@ -107,7 +107,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     let within = |inner: Span, outer: Span| {
         inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
     };
-    // Parts of the state that are not its own blocks.
+    // The parts of the state that are not its own blocks.
     let mut parts: Vec<Span> = Vec::new();
     if let Owner::State(id) = writer.owner {
         parts.extend(map.transitions.iter().map(|l| l.whole).filter(|s| within(*s, whole)));
@@ -127,7 +127,7 @@ pub(super) fn place(context: &Context<'_>, counter: VarId, writer: Writer) -> Sp
     if let Some(span) = own.get(writer.nth).or(own.first()) {
         return *span;
     }
-    // The block of an arrow follows it in the source.
+    // The block of a transition that is written as an arrow is behind its span.
     let behind = map.assignments.iter().filter(|(id, span)| {
         *id == counter && span.file == whole.file && span.start >= whole.start
     });

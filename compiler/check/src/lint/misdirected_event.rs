@@ -38,7 +38,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether every line and question for the event belongs to a state that is not active when it comes.
+/// Whether each transition and question for the event belongs to a state that is not active when the event comes.
 fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let Context { chart, facts, .. } = context;
     let Some(by @ Sender::Lines(_)) = sender(context, post) else { return false };

@@ -8,7 +8,7 @@ use chartc_text::rules::{MISFIT_INPUT, misfit_input::told};
 
 pub(super) static LINT: Lint = Lint { rule: &MISFIT_INPUT, needs_whole: false, run };
 
-/// What a world supplies.
+/// The shape of the values that a world supplies under a name.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Int,
@@ -16,17 +16,17 @@ enum Shape {
     Text,
     Bool,
     List(&'static Shape),
-    /// By any names.
+    /// A map with any keys.
     Map(&'static Shape),
-    /// Whatever the agent has written.
+    /// A value that the agent has written, of any type.
     Anything,
-    /// Fields that are always there, and fields that may be missing.
+    /// A record: the fields that are always there, and those that may be missing.
     Record(&'static [(&'static str, Shape)], &'static [(&'static str, Shape)]),
 }
 
 use Shape::{Anything, Bool, Float, Int, List, Map, Record, Text};
 
-/// An event of a world.
+/// The events of a world.
 const EVENTS: Shape = List(&Record(
     &[
         ("number", Int),
@@ -62,7 +62,7 @@ const ARTIFACTS: Shape =
 const SUBMISSIONS: Shape =
     List(&Record(&[("artifact_id", Text), ("agent", Text), ("bid", Int)], &[]));
 
-/// What a world supplies, by name.
+/// The shapes of the values that a world supplies, by name.
 const SUPPLIED: [(&str, Shape); 31] = [
     ("agent_id", Text),
     ("tick", Int),
@@ -97,14 +97,14 @@ const SUPPLIED: [(&str, Shape); 31] = [
     ("subgoal_progress", Map(&Anything)),
 ];
 
-/// The names that a world supplies.
+/// The names of the values that a world supplies to agents.
 pub fn supplied() -> impl Iterator<Item = &'static str> {
     SUPPLIED.iter().map(|(name, _)| *name)
 }
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    // Only what acts is run in a world.
+    // A chart without `llm` steps does not act, so no world runs it.
     if !chart.steps.iter().any(|step| step.kind == StepKind::Llm) {
         return;
     }
@@ -123,7 +123,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a type holds all values of a shape; otherwise why not, as far as the types do not say so.
+/// Checks that a type holds all values of a shape. The error says what does not fit; it is empty if the types say it all.
 fn holds(ty: &Type, shape: Shape, types: &[TypeDef]) -> Result<(), String> {
     let fits = |fits: bool| if fits { Ok(()) } else { Err(String::new()) };
     match (ty, shape) {
@@ -158,13 +158,13 @@ fn holds(ty: &Type, shape: Shape, types: &[TypeDef]) -> Result<(), String> {
                 holds(&field.ty, shape, types).map_err(wrong)
             })
         }
-        // The fields of what an agent has written are anything, or missing.
+        // An agent may have written any values into the fields, or left them out.
         (Type::Named(id), Map(_)) => {
             let kind = types.get(id.index()).map(|def| &def.kind);
             let Some(TypeKind::Record(fields)) = kind else { return fits(false) };
             fits(fields.iter().all(|field| matches!(field.ty, Type::Optional(_) | Type::Json)))
         }
-        // The agent may have written what fits.
+        // Values that an agent writes are not known before, so they may fit.
         (_, Anything) => Ok(()),
         (
             Type::Bool
@@ -180,7 +180,7 @@ fn holds(ty: &Type, shape: Shape, types: &[TypeDef]) -> Result<(), String> {
     }
 }
 
-/// A shape in words.
+/// Describes a shape in words.
 fn words(shape: Shape) -> String {
     match shape {
         Int => "a whole number".into(),
@@ -198,7 +198,7 @@ fn words(shape: Shape) -> String {
     }
 }
 
-/// The type that holds a shape.
+/// The type that findings suggest for a shape.
 fn usual(shape: Shape) -> &'static str {
     match shape {
         Int => "Int",

@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The step that has no answer when the transition is taken.
+/// The step that has failed, and so has no answer, when the transition is taken.
 fn unanswered(transition: &Transition) -> Option<StepId> {
     match transition.trigger {
         Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => {
@@ -99,7 +99,7 @@ fn reads(chart: &Chart, transition: &Transition, variable: VarId) -> bool {
     };
     transition.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
     for action in &transition.actions {
-        // An assignment that reads the variable itself is harmless.
+        // An assignment that reads the variable itself is harmless; behind an `if`, the variable may have been set.
         if matches!(action, Action::Assign(id, _) if *id == variable)
             || matches!(action, Action::If(..))
         {

@@ -11,6 +11,7 @@ pub(super) static LINT: Lint = Lint { rule: &MISSING_PROMPT, needs_whole: true, 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let mut told = vec![false; chart.steps.len()];
+    // A component may be all that a prompt says.
     for component in chart.components.iter().filter(|c| !is_blank(&c.text)) {
         for insert in &component.inserts {
             told[insert.step.index()] = true;

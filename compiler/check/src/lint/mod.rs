@@ -1,7 +1,20 @@
 //! Findings about behaviour: one file, or folder, for each lint, with the analysis that only it needs.
 //!
+//! The problem: one mistake in a chart makes several rules apply, and most rules need the same facts, such as the reachable states. The
+//! idea: a lint is a function from a [`Context`] to findings. Facts that several lints need are in the context. A lint never sees the
+//! findings of others: `rules::precedence` declares which findings suppress which. For example:
+//!
+//! ```text
+//! initial a
+//! state a { on go if n > 5 and n < 3 -> b }
+//! state b { on back -> a }
+//! ```
+//!
+//! 1. The facts say that the guard never holds, so no run enters `b`.
+//! 2. `impossible_guard` reports the guard, and `unreachable_state` reports `b`, each without knowing about the other.
+//! 3. Precedence makes the finding about `b` a related place of the finding about the guard, which is its cause.
+//!
 //! To add a lint, add a rule in [`chartc_text::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`].
-//! A lint sees the chart and its facts, never the findings of others: `rules::precedence` declares which findings suppress which.
 
 mod absent_child;
 mod backward_count;
@@ -89,28 +102,28 @@ use chartc_text::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use chartc_text::rules;
 use chartc_text::source::Sources;
 
-/// What a lint sees.
+/// The input of a lint: a chart and what is known about it.
 pub struct Context<'c> {
-    /// The model.
+    /// The model of the chart.
     pub chart: &'c Chart,
-    /// The facts established about it.
+    /// The facts established about the chart.
     pub facts: &'c Facts,
-    /// The results of its exploration.
+    /// The results of its exploration, which are empty if it was not explored.
     pub runs: &'c Runs,
-    /// The charts that run it and that it runs.
+    /// The charts that run this chart and that it runs.
     pub family: &'c family::Family<'c>,
-    /// The source positions of its parts.
+    /// The source positions of the parts of the chart.
     pub map: &'c SourceMap,
-    /// The source texts.
+    /// The texts of all sources.
     pub sources: &'c Sources,
-    /// Whether all parts of the prompts are known: components that are not loaded may add to them.
+    /// Whether all parts of the prompts are known. Components that were not loaded might add to them.
     pub full_prompts: bool,
-    /// Whether the whole file has been read: text that was lost to an error may use a declaration.
+    /// Whether the whole file has been read. Text that was lost to an error might use a declaration.
     pub all_read: bool,
 }
 
 impl Context<'_> {
-    /// Whether a run may enter the state.
+    /// Whether a run may enter the state: according to all explored runs, if the exploration was complete, and to the facts.
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
         seen && self.facts.reach.can_enter(state)
@@ -128,18 +141,18 @@ impl Context<'_> {
     }
 }
 
-/// One lint.
+/// A lint: the check of a rule.
 #[derive(Debug)]
 pub struct Lint {
-    /// The rule that it checks.
+    /// The rule that the lint checks. It may report related rules, too.
     pub rule: &'static Rule,
     /// Whether it concludes from the absence of something, and so does not run on a chart that lost lines to errors.
     pub needs_whole: bool,
-    /// Appends its findings.
+    /// Appends the findings of the lint.
     pub run: fn(&Context<'_>, &mut Vec<Diagnostic>),
 }
 
-/// Lints over the model.
+/// All lints. Their order has no effect on the findings that are reported.
 pub const LINTS: &[&Lint] = &[
     &unreachable_state::LINT,
     &useless_history::LINT,

@@ -6,18 +6,18 @@ use chartc_core::model::Trigger;
 use chartc_text::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 
-/// The maximal number of steps that are shown.
+/// The maximum number of steps that are shown.
 const SHOWN: usize = 3;
 
 /// The effect of a permission whose condition never holds.
 pub(super) struct Refused {
-    /// The effect, as a clause.
+    /// The effect as a clause, such as "`s` can never move to `b`".
     pub(super) so: String,
     /// The steps whose moves are refused, because no other row permits them.
     steps: BTreeSet<StepId>,
 }
 
-/// Finds which moves are refused if the condition of the row never holds.
+/// Determines the moves that are refused if the condition of the row never holds.
 pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
     let Context { chart, facts, .. } = context;
     let permission = &chart.permissions[row];
@@ -28,6 +28,7 @@ pub(super) fn refused(context: &Context<'_>, row: usize) -> Refused {
         (Some(_), None) => false,
     };
     let others = chart.permissions.iter().enumerate().filter(|(i, _)| *i != row);
+    // Another row may permit the same moves.
     let is_alone = others.map(|(_, other)| other).all(|other| {
         let overlaps = inside(other.from, permission.from) || inside(permission.from, other.from);
         other.to != permission.to || !overlaps

@@ -1,5 +1,5 @@
-//! Names that become the same Rust identifier. A warning of `check`; when Rust is generated, states get a number, and other
-//! clashes are errors.
+//! Names that become the same Rust identifier. `check` warns about them. When Rust is generated, states get a number, and other clashes are
+//! errors.
 
 use super::{Context, Lint};
 use crate::spelling::{camel, snake};

@@ -34,29 +34,30 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The maximal number of transitions with the same trigger that are compared with each other.
+/// The maximum number of transitions with the same trigger that are compared with each other.
 const MOST: usize = 12;
 
 /// Two transitions between which only document order decides.
 #[derive(Debug, Clone, PartialEq)]
 struct Overlap {
-    /// The one that is taken.
+    /// The transition that is taken.
     first: TransitionId,
-    /// The one that is not.
+    /// The transition that could be taken, too.
     then: TransitionId,
     /// Values for which both guards hold.
     case: Vec<(Expr, Value)>,
 }
 
-/// Finds, for each transition, the first earlier one that it overlaps; in document order. Guards of which one implies the other
-/// are no overlap: a narrower transition is deliberately first, and otherwise it is shadowed. Transitions with the same effect do
-/// not count either.
+/// Finds, for each transition, the first earlier one that it overlaps; in document order. If one guard implies the other, that is no
+/// overlap: the narrower transition is first on purpose, or the later one is shadowed. Transitions with the same effect do not count
+/// either.
 fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
     let mut found: BTreeMap<TransitionId, Overlap> = BTreeMap::new();
     for state in chart.state_ids().filter(|s| facts.reach.can_enter(*s)) {
         let mut moments: BTreeMap<Key, Vec<TransitionId>> = BTreeMap::new();
         for id in &chart.state(state).transitions {
             let transition = chart.transition(*id);
+            // An unguarded transition shadows all later ones, which another rule reports.
             if transition.guard.is_none() || !facts.reach.can_take(*id) {
                 continue;
             }
@@ -90,7 +91,7 @@ fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Ove
     }
     let (one, other) = (a.guard.as_ref()?, b.guard.as_ref()?);
     let Verdict::Example(case) = decide(chart, &[(one, true), (other, true)]) else { return None };
-    // Undecided cases are not reported.
+    // Only examples count, so that cases that could not be decided are not reported.
     let apart = |given: &Expr, then: &Expr| {
         matches!(decide(chart, &[(given, true), (then, false)]), Verdict::Example(_))
     };

@@ -1,4 +1,4 @@
-//! Where events are sent, and what may be active when they arrive.
+//! The blocks that send events, and the states that may be active when the events arrive.
 
 use super::Context;
 use crate::facts::reach::{domain, entered_by_default, entries, is_history};
@@ -12,15 +12,13 @@ use std::collections::BTreeSet;
 /// The block that sends an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// The actions of these transitions, which are written as one line.
+    /// The actions of transitions that are written as one line.
     Lines(Vec<TransitionId>),
-    /// An `enter` block.
     Entry(StateId),
-    /// An `exit` block.
     Exit(StateId),
 }
 
-/// The block that sends the event at once; `None` if it waits for a time, or if that is not known.
+/// The block that sends the event; `None` if it is sent with a delay, or the block is not known.
 pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> {
     let Context { chart, map, .. } = context;
     let holds = |whole: Span| {
@@ -36,9 +34,11 @@ pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> 
         let at_once = |id: &TransitionId| sent_in(&chart.transition(*id).actions) == Some(true);
         return transitions.iter().all(at_once).then_some(Sender::Lines(transitions));
     }
+    // The last state in document order that contains the place is the innermost.
     let state = chart.state_ids().filter(|id| holds(map.state(*id).whole)).last()?;
     let row = chart.state(state);
     let at_once = |blocks: &[Vec<Action>]| blocks.iter().filter_map(sent_in).min();
+    // If several of these blocks send the event, it is not known which of them contains the place.
     match (at_once(&row.entry), at_once(&row.exit), sent_in(&row.default_actions)) {
         (Some(true), None, None) => Some(Sender::Entry(state)),
         (None, Some(true), None) => Some(Sender::Exit(state)),
@@ -46,7 +46,7 @@ pub(super) fn sender(context: &Context<'_>, post: &PostSpans) -> Option<Sender> 
     }
 }
 
-/// Whether the actions send the event to this receiver, and each time at once.
+/// Whether the actions send the event without a delay each time; `None` if they do not send it to this receiver.
 fn sends(actions: &[Action], post: &PostSpans) -> Option<bool> {
     let mut found: Option<bool> = None;
     Action::walk(actions, &mut |action| {
@@ -59,20 +59,20 @@ fn sends(actions: &[Action], post: &PostSpans) -> Option<bool> {
     found
 }
 
-/// What has become of a state when a macrostep ends.
+/// The change of a state in a macrostep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
-    /// It may be active as before.
+    /// The state may be active as before.
     Perhaps,
-    /// It has been entered.
+    /// The state has been entered.
     Entered,
-    /// It has been exited.
+    /// The state has been exited.
     Left,
-    /// It was not active, and is not.
+    /// The state was not active, and has not been entered.
     Inactive,
 }
 
-/// What becomes of the state in the macrostep in which the block is run.
+/// Determines the change of the state in the macrostep in which the block is run.
 pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> After {
     let Context { chart, facts, map, .. } = context;
     let found = match sender {
@@ -87,10 +87,11 @@ pub(super) fn after(context: &Context<'_>, sender: &Sender, state: StateId) -> A
         Sender::Exit(own) if chart.contains(*own, state) => After::Left,
         Sender::Entry(_) | Sender::Exit(_) => After::Perhaps,
     };
+    // A later transition of the macrostep may enter the state.
     let comes_back = |id: TransitionId| {
         let transition = chart.transition(id);
         let follows = match (sender, &transition.trigger) {
-            // It may be what runs the block.
+            // The transition may be the one that runs the block.
             (Sender::Exit(own), _) => {
                 !meet(chart, &facts.scopes.transition(id).within, &[*own]).is_empty()
             }
@@ -136,13 +137,13 @@ fn after_transition(context: &Context<'_>, id: TransitionId, state: StateId) -> 
     }
 }
 
-/// Whether the transition may enter the state.
+/// Whether the transition may enter the state, directly, by default or by a history.
 fn enters(chart: &Chart, transition: &Transition, state: StateId) -> bool {
     let Some(domain) = domain(chart, transition) else { return false };
     let mut open = entries(chart, transition);
     let mut seen = BTreeSet::new();
     while let Some(next) = open.pop() {
-        // What a history restores is not known.
+        // A history may restore any state below its parent.
         let parent = chart.state(next).parent.filter(|_| is_history(chart, next));
         let inside = parent.is_some_and(|parent| chart.contains(parent, state));
         let above = || chart.ancestors(next).take_while(|s| *s != domain).any(|s| s == state);

@@ -76,6 +76,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let help = format!("it is always the default here: {cure}{or}");
         let mut found = READ_BEFORE_SET.at(place.unwrap_or(spans.name), message).help(help);
+        // An agent that never leaves its initial state does nothing that it is for.
         if kept.is_some() {
             found.severity = Severity::Error;
         }
@@ -104,6 +105,7 @@ fn runs_apart(context: &Context<'_>, one: StepId, other: StepId) -> bool {
 /// variables are set too late; `None` if another way leads out.
 fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usize>)> {
     let Context { chart, facts, .. } = context;
+    // A state that is entered with another one has the cause of that one.
     let begins = |leaf: &StateId| {
         let mut cause = facts.reach.causes[leaf.index()];
         while let Some(Cause::With(outer)) = cause {
@@ -135,6 +137,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
                 (0..chart.steps.len()).map(StepId::at).filter(asks).collect()
             }
             (_, Some(step)) => vec![step],
+            // A transition without a step or an option needs no permission.
             (_, None) => return None,
         };
         for (row, permission) in chart.permissions.iter().enumerate() {
@@ -152,7 +155,7 @@ fn stuck(context: &Context<'_>, all: &[Early]) -> Option<(StateId, BTreeSet<usiz
     (!rows.is_empty()).then_some((first, rows))
 }
 
-/// The values of the variables that are set too late; those of all others are unknown.
+/// The default values of the variables that are set too late; all other variables are unknown.
 struct Defaults(BTreeMap<VarId, Data>);
 
 impl Defaults {

@@ -1,4 +1,4 @@
-//! Wording of findings about data: where a value is read and set, and how a run avoids setting it.
+//! Wording of findings about data: the places where a value is read and set, and the run that does not set it.
 
 use super::{Context, words};
 use crate::facts::usage::expressions;
@@ -54,7 +54,7 @@ pub(super) fn place(context: &Context<'_>, site: Site) -> (Span, String) {
     }
 }
 
-/// Where the prompt or the question of a step shows a variable; the name of the step if it does not.
+/// The place where the prompt or the question of a step shows a variable; the name of the step if it does not.
 pub(super) fn shown_at(context: &Context<'_>, step: StepId, id: VarId) -> Span {
     let Context { chart, map, .. } = context;
     let spans = map.step(step);
@@ -70,7 +70,7 @@ pub(super) fn shown_at(context: &Context<'_>, step: StepId, id: VarId) -> Span {
     part.or(spans.list).unwrap_or(spans.name)
 }
 
-/// The step to which a site belongs.
+/// The step to which the site of a read belongs.
 pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     match site {
         Site::Guard(id)
@@ -85,7 +85,7 @@ pub(super) fn step_of(chart: &Chart, site: Site) -> Option<StepId> {
     }
 }
 
-/// Describes a value.
+/// Describes a value in a message.
 pub(super) fn name(chart: &Chart, value: Value) -> String {
     match value {
         Value::Variable(id) => format!("`{}`", chart.variables[id.index()].name),
@@ -100,11 +100,11 @@ fn sets(step: &Step, value: Value) -> bool {
     code || step.into == Some(id)
 }
 
-/// Where the variables of a chart are set.
+/// The places where the variables of a chart are set.
 pub(super) struct Setters(BTreeMap<VarId, Vec<Span>>);
 
 impl Setters {
-    /// Collects them in one pass over the chart.
+    /// Collects the places in one pass over the chart.
     pub(super) fn new(context: &Context<'_>) -> Self {
         let Context { chart, map, .. } = context;
         let mut found: BTreeMap<VarId, Vec<Span>> = BTreeMap::new();
@@ -192,7 +192,7 @@ fn moves(chart: &Chart, id: TransitionId) -> bool {
     !chart.transition(id).targets.is_empty()
 }
 
-/// Where the run bypasses the step that sets the value.
+/// The last place where the run passes by the step that sets the value, with a label.
 pub(super) fn past(
     context: &Context<'_>,
     value: Value,
@@ -251,8 +251,8 @@ pub(super) fn is_yaml(context: &Context<'_>) -> bool {
     [".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
-/// Where to report a state that runs cannot leave: in an `agent.yaml`, its row in the table if a step's move is forbidden, else
-/// the last step that runs in it. Without such a step, and in a chart, the state itself.
+/// The place where findings report a state that runs cannot leave. In an `agent.yaml`, its row in the table if the move of a step is
+/// forbidden, else the last step that runs in it. In a chart, or without such a step, the state itself.
 pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -268,8 +268,8 @@ pub(super) fn way_out(context: &Context<'_>, state: StateId) -> Span {
     last_step(context, state).map_or(own, |id| map.step(id).name)
 }
 
-/// Where to report a state that is never entered: in an `agent.yaml` whose table permits entering it, the target of a step in the
-/// state that the row names, or else the row. Otherwise the state itself.
+/// The place where findings report a state that is never entered. In an `agent.yaml` whose table permits entering it, the target of a step
+/// in the state that the row names, or else the row. Otherwise the state itself.
 pub(super) fn way_in(context: &Context<'_>, state: StateId) -> Span {
     let Context { chart, facts, map, .. } = context;
     let own = map.state(state).name;
@@ -297,7 +297,7 @@ fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
     steps().find(own).or_else(|| steps().find(here))
 }
 
-/// The transition to which a site belongs.
+/// The transition to which the site of a read belongs.
 pub(super) fn transition_of(site: Site) -> Option<TransitionId> {
     match site {
         Site::Transition(id) | Site::Moves(id) => Some(id),

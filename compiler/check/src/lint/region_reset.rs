@@ -13,6 +13,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for reset in resets(chart, facts) {
         let spans = map.transition(reset.transition);
+        // One line may define several transitions, and is reported once.
         if !told.insert(spans.whole) {
             continue;
         }

@@ -1,4 +1,11 @@
-//! Effects of an `enter` block that are repeated when a detour returns to the state.
+//! Effects of an `enter` block that are repeated when a detour returns to the state. For example:
+//!
+//! ```text
+//! state posting { enter { post(text) }  on asked -> answering }
+//! state answering { llm reply { … } -> posting }
+//! ```
+//!
+//! `asked` leads away, and the answer of `reply` leads back without a change of `text`: the same text is posted again.
 
 use crate::facts::Facts;
 use crate::facts::livelock::{is_outside_parallel, landing};
@@ -38,7 +45,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The greatest number of transitions in a detour.
+/// The maximum number of transitions in a detour.
 const LONGEST: usize = 8;
 
 /// An effect that a detour repeats.
@@ -46,11 +53,11 @@ const LONGEST: usize = 8;
 struct Detour {
     /// The state that is re-entered.
     state: StateId,
-    /// The index of its `enter` block.
+    /// The index of the `enter` block of the state.
     block: usize,
-    /// The effect.
+    /// The function that the block calls.
     effect: FunctionId,
-    /// The transition on an event that leaves the state.
+    /// The transition for an event that leaves the state.
     away: TransitionId,
     /// The last state of the detour.
     through: StateId,
@@ -58,10 +65,10 @@ struct Detour {
     back: TransitionId,
 }
 
-/// Finds the first detour for each effect with arguments in an `enter` block: an event leads away, and the run returns by itself
-/// or to a history state. Nothing that the arguments read changes meanwhile; whatever the host may change counts as changed.
-/// Guards are taken to hold. Two cases are excluded, because re-entering then restores something: a state of the detour performs
-/// the same effect, with any arguments, or the state has an effect in its `exit` block.
+/// Finds the first detour for each effect with arguments in an `enter` block: an event leads away, and the run returns by itself or to a
+/// history state. No variable that the arguments read changes meanwhile; whatever the host may change counts as changed. Guards are assumed
+/// to hold. Two cases are excluded, because re-entering then restores something: a state of the detour performs the same effect, with any
+/// arguments, or the state has an effect in its `exit` block.
 fn detours(context: &Context<'_>) -> Vec<Detour> {
     let Context { chart, facts, .. } = context;
     let mut found = Vec::new();
@@ -153,7 +160,8 @@ impl DetourSearch<'_> {
             && leaves.any(|leaf| facts.scopes.transition(transition).may_hold_in(chart, leaf))
     }
 
-    /// Searches from a leaf outside: the last leaf of the detour and the transition that re-enters the state.
+    /// Searches for a way back from a leaf outside of the state. Returns the last leaf of the detour and the transition that re-enters the
+    /// state.
     fn find_return(&self, first: StateId) -> Option<(StateId, TransitionId)> {
         let Self { chart, facts, state, .. } = *self;
         let mut seen = BTreeSet::from([first]);
@@ -170,7 +178,7 @@ impl DetourSearch<'_> {
                 {
                     continue;
                 }
-                // The history of an ancestor restores the state that was exited.
+                // The history of an ancestor restores the state, which was active when the ancestor was exited.
                 let recorded = transition.targets.iter().any(|t| {
                     let parent = chart.state(t.state).parent;
                     is_history(chart, t.state)

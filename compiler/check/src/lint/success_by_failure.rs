@@ -9,7 +9,7 @@ use chartc_text::rules::SUCCESS_BY_FAILURE;
 
 pub(super) static LINT: Lint = Lint { rule: &SUCCESS_BY_FAILURE, needs_whole: true, run };
 
-/// The maximal number of alternative transitions that are shown.
+/// The maximum number of alternative transitions that are shown.
 const SHOWN: usize = 4;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {

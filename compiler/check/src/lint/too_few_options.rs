@@ -56,9 +56,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// The `may` transitions of the chart.
 #[derive(Default)]
 struct Offers {
-    /// By the states in which they are enabled.
+    /// The transitions by the states in which they are enabled.
     open: BTreeMap<StateId, Vec<TransitionId>>,
-    /// By their targets.
+    /// The transitions by their targets.
     into: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
@@ -115,6 +115,7 @@ fn most(context: &Context<'_>, step: StepId, offers: &Offers) -> Option<Vec<Tran
                     .copied()
                     .collect::<Vec<_>>(),
             );
+            // One or none is reported, so more than two need not be distinguished.
             open.truncate(2);
             if most.as_ref().is_none_or(|m| m.len() < open.len()) {
                 let enough = open.len() == 2;

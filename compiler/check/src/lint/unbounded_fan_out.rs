@@ -47,7 +47,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a limit bounds what calls in a state take.
+/// Whether a limit on calls, tokens or cost applies in a state.
 fn is_limited(chart: &Chart, state: StateId) -> bool {
     let kinds = [LimitKind::Calls, LimitKind::Tokens, LimitKind::Cost];
     let mut states = chart.ancestors(state).map(|state| &chart.state(state).limits);

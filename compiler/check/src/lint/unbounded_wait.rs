@@ -28,14 +28,13 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 /// A step that may wait for its answer for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wait {
-    /// The step.
     step: StepId,
     /// A leaf in which no deadline ends the call.
     leaf: StateId,
 }
 
-/// Finds model steps without a timeout of their own or of their client, for which some leaf has neither a deadline nor a time
-/// limit; in document order. Linear, up to logarithms.
+/// Finds model steps without a timeout of their own or of their client for which some leaf has neither a deadline nor a time limit, in
+/// document order. Linear, up to logarithms.
 fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
     let calls = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
     if !chart.steps.iter().any(calls) {
@@ -80,9 +79,10 @@ fn untimed(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     idle
 }
 
-/// The first of the leaves, which are in document order, that the place covers.
+/// The first of the leaves that the scope covers. `leaves` is in document order.
 fn first_of(chart: &Chart, place: &ScopeCondition, leaves: &[StateId]) -> Option<StateId> {
     place.within.iter().find_map(|top| {
+        // Leaves of a state are contiguous in document order, so a binary search finds the first.
         let from = leaves.partition_point(|l| l < top);
         let below = leaves[from..].iter().take_while(|l| chart.contains(*top, **l));
         below.copied().find(|l| !place.excludes_leaf(chart, *l))

@@ -15,6 +15,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut told = BTreeSet::new();
     for found in uncounted(chart, facts) {
         let spans = map.transition(found.transition);
+        // One line may define several transitions, and is reported once.
         if !told.insert(spans.whole) {
             continue;
         }
@@ -40,7 +41,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The finding for a loop through the condition in which nothing counts.
+/// The finding for a loop that goes through the condition and does not count.
 fn past(context: &Context<'_>, found: &loops::Uncounted) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let spans = map.transition(found.transition);

@@ -16,6 +16,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, family, .. } = context;
     for one in unhandled(chart, facts) {
         let name = &chart.events[one.event.index()].name;
+        // An event may be declared only to be sent to other charts.
         let posted = |post: &PostSpans| post.event == one.event && post.to != Receiver::Own;
         let is_told = family.place(map).is_some_and(|own| family.is_told(own, name));
         let elsewhere =

@@ -66,7 +66,7 @@ fn is_priced(chart: &Chart, step: &Step) -> bool {
     if next.is_none() {
         return false;
     }
-    // Fallbacks are acyclic.
+    // Lowering has refused cycles of fallbacks, so the loop ends.
     while let Some(id) = next {
         let client = &chart.clients[id.index()];
         let is_priced = client.input_price.is_some() || client.output_price.is_some();

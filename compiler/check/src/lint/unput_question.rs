@@ -1,4 +1,4 @@
-//! Questions that are never asked because transitions take their event or the turn.
+//! Questions that are never asked, because transitions always take their event or the turn.
 
 use super::{Context, Lint, words};
 use chartc_core::model::{AskOn, StepKind};

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub(super) static LINT: Lint = Lint { rule: &UNREACHABLE_STATE, needs_whole: true, run };
 
-/// The maximal number of states that are examined in a backward search.
+/// The maximum number of states that are examined in a backward search.
 const ON_THE_WAY: usize = 64;
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -41,7 +41,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The transitions into a state from states that runs enter; no run takes any of them.
+/// The transitions into a state from outside of it, in states that runs enter.
 fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<TransitionId> {
     let Context { chart, facts, .. } = context;
     let inside = state..chart.state(state).end;
@@ -54,7 +54,7 @@ fn closed(context: &Context<'_>, leading: &Leading, state: StateId) -> Vec<Trans
     lines.filter(outside).collect()
 }
 
-/// The state itself, or the nearest state before it that transitions from entered states would lead into.
+/// The state itself, or the nearest state before it into which transitions from entered states would lead.
 pub(super) fn first_closed(context: &Context<'_>, leading: &Leading, state: StateId) -> StateId {
     let Context { chart, facts, .. } = context;
     let (mut todo, mut next) = (vec![state], 0);
@@ -100,7 +100,7 @@ pub(super) fn closed_by_values(
     found.help("every run was tried, with all values: let one of these lines be taken, or remove the state")
 }
 
-/// The question to which an option or `else` belongs, if it is never asked.
+/// The question to which an option or `else` belongs, if the question is never asked.
 fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
     let Context { chart, facts, .. } = context;
     let transition = chart.transition(id);
@@ -140,7 +140,7 @@ fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     by
 }
 
-/// The transitions of a chart by target.
+/// The transitions and permissions of a chart, indexed by target.
 pub(super) struct Leading {
     transitions: BTreeMap<StateId, Vec<TransitionId>>,
     /// The permissions, by the state that they permit to enter.
@@ -170,7 +170,7 @@ pub(super) fn leading(chart: &Chart) -> Leading {
     leading
 }
 
-/// Adds why the transitions into the state are never taken.
+/// Adds the reasons why no run takes the transitions into the state.
 pub(super) fn explain(
     context: &Context<'_>,
     leading: &Leading,

@@ -32,7 +32,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the chart declares the type of the answer. An action is for the host, and a person's Text may be a mere confirmation.
+/// Whether the chart declares the type of the answer. An undeclared answer is an action for the host, and the Text of a person may be a
+/// mere confirmation.
 fn is_typed(step: &Step) -> bool {
     match step.kind {
         StepKind::Llm => step.returns != Type::Json,

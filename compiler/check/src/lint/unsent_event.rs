@@ -12,6 +12,7 @@ pub(super) static LINT: Lint = Lint { rule: &UNSENT_EVENT, needs_whole: true, ru
 
 fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, family, .. } = context;
+    // A chart that nothing runs gets its events from the host.
     let Some(own) = family.place(map).filter(|own| !family.member(*own).parents.is_empty()) else {
         return;
     };
@@ -46,7 +47,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The lines for events that are all that may happen in the leaf; `None` if something else may.
+/// The transitions for events, if they are all that may happen in the leaf and nothing sends these events; `None` otherwise.
 fn waits(
     context: &Context<'_>,
     leaf: StateId,
@@ -100,7 +101,7 @@ fn waits(
     (!found.iter().any(|(_, event)| given[event.index()])).then_some(found)
 }
 
-/// What makes the first parent give the event.
+/// Advice on how the first parent can give the event to the chart.
 fn cure(context: &Context<'_>, own: usize, event: &str) -> String {
     let family = context.family;
     let Some((parent, step)) = family.member(own).parents.first() else { return String::new() };

@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The span of the name.
+/// The span of the name in the source.
 fn place(context: &Context<'_>, mention: &Mention) -> Span {
     let Context { chart, map, sources, .. } = context;
     let step = mention.step;
@@ -65,35 +65,34 @@ fn place(context: &Context<'_>, mention: &Mention) -> Span {
     }
 }
 
-/// A tool that a prompt names and the model cannot call, or must not.
+/// A tool that a prompt names although the model cannot call it, or that the prompt forbids although the model can call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mention {
-    /// The step that asks.
     step: StepId,
     /// The component that contains the name; `None` is the step's own prompt.
     component: Option<ComponentId>,
-    /// The part of that text.
+    /// The index of the part of that text.
     part: usize,
-    /// The range in the part.
+    /// The byte range of the name in the part.
     at: Range<usize>,
     /// The name as written.
     word: String,
     /// The tool, if there is one with the name.
     tool: Option<ToolId>,
-    /// The tools that may be called there.
+    /// The tools that may be called where the step asks.
     open: BTreeSet<ToolId>,
-    /// Whether the text forbids the tool although it may be called.
+    /// Whether the text forbids the tool, which may be called.
     forbidden: bool,
 }
 
-/// Finds every such name, by step and position, each word once per step. Words count that are a tool's name with a dot, or share
-/// its prefix without being a tool. Names after a negation such as `not` or `never` are skipped, unless it forbids a call. Linear
-/// in the texts.
+/// Finds every such name, by step and position, each word once per step. A word counts if it is the name of a tool with a dot, or begins
+/// like one up to the last dot. Names after a negation such as `not` or `never` are skipped, unless it forbids a call. Linear in the texts.
 fn mentions(chart: &Chart, facts: &Facts) -> Vec<Mention> {
     let named: BTreeMap<&str, ToolId> = chart
         .tools
         .iter()
         .enumerate()
+        // A name without a dot may be an ordinary word of the prompt.
         .filter(|(_, tool)| tool.name.contains('.'))
         .map(|(i, tool)| (tool.name.as_str(), ToolId::at(i)))
         .collect();
@@ -214,7 +213,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').filter(|w| !w.is_empty())
 }
 
-/// Whether the sentence around a tool's name forbids unconditionally to call it.
+/// Whether the sentence around a tool's name forbids calling it under all circumstances.
 fn forbids(before: &str, after: &str) -> bool {
     const LIMITING: &[&str] = &[
         "unless",

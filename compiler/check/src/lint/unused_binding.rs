@@ -19,7 +19,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut used = BTreeSet::new();
     let mut unused = Vec::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
-        // The parameters of an option are for the model.
+        // The parameters of an option are filled by the model and need not be used.
         if transition.bound.is_empty() || matches!(transition.trigger, Trigger::Choice(_)) {
             continue;
         }

@@ -89,8 +89,8 @@ pub(super) fn may_be_identity(variable: &Variable) -> bool {
     param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
-/// Reports file-level functions, tools and clients that no chart and no test of the file uses. Declarations of `imported` files
-/// may be for others.
+/// Reports functions, tools and clients of a file that no chart and no test of the file uses. Declarations of `imported` files may be for
+/// others.
 pub(crate) fn beside(
     charts: &[&Lowered],
     imported: &BTreeSet<FileId>,
@@ -139,6 +139,7 @@ pub(crate) fn beside(
         let all = functions.chain(tools).chain(clients);
         for (span, word, name, does, used) in all.filter(|row| lies(&row.0)) {
             let row = found.entry(span).or_insert((word, name, does, false));
+            // A chart that lost parts to errors may have used the declaration.
             row.3 |= used || named.contains(name) || !one.whole;
         }
     }

@@ -52,7 +52,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// By state: whether a transition or the default entry of another state leads to it.
+/// Whether a transition or the default entry of another state leads to a state, by state.
 fn used(chart: &Chart) -> Vec<bool> {
     let mut used = vec![false; chart.states.len()];
     for target in chart.transitions.iter().flat_map(|t| &t.targets) {
@@ -68,7 +68,7 @@ fn used(chart: &Chart) -> Vec<bool> {
     used
 }
 
-/// By state: whether it is compound with several children, and whether it or a descendant is.
+/// Whether a state is compound with several children, and whether it or a descendant is; both by state.
 fn chooses(chart: &Chart) -> (Vec<bool>, Vec<bool>) {
     let several = |s: StateId| {
         matches!(chart.state(s).kind, StateKind::Compound { .. })
@@ -76,6 +76,7 @@ fn chooses(chart: &Chart) -> (Vec<bool>, Vec<bool>) {
     };
     let own: Vec<bool> = chart.state_ids().map(several).collect();
     let mut deep = own.clone();
+    // Children have higher ids than their parents, so each is complete before it is added to its parent.
     for i in (1..deep.len()).rev() {
         if let Some(parent) = chart.state(StateId::at(i)).parent {
             deep[parent.index()] |= deep[i];

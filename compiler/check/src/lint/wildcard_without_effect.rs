@@ -55,7 +55,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the place covers a reachable leaf.
+/// Whether the scope covers a reachable leaf.
 fn has_leaf(context: &Context<'_>, place: &ScopeCondition) -> bool {
     let Context { chart, facts, .. } = context;
     let below = |s: &StateId| (s.0..chart.state(*s).end.0).map(StateId);

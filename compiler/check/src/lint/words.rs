@@ -1,4 +1,4 @@
-//! How findings name parts of a chart. The user's text is in backticks.
+//! Names parts of a chart in findings. The user's text is in backticks.
 
 use crate::facts::witness::{Witness, witness};
 use crate::notation;
@@ -29,12 +29,12 @@ pub(super) fn states(chart: &Chart, ids: &[StateId]) -> String {
     }
 }
 
-/// Names a step.
+/// Names a step, in backticks.
 pub(super) fn step(chart: &Chart, id: StepId) -> String {
     format!("`{}`", chart.steps[id.index()].name)
 }
 
-/// What begins a transition.
+/// The beginning of a transition, by which findings name it.
 pub enum TransitionHead<'c> {
     /// The first words of a line.
     Line(String),
@@ -50,7 +50,7 @@ pub fn transition(chart: &Chart, id: TransitionId) -> String {
     }
 }
 
-/// What begins a transition, as written in a chart.
+/// The beginning of a transition, as written in a chart.
 pub fn head(chart: &Chart, id: TransitionId) -> TransitionHead<'_> {
     let row = chart.transition(id);
     let step = |id: &StepId| chart.steps[id.index()].name.as_str();

@@ -1,4 +1,4 @@
-//! The neighbours of a line. If one intended line was written as two, only its neighbours show it.
+//! The neighbours of a line in its body. If an author wrote one line as two, only its neighbours show it.
 
 use super::Follower;
 use chartc_text::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use chartc_text::rules::illegal_structure;
 use chartc_text::span::Span;
 use chartc_text::syntax::{self, LineKind, StateItem};
 
-/// An item that a condition may belong to.
+/// An item to which a condition may belong.
 #[derive(Clone, Copy)]
 pub(super) enum Neighbour<'s> {
     Line(&'s syntax::Line),
@@ -64,7 +64,7 @@ fn follower(line: &syntax::Line, span: Span) -> Follower {
     Follower { word, span: first(span, word), is_condition }
 }
 
-/// The first word of an item.
+/// The span of the first word of an item.
 fn first(span: Span, word: &str) -> Span {
     Span { end: span.start + word.len() as u32, ..span }
 }
@@ -96,7 +96,7 @@ pub(super) fn idle_when(span: Span, before: Option<Neighbour<'_>>) -> Diagnostic
     }
 }
 
-/// Whether a condition and a body may still follow what is written of a step.
+/// Whether a condition and a body may still follow a step as it is written.
 fn is_open(step: &syntax::Step) -> bool {
     step.guard.is_none() && step.items.is_empty() && step.then.is_none()
 }

@@ -1,4 +1,4 @@
-//! Actions, in blocks and in `code` steps.
+//! Lowers actions, in blocks and in `code` steps.
 
 use super::context::Cx;
 use super::expr::{self, Bound, Env, Options};
@@ -19,7 +19,7 @@ pub(super) fn actions(cx: &mut Cx<'_>, env: &mut Env, block: &syntax::Block) -> 
     listed(cx, env, &block.actions)
 }
 
-/// Lowers actions in a row, also those of a `code` step.
+/// Lowers a sequence of actions, of a block or a `code` step.
 pub(super) fn listed(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -68,7 +68,7 @@ fn action(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Action, span: Span) 
     }
 }
 
-/// The number of a `send` id, which is that of its first mention.
+/// The id for the name that a `send` or a `cancel` mentions; new names are numbered by their first mention.
 fn send_id(cx: &mut Cx<'_>, name: &str) -> SendId {
     let next = SendId::at(cx.chart.send_ids.len());
     let known = *cx.names.send_ids.entry(name.to_owned()).or_insert(next);
@@ -104,6 +104,7 @@ fn sent(
     arguments: &[syntax::Expr],
 ) -> Option<(chartc_core::arena::EventId, Vec<Expr>)> {
     let Some(event) = data::event_named(cx, path) else {
+        // The arguments are lowered nevertheless, to report their errors.
         for argument in arguments {
             expr::expr(cx, env, argument, None);
         }
@@ -155,7 +156,7 @@ fn refuse_value(cx: &mut Cx<'_>, name: &Ident, place: Option<Span>) {
     cx.report(finding);
 }
 
-/// `x = e`. Records whether `x` may be none afterwards.
+/// Lowers `x = e`, and records whether `x` may be none afterwards.
 fn assign(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -180,6 +181,7 @@ fn assign(
     let writable = matches!(declared.kind, VariableKind::Var { .. });
     let whole = value.span;
     let value = expr::expect(cx, env, value, &want);
+    // Only now: the value itself reads the old one.
     env.forget(id);
     if matches!(want, Type::Optional(_)) && !matches!(value.ty, Type::Optional(_) | Type::Json) {
         env.know(id);
@@ -257,6 +259,7 @@ fn if_else(
     env.learn(&test, false);
     let other = listed(cx, env, other);
     env.leave();
+    // After the `if`, only what holds at the end of both branches is known.
     let both: BTreeSet<_> = env.facts.intersection(&after_then).cloned().collect();
     env.facts = both;
     Action::If(test, then, other)
@@ -276,7 +279,7 @@ fn for_each(
         let finding = types::mismatch(cx, source.span, &want, &from.ty);
         cx.report(finding.help("`for` goes through a list"));
     }
-    // A later iteration sees what an earlier one assigned.
+    // A later iteration sees what an earlier one assigned, so nothing is known of these variables.
     let mut assigned = BTreeSet::new();
     names_assigned(body, &mut assigned);
     for name in &assigned {
@@ -294,6 +297,7 @@ fn for_each(
     let body = listed(cx, env, body);
     env.locals.pop();
     env.leave();
+    // The list may be empty, so what the body establishes is not known afterwards.
     env.facts = before;
     Action::For(Local { id: local, name: name.node.clone() }, from, body)
 }

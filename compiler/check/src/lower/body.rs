@@ -1,4 +1,4 @@
-//! Bodies of states, in document order.
+//! Lowers the bodies of states, in document order.
 
 use super::beside::{Beside, item};
 use super::context::{BodyItem, Cx, NodeKind};
@@ -14,10 +14,12 @@ use chartc_text::syntax::{self, History, Initial, Noted, StateItem};
 /// Lowers the bodies of all states. Transitions are grouped by state: its own with its steps' outcomes, then those of `from`,
 /// then copies of `each after`.
 pub(super) fn all(cx: &mut Cx<'_>) {
-    // Step numbers of a state and its descendants are mixed, so the steps are taken from the state's own list.
+    // The ids of the steps of a state and of its descendants are interleaved, so the steps are taken from the state's own list.
     for id in cx.chart.state_ids() {
+        // Taken out of the context, which is borrowed mutably while the items are lowered.
         let parts = std::mem::take(&mut cx.nodes[id.index()].items);
         body(cx, id, &parts);
+        // The parent comes first in document order, so its `each_above` is final.
         let above = cx.chart.state(id).parent.and_then(|p| cx.nodes[p.index()].each_above);
         let node = &mut cx.nodes[id.index()];
         node.each_above = if node.each.is_empty() { above } else { Some(id) };
@@ -89,6 +91,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
         result(cx, id, params, values);
     }
     limits::limits(cx, id, &bounds);
+    // After the state's own lines, which are tried before those of `from`.
     for part in parts {
         if let StateItem::From(from) = part.item {
             scope::from(cx, id, from);
@@ -96,7 +99,7 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
     }
 }
 
-/// The values that a final state computes when it is entered, after its `enter` blocks.
+/// Adds the values that a final state computes when it is entered, after its `enter` blocks.
 fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Option<syntax::Expr>]) {
     let StateKind::Final { params: fields, .. } = cx.chart.state(id).kind.clone() else { return };
     let mut env = Env::at(id);
@@ -121,14 +124,14 @@ fn result(cx: &mut Cx<'_>, id: StateId, params: &[syntax::Param], values: &[Opti
     }
 }
 
-/// An empty block is left out.
+/// Appends a block, unless it is empty.
 fn add_block(blocks: &mut Vec<Vec<Action>>, actions: Vec<Action>) {
     if !actions.is_empty() {
         blocks.push(actions);
     }
 }
 
-/// Steps of a final state were reported, and have no number.
+/// Lowers the next step of a state. Steps of a final state were reported, and have no ids.
 fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = StepId>) {
     if !matches!(cx.nodes[state.index()].kind, NodeKind::Final(..))
         && let Some(id) = steps.next()
@@ -137,6 +140,7 @@ fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = St
     }
 }
 
+/// Whether the state may have the item; reports the item in a final state.
 fn refuse_in_final(cx: &mut Cx<'_>, id: StateId, span: Span, what: &str) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
     let (name, declared) = (&cx.chart.state(id).name, cx.map.state(id).name);

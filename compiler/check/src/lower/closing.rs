@@ -1,4 +1,4 @@
-//! Declarations that refer to states and steps by name: components and `check` lines; also `meta`.
+//! Declarations that refer to states and steps by name, and so are lowered last: components and `check` lines. Also `meta`.
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env, Options};
@@ -33,6 +33,7 @@ pub(super) fn component(
             }
             continue;
         };
+        // Insertions under a condition may repeat, as the conditions may exclude each other.
         if insert.guard.is_none() {
             let first =
                 told.iter().find(|(step, place, _)| (*step, *place) == (found, insert.place));
@@ -69,7 +70,7 @@ pub(super) fn component(
     }
 }
 
-/// What a `check` takes as its argument.
+/// The kind of argument that a `check` takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     State,
@@ -86,7 +87,7 @@ const CHECKS: [(&str, Takes); 6] = [
     ("at_most", Takes::Bound("calls")),
 ];
 
-/// What a `check` line can claim, by name.
+/// The names of the properties that a `check` line can claim.
 pub fn properties() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|(name, _)| *name)
 }
@@ -136,7 +137,7 @@ fn wrong_argument(name: &str, takes: Takes, span: Span) -> chartc_text::diagnost
     TYPE_ERROR.at(span, format!("`{name}` does not take this")).help(format!("write `{wanted}`"))
 }
 
-/// A value of `meta`.
+/// Converts a value of `meta`.
 pub(super) fn meta(value: &MetaValue) -> Value {
     match value {
         MetaValue::None => Value::None,

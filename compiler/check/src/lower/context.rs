@@ -16,63 +16,63 @@ use chartc_text::syntax;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Most suggestions of similar names in a chart: each compares all names.
+/// The maximum number of suggestions of similar names for a chart, because each compares all names.
 const GUESSES: u32 = 50;
 
-/// One chart being lowered.
+/// The state of lowering one chart.
 pub(super) struct Cx<'s> {
     pub(super) chart: Chart,
     pub(super) map: SourceMap,
-    /// Parallel to `chart.states`.
+    /// The syntax of each state, parallel to `chart.states`.
     pub(super) nodes: Vec<StateSource<'s>>,
-    /// A state's children by name, the first of each.
+    /// The children of each state by name; of those with the same name, the first.
     pub(super) children: HashMap<(StateId, &'s str), StateId>,
-    /// Parallel to `chart.steps`.
+    /// The syntax of each step, parallel to `chart.steps`.
     pub(super) step_nodes: Vec<StepNode<'s>>,
     pub(super) names: Names<'s>,
     pub(super) findings: Vec<Diagnostic>,
     /// `-> T` of `defaults`: every step that uses it gets its own transition.
     pub(super) default_target: Option<&'s syntax::Target>,
-    /// Whether a state, line or step was left out.
+    /// Whether a state, line or step of the source is not in the model.
     pub(super) dropped: bool,
-    /// Undeclared variables that may be suggested for an unknown name.
+    /// The names of undeclared variables that may be suggested for an unknown name.
     pub(super) supplied: &'s [&'static str],
-    /// The visible charts.
+    /// The charts that are visible in this one.
     pub(super) charts: Rc<Charts<'s>>,
     guesses: u32,
-    /// Parallel to `chart.predicates`: the number of conditions in each, with those that it uses written out.
+    /// The number of conditions in each named condition, with those that it uses expanded; parallel to `chart.predicates`.
     pub(super) lengths: Vec<u32>,
     /// The sum of the lengths of the conditions named since this was last set to 0.
     pub(super) length: u32,
-    /// The final children of the state that was last asked for.
+    /// The state that was last asked for its final children, with these children.
     pub(super) finals: Option<(StateId, Vec<StateId>)>,
     /// The number of copies made of `each after` lines.
     pub(super) copies: usize,
-    /// `renamed_from`, as written.
+    /// The `renamed_from` clauses, as written.
     pub(super) renamed: Vec<super::renamed::Written<'s>>,
-    /// Ids that a `send` uses.
+    /// The ids of events that some `send` uses.
     pub(super) sent: BTreeSet<SendId>,
-    /// Ids that a `cancel` names, each with its place.
+    /// The ids that a `cancel` names, each with its place.
     pub(super) canceled: Vec<(SendId, Span)>,
-    /// Ids that a `send` gives, each with its place.
+    /// The ids that a `send` gives, each with its place.
     pub(super) ids: Vec<(SendId, Span)>,
-    /// Whether what names mean is recorded.
+    /// Whether the meanings of names are recorded, which only editors need.
     pub(super) records: bool,
-    /// What the names mean that were resolved so far.
+    /// The meanings of the names that were resolved so far.
     pub(super) uses: Vec<Use>,
     /// The names that are declared so far.
     pub(super) prints: Vec<Print>,
     /// Names in tests that mean something in a chart that this one runs.
     pub(super) inner: Vec<Inner<'s>>,
-    /// Parallel to `chart.types`.
+    /// The syntax of each type, parallel to `chart.types`.
     pub(super) type_items: Vec<TypeItem<'s>>,
-    /// Parallel to `chart.tools`.
+    /// The syntax of each tool, parallel to `chart.tools`.
     pub(super) tool_items: Vec<&'s syntax::Tool>,
-    /// Parallel to `chart.events`.
+    /// The name of each event as written, parallel to `chart.events`.
     pub(super) event_paths: Vec<&'s syntax::Path>,
 }
 
-/// By name: its id, and where it was declared.
+/// Declared names, each with its id and the place of its declaration.
 pub(super) type Table<Id> = BTreeMap<String, (Id, Span)>;
 
 /// The declared names of a chart.
@@ -96,7 +96,7 @@ pub(super) struct Names<'s> {
     pub(super) later: BTreeMap<&'s str, Span>,
 }
 
-/// A state as it is written.
+/// The syntax of a state.
 pub(super) struct StateSource<'s> {
     pub(super) kind: NodeKind<'s>,
     pub(super) items: Vec<BodyItem<'s>>,
@@ -124,11 +124,11 @@ pub(super) struct BodyItem<'s> {
     pub(super) item: &'s syntax::StateItem,
 }
 
-/// A step as it is written.
+/// The syntax of a step.
 #[derive(Clone, Copy)]
 pub(super) struct StepNode<'s> {
     pub(super) step: &'s syntax::Step,
-    /// Whether what follows it cannot be read, and may be the rest of it.
+    /// Whether the next item cannot be read, and may be the rest of the step.
     pub(super) is_cut: bool,
 }
 
@@ -193,7 +193,6 @@ impl Cx<'_> {
         }
     }
 
-    /// Adds a finding.
     pub(super) fn report(&mut self, finding: Diagnostic) {
         self.findings.push(finding);
     }
@@ -210,25 +209,25 @@ impl Cx<'_> {
         self.report(finding);
     }
 
-    /// Whether a similar name may still be suggested.
+    /// Whether the budget for suggestions of similar names is not used up.
     pub(super) fn can_guess(&self) -> bool {
         self.guesses < GUESSES
     }
 
-    /// Takes one of the suggestions of similar names; `false` if none is left.
+    /// Takes one suggestion of similar names from the budget; `false` if none is left.
     pub(super) fn take_guess(&mut self) -> bool {
         self.guesses += 1;
         self.guesses <= GUESSES
     }
 
-    /// The type with its article, in back-quotes.
+    /// The name of a type with its article, in backticks.
     pub(super) fn a(&self, ty: &Type) -> String {
         let name = self.type_name(ty);
         let vowel = name.starts_with(['A', 'E', 'I', 'O', 'U']);
         format!("{} `{name}`", if vowel { "an" } else { "a" })
     }
 
-    /// The type as a chart writes it.
+    /// The name of a type as a chart writes it.
     pub(super) fn type_name(&self, ty: &Type) -> String {
         match ty {
             Type::Bool => "Bool".into(),
@@ -247,7 +246,7 @@ impl Cx<'_> {
     }
 }
 
-/// Declares a name, or reports that it is taken; whether it was free.
+/// Declares a name, or reports that it is taken. Returns whether it was free.
 pub(super) fn declare<Id>(
     findings: &mut Vec<Diagnostic>,
     table: &mut Table<Id>,

@@ -1,4 +1,4 @@
-//! `cut ok` of a step.
+//! `cut ok` of a step: an answer that was cut off is accepted.
 
 use super::context::Cx;
 use chartc_core::arena::StepId;

@@ -3,7 +3,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// By node: whether it lies on a cycle; `next` lists the successors of each. Linear in nodes and edges, and without recursion.
+/// Whether each node lies on a cycle. `next` lists the successors of each node. Takes linear time in nodes and edges, and does not recurse.
 pub(super) fn on(next: &[Vec<usize>]) -> Vec<bool> {
     let mut graph: DiGraph<(), ()> = DiGraph::new();
     for _ in next {
@@ -15,6 +15,7 @@ pub(super) fn on(next: &[Vec<usize>]) -> Vec<bool> {
     let mut found = vec![false; next.len()];
     for component in kosaraju_scc(&graph) {
         for node in &component {
+            // A component of one node is a cycle only if the node is its own successor.
             found[node.index()] = component.len() > 1 || next[node.index()].contains(&node.index());
         }
     }

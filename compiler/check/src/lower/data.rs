@@ -1,4 +1,4 @@
-//! Variables, events and named conditions.
+//! Declares variables, events and named conditions.
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
@@ -53,6 +53,7 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
             VariableKind::Var { per_turn }
         }
     };
+    // From here on, the name is declared: reading it is not too early any more.
     cx.names.later.remove(name.as_str());
     let id = VarId::at(cx.chart.variables.len());
     if declare(&mut cx.findings, &mut cx.names.variables, "variable", name, span, id) {
@@ -131,7 +132,7 @@ fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
     Expr { kind, ty: ty.clone() }
 }
 
-/// The first names of the machine's own events.
+/// The first parts of the names of the machine's own events.
 const RESERVED: [&str; 6] = ["done", "error", "doubt", "limit", "choice", "turn"];
 
 /// Declares a host event.
@@ -146,6 +147,7 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
             .help(format!("events that begin with `{}` are the machine's own", first.node));
         cx.report(finding);
     }
+    // Declared in spite of the error, so that uses of the event are not reported as well.
     let fields = structure::fields(cx, params, NameKind::Param);
     let id = EventId::at(cx.chart.events.len());
     if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {
@@ -157,8 +159,8 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
     }
 }
 
-/// Most conditions in one, with those that it uses written out. If each used the one before it twice, twenty would make a
-/// million.
+/// The maximum number of conditions in a named condition, with those that it uses expanded. If each used the previous one twice, twenty
+/// would expand to a million.
 const LONGEST: u32 = 256;
 
 /// Declares a named condition, which may use those before it.
@@ -183,6 +185,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     let id = PredicateId::at(cx.chart.predicates.len());
     if declare(&mut cx.findings, &mut cx.names.predicates, "condition", name, span, id) {
         cx.chart.predicates.push(Predicate { name: name.clone(), expr });
+        // A condition that is too long counts as one, so that those that use it are not reported as well.
         cx.lengths.push(if length > LONGEST { 1 } else { length });
         cx.map.predicates.push(span);
     }

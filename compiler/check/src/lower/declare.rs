@@ -1,4 +1,4 @@
-//! Host functions and clients.
+//! Declares host functions and clients.
 
 use super::context::{Cx, declare};
 use super::expr::{self, Env};
@@ -71,7 +71,7 @@ pub(super) fn constant(
     value
 }
 
-/// The options of a client.
+/// The names of the options that a client can have.
 pub const OPTIONS: [&str; 10] = [
     "model",
     "temperature",
@@ -111,6 +111,7 @@ pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) 
             });
         }
     }
+    // A client may fall back to one that is declared further down.
     for (id, node) in &kept {
         client(cx, *id, node);
     }
@@ -202,7 +203,7 @@ fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
     })
 }
 
-/// An amount of money that is not negative.
+/// Lowers a literal amount of money; reports a negative one.
 pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<f64> {
     match constant(cx, written, &Type::Float, what)? {
         Value::Float(x) if x >= 0.0 => Some(x),
@@ -220,7 +221,7 @@ pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Opti
     }
 }
 
-/// A whole number that is not negative.
+/// Lowers a literal whole number; reports a negative one.
 pub(super) fn count(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<i64> {
     let Some(Value::Int(n)) = constant(cx, written, &Type::Int, what) else { return None };
     if n < 0 {

@@ -1,4 +1,4 @@
-//! `doubt retry` of a step.
+//! `doubt retry` of a step: after a doubt, the call is made again.
 
 use super::context::Cx;
 use chartc_core::arena::StepId;
@@ -30,7 +30,7 @@ pub(super) fn retry(cx: &mut Cx<'_>, id: StepId, span: Span) {
     cx.map.steps[id.index()].doubt_retry = Some(span);
 }
 
-/// Reports lines for a doubt that cannot be: the call is made again.
+/// Reports `doubt` lines that are never taken, because the call is made again.
 pub(super) fn close(cx: &mut Cx<'_>) {
     let mut seen = BTreeSet::new();
     for (transition, spans) in cx.chart.transitions.iter().zip(&cx.map.transitions) {

@@ -6,7 +6,7 @@ use chartc_core::arena::StateId;
 use chartc_core::model::TransitionKind;
 use chartc_text::rules::ILLEGAL_STRUCTURE;
 
-/// Most copies of `each after` lines in a chart: there may be as many as states times lines.
+/// The maximum number of copies of `each after` lines in a chart. There could be as many as states times lines.
 const MOST_COPIES: usize = 200_000;
 
 /// Adds to a leaf its copies of the `each after` transitions above it, innermost state first.
@@ -20,6 +20,7 @@ pub(super) fn copy(cx: &mut Cx<'_>, leaf: StateId) {
             }
             let (mut transition, spans) = cx.nodes[state.index()].each[index].clone();
             transition.source = leaf;
+            // A leaf has no descendants to which an internal transition could lead.
             if transition.kind == TransitionKind::Internal {
                 transition.kind = TransitionKind::External;
             }
@@ -30,6 +31,7 @@ pub(super) fn copy(cx: &mut Cx<'_>, leaf: StateId) {
 }
 
 fn too_many_copies(cx: &mut Cx<'_>, state: StateId, index: usize) {
+    // Reported once, at the first copy that is too many.
     if cx.copies == MOST_COPIES + 1 {
         let span = cx.nodes[state.index()].each[index].1.whole;
         let message = format!("`each after` makes more than {MOST_COPIES} lines in this chart");

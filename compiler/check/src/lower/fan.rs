@@ -39,7 +39,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
     let whole = &cx.chart.steps[id.index()].returns;
     let one = if let Type::List(one) = whole { one.as_ref().clone() } else { whole.clone() };
     let has_none = step.items.iter().any(|item| matches!(item.node, StepItem::Lost(Lost::None)));
-    // The answer of an element is no `none`: that stands for a lost one.
+    // A `none` in the list stands for a lost element, so the answer for one element is not optional itself.
     let returns = if let (Type::Optional(inner), true) = (&one, has_none) {
         inner.as_ref().clone()
     } else {
@@ -57,7 +57,7 @@ pub(super) fn begin(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: Ste
     true
 }
 
-/// An item that belongs to an `each`.
+/// Lowers an item of a step that belongs to its `each`.
 pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
     let Some(each) = &mut cx.chart.steps[id.index()].each else {
         let finding = ILLEGAL_STRUCTURE
@@ -95,7 +95,7 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
     }
 }
 
-/// Reports what an `each` cannot have.
+/// Reports what a step with `each` cannot have.
 pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     let Some(written) = &node.each else { return };
     let step = &cx.chart.steps[id.index()];

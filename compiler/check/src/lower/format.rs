@@ -8,7 +8,7 @@ use chartc_core::model::{Type, TypeKind};
 /// Whether `spec` can show values of type `ty`.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why it cannot.
 pub(super) fn check(cx: &Cx<'_>, spec: &str, ty: &Type) -> Result<(), String> {
     if spec.is_empty() {
         return Ok(());

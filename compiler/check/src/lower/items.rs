@@ -1,4 +1,4 @@
-//! What is visible in a chart: the top level of its file and of imported files, and its own declarations.
+//! The declarations that are visible in a chart: those on the top level of its file and of imported files, and its own.
 
 use super::uses::NameKind;
 use chartc_text::load::Loaded;
@@ -7,11 +7,11 @@ use chartc_text::syntax::{self, ChartItem, Item, Noted};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// A declaration with its docs.
+/// A declaration with its doc comment.
 pub(super) struct Declared<'s, T> {
     pub(super) node: T,
     pub(super) doc: &'s str,
-    /// Whether it is declared outside of the chart, so that other charts may see it, too.
+    /// Whether the declaration is outside of the chart, so that other charts may see it, too.
     pub(super) shared: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'s> TypeItem<'s> {
     }
 }
 
-/// All that is visible in a chart, in document order; imported files come first.
+/// The declarations that are visible in a chart, in document order; imported files come first.
 #[derive(Default)]
 pub(super) struct Declarations<'s> {
     pub(super) types: Vec<Declared<'s, TypeItem<'s>>>,
@@ -56,7 +56,7 @@ pub(super) struct Declarations<'s> {
     pub(super) tool_sets: Vec<Declared<'s, &'s syntax::ToolSet>>,
     pub(super) clients: Vec<Declared<'s, &'s syntax::Client>>,
     pub(super) components: Vec<Declared<'s, &'s syntax::Component>>,
-    /// The visible charts.
+    /// The charts that are visible.
     pub(super) charts: Rc<Charts<'s>>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Sight<'s> {
     /// All but charts and tests.
     items: Vec<&'s Noted<Item>>,
     charts: Rc<Charts<'s>>,
-    /// By chart: how many of the items precede it.
+    /// The number of items before each chart.
     places: BTreeMap<*const syntax::Chart, usize>,
 }
 
@@ -92,6 +92,7 @@ impl<'s> Sight<'s> {
     pub(super) fn new(loaded: &'s Loaded, file: FileId) -> Self {
         let (mut items, mut charts) = (Vec::new(), Charts::default());
         let mut places = BTreeMap::new();
+        // The file itself comes last, so that its charts hide imported ones of the same name.
         for id in loaded.imports(file).into_iter().filter(|id| *id != file).chain([file]) {
             for noted in loaded.files.get(id.0 as usize).iter().flat_map(|f| &f.items) {
                 match &noted.node {
@@ -118,6 +119,7 @@ impl<'s> Sight<'s> {
     pub(super) fn declarations(&self, chart: Option<&'s syntax::Chart>) -> Declarations<'s> {
         let mut all = Declarations { charts: self.charts.clone(), ..Declarations::default() };
         let place = chart.and_then(|chart| self.places.get(&std::ptr::from_ref(chart)).copied());
+        // The chart's own declarations come between those before and behind it, so that ids follow document order.
         let (before, behind) = self.items.split_at(place.unwrap_or(self.items.len()));
         for noted in before {
             top_level(&mut all, noted);

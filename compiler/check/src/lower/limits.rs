@@ -1,4 +1,4 @@
-//! `limits { }` of the chart and of states.
+//! Lowers `limits { }` of the chart and of states.
 
 use super::context::Cx;
 use super::declare::count;
@@ -21,7 +21,7 @@ static KINDS: [(&str, LimitKind, Type); 5] = [
     ("turns", LimitKind::Turns, Type::Int),
 ];
 
-/// What can be limited, by name.
+/// The names of the quantities that can be limited.
 pub fn limit_names() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, ..)| *name)
 }
@@ -59,6 +59,7 @@ fn per_turn(cx: &mut Cx<'_>, state: StateId, limit: &Limit, span: Span) {
     }
     cx.map.states[state.index()].per_turn = Some(limit.bound.span);
     if let Some(bound) = count(cx, &limit.bound, "`calls`") {
+        // `calls 0 per turn` means that there is no bound.
         cx.chart.calls_per_turn =
             if bound == 0 { None } else { Some(u32::try_from(bound).unwrap_or(u32::MAX)) };
     }
@@ -95,7 +96,7 @@ fn whole_run(cx: &mut Cx<'_>, state: StateId, limit: &Limit) {
     }
 }
 
-/// The value of a bound, or an expression over params.
+/// A bound: a value, or an expression over params.
 enum LimitValue {
     Fixed(Value),
     Over(Expr),

@@ -1,7 +1,27 @@
 //! From syntax to model: resolves names and types, and reports all errors in them.
 //!
-//! In this order: what is visible in a chart ([`items`]) is declared ([`types`], [`declare`]), states and steps are numbered
-//! ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
+//! The problem: names may be used before they are declared, one error must not hide the others, and even a faulty chart must become a
+//! consistent model, as analyses and editors read it. The idea: everything gets its id before the first body that may name it is lowered.
+//! What cannot be resolved is reported, and is left out or becomes `ExprKind::Unknown`. For example:
+//!
+//! ```text
+//! chart Door {
+//!   event open
+//!   var n: Int = 0
+//!   initial closed
+//!   state closed { on open if n < 3 -> opened { n = n + 1 } }
+//!   final opened
+//! }
+//! ```
+//!
+//! 1. [`skeleton`] numbers the states in document order: the chart itself is 0, `closed` 1, `opened` 2.
+//! 2. [`data`] declares `open` and `n`, each with the id 0 of its kind.
+//! 3. [`structure`] makes the chart compound, with the initial state 1, and `opened` final.
+//! 4. [`body`] lowers the line to a transition of state 1 with the trigger `Event([0])`, a guard that compares variable 0 with 3, the
+//!    target 2, and an assignment to variable 0. Its spans go into the [`SourceMap`].
+//!
+//! In this order: the declarations that are visible in a chart ([`items`]) are lowered ([`types`], [`declare`]), states and steps are
+//! numbered ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
 //! [`transition`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
 
 mod beside;
@@ -63,7 +83,7 @@ use items::{Declarations, Sight};
 use std::collections::{BTreeMap, BTreeSet};
 use uses::Record;
 
-/// Trace records that an instance keeps if the chart has no `trace` line.
+/// The number of trace records that an instance keeps if the chart has no `trace` line.
 const HISTORY_KEPT: u32 = 100;
 
 /// One chart, resolved as far as it can be.
@@ -71,17 +91,17 @@ const HISTORY_KEPT: u32 = 100;
 pub struct Lowered {
     /// The model. Parts that could not be resolved are left out; expressions keep `ExprKind::Unknown`.
     pub chart: Chart,
-    /// The places of its parts in the source.
+    /// The source positions of the parts of the chart.
     pub map: SourceMap,
-    /// Whether every state, line and step of the source is in the model. If not, what seems to be missing from the chart may not
-    /// be missing.
+    /// Whether every state, line and step of the source is in the model. If not, what seems to be missing from the chart may have been left
+    /// out.
     pub whole: bool,
     /// The tests of the chart.
     pub tests: Vec<test::Test>,
 }
 
-/// Lowers every chart of every requested file, in order, and separately the charts of other files that these run. Puts into `uses` what
-/// the names of these files mean, in order, if somebody wants to know: only editors do, and it takes time and memory.
+/// Lowers every chart of the requested files, in order, and separately the charts of other files that these run. If `uses` is given, fills
+/// it with the meanings of the names in these files, in order; only editors need them, and they take time and memory.
 pub fn lower(
     loaded: &Loaded,
     uses: Option<&mut Vec<Use>>,
@@ -136,6 +156,7 @@ pub fn lower(
             }
         }
         if first == lowered.len() {
+            // No chart of the file lowers its declarations, so they are checked by themselves.
             let nobody = Ident::new(String::new(), Span::new(file.id, 0, 0));
             let mut cx = Cx::new(&nobody, "", record.is_kept);
             declarations(&mut cx, &seen);
@@ -151,6 +172,7 @@ pub fn lower(
     run::refuse_endless(lowered.iter().chain(&others), &mut findings);
     namesakes::refuse(&lowered, &others, &mut findings);
     posts::refuse_unheard(&lowered, &others, &mut findings);
+    // Declarations outside of charts are lowered for each chart that sees them, so their findings repeat.
     let mut known = BTreeSet::new();
     findings.retain(|d| known.insert((d.span, d.rule.code, d.message.clone())));
     diagnostics.append(&mut findings);
@@ -168,7 +190,7 @@ fn for_no_chart(scenario: &syntax::Scenario, seen: &Declarations<'_>) -> Diagnos
     unknown_name::unknown("chart", &place.node, place.span, Some(known))
 }
 
-/// Declares what is visible in a chart.
+/// Lowers the declarations that are visible in a chart.
 fn declarations<'s>(cx: &mut Cx<'s>, seen: &Declarations<'s>) {
     types::declare_all(cx, &seen.types);
     declare::functions(cx, &seen.functions);
@@ -223,7 +245,7 @@ fn one<'s>(
     Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
 }
 
-/// Writes the alternatives of each guard, for traces.
+/// Stores the alternatives of each guard as text, for traces.
 fn alternatives(cx: &mut Cx<'_>) {
     for id in (0..cx.chart.transitions.len()).map(TransitionId::at) {
         let chart = &cx.chart;
@@ -236,11 +258,12 @@ fn alternatives(cx: &mut Cx<'_>) {
     }
 }
 
-/// Variables, events, and the settings of the chart itself.
+/// Lowers variables, events, and the settings of the chart itself.
 fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     let mut defaults = None;
     let mut trace = None;
     let mut keys: BTreeMap<&str, Span> = BTreeMap::new();
+    // Collected first, so that a name that is read before its declaration is reported as such.
     for noted in &chart.items {
         if let ChartItem::Variable(variable) = &noted.node {
             cx.names.later.entry(&variable.name.node).or_insert(variable.name.span);
@@ -294,7 +317,7 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
     }
 }
 
-/// Whether it is the first of its kind; reports a second one.
+/// Whether the item is the first of its kind in the chart; reports a second one.
 fn second(cx: &mut Cx<'_>, seen: &mut Option<Span>, span: Span, what: &str) -> bool {
     if let Some(first) = *seen {
         cx.report(illegal_structure::second(&format!("{what} in one chart"), span, first));

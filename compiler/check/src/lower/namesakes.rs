@@ -1,4 +1,4 @@
-//! Charts with the same name among those that a chart runs. They are distinguished by their names.
+//! Charts with the same name among those that a chart runs. A run distinguishes them only by their names.
 
 use super::Lowered;
 use chartc_text::diagnostic::Diagnostic;
@@ -6,8 +6,7 @@ use chartc_text::rules::duplicate_name;
 use chartc_text::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reports, for each chart, the first `run` step through which it runs two charts with the same name from
-/// different files.
+/// Reports, for each chart, the first `run` step through which it runs two charts with the same name from different files.
 pub(super) fn refuse(lowered: &[Lowered], others: &[Lowered], findings: &mut Vec<Diagnostic>) {
     let all: BTreeMap<Span, &Lowered> =
         lowered.iter().chain(others).map(|one| (one.map.name, one)).collect();
@@ -35,6 +34,7 @@ fn namesakes(one: &Lowered, all: &BTreeMap<Span, &Lowered>) -> Option<Diagnostic
                 Some(first) if first.file != place.file => {
                     return Some(duplicate_name::namesakes(name, step.name, *first, place));
                 }
+                // The same chart again, or a second one in its file, which another finding reports.
                 Some(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Outcomes of steps: transitions, failures, and the `else` of a question.
+//! Lowers the outcomes of steps: transitions, failures, and the `else` of a question.
 
 use super::context::Cx;
 use super::expr::{self, Env};
@@ -44,6 +44,7 @@ pub(super) fn outcome(
         cx.dropped = true;
         return;
     };
+    // Lowered all the same, to report the errors in it.
     if is_ask && outcome.kind == OutcomeKind::Done {
         return;
     }
@@ -81,7 +82,7 @@ fn push(
     line
 }
 
-/// A trailing `-> T`.
+/// Lowers a trailing `-> T`.
 pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     let whole = cx.map.steps[id.index()].whole;
     let first = written.targets.first().map(|t| t.path.span);
@@ -112,7 +113,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
     push(cx, id, Trigger::StepDone(id), tail, spans);
 }
 
-/// The transition that is taken if a step has no usable outcome.
+/// Adds the transition that is taken if a step has no usable outcome.
 fn instead(
     cx: &mut Cx<'_>,
     id: StepId,
@@ -141,7 +142,7 @@ fn instead(
     Some(push(cx, id, Trigger::StepElse(id), tail, spans))
 }
 
-/// The number of clients to fall back to, one after the other; each is to be tried. They form no cycle.
+/// The number of clients to fall back to, each of which gets an attempt. Cycles have been removed.
 fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
     let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
     std::iter::successors(client, next).skip(1).count() as u32
@@ -154,6 +155,7 @@ pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option
     let client = cx.chart.steps[id.index()].client;
     let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
     let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
+    // The `else` says what happens without an answer, so the policy of an `ask` has only the number of retries.
     if trigger::is_ask(&cx.chart.steps[id.index()].kind) {
         cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
         return;
@@ -169,7 +171,7 @@ pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option
     cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
 }
 
-/// The `else` of an ask.
+/// Lowers the `else` of an `ask`.
 pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
     let otherwise = match &ask.otherwise {
         Some(AskElse::Stay) => Otherwise::Stay,
@@ -177,7 +179,7 @@ pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
             let state = cx.chart.steps[id.index()].state;
             instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
         }
-        // The `else` may stand in what cannot be read.
+        // The `else` may be in the part of the step that cannot be read.
         None if cx.step_nodes[id.index()].is_cut => Otherwise::Stay,
         None => {
             let step = &cx.chart.steps[id.index()];

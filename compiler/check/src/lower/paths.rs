@@ -1,4 +1,4 @@
-//! Paths of states: the first name is looked up among the children of the line's state, then of each ancestor.
+//! Paths of states. The first name is looked up among the children of the state in which the path is written, then of each ancestor.
 
 use super::context::{Cx, NodeKind};
 use super::uses::NameKind;
@@ -8,12 +8,12 @@ use chartc_text::rules::unknown_name;
 use chartc_text::span::Ident;
 use chartc_text::syntax::Path;
 
-/// The state that `path` means in a line of `from`; reports a path that leads to none.
+/// The state that `path` means where it is written in the state `from`; reports a path that leads to none.
 pub(super) fn state(cx: &mut Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
     names(cx, from, &path.names.iter().collect::<Vec<_>>())
 }
 
-/// Likewise for a list of names.
+/// Like `state`, for a list of names.
 pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<StateId> {
     match look_up(cx, from, names) {
         Ok(id) => {
@@ -21,6 +21,7 @@ pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<
             Some(id)
         }
         Err(miss) => {
+            // Editors know the names before the missing one.
             if let Some(inside) = miss.inside {
                 record(cx, &names[..miss.at], inside);
             }
@@ -30,7 +31,7 @@ pub(super) fn names(cx: &mut Cx<'_>, from: StateId, names: &[&Ident]) -> Option<
     }
 }
 
-/// Records what the names of a path mean, of which the last one is the state `last`.
+/// Records the meanings of the names of a path. The last one is the state `last`.
 fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
     let mut state = Some(last);
     for name in names.iter().rev() {
@@ -40,12 +41,12 @@ fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
     }
 }
 
-/// The state, if there is one; reports nothing.
+/// The state to which a path leads; reports nothing.
 pub(super) fn find(cx: &Cx<'_>, from: StateId, path: &Path) -> Option<StateId> {
     look_up(cx, from, &path.names.iter().collect::<Vec<_>>()).ok()
 }
 
-/// Which name is missing, and in which state if the names before it were found.
+/// The failure to find a path: the index of the missing name, and the state that the names before it mean, if there are any.
 struct Miss {
     at: usize,
     inside: Option<StateId>,
@@ -101,7 +102,7 @@ fn report(cx: &mut Cx<'_>, from: StateId, names: &[&Ident], miss: Miss) {
     cx.report(finding);
 }
 
-/// Whether it is a history pseudo-state.
+/// Whether the state is a history.
 pub(super) fn is_history(cx: &Cx<'_>, id: StateId) -> bool {
     matches!(cx.nodes[id.index()].kind, NodeKind::History(_))
 }
@@ -111,7 +112,7 @@ fn region(cx: &Cx<'_>, id: StateId) -> StateId {
     if is_history(cx, id) { cx.chart.state(id).parent.unwrap_or(id) } else { id }
 }
 
-/// Whether two states are in different regions of a parallel. A state that contains the other is not.
+/// Whether two states are in different regions of a parallel. A state and its descendant are not.
 pub(super) fn in_two_regions(cx: &Cx<'_>, a: StateId, b: StateId) -> bool {
     let (a, b) = (region(cx, a), region(cx, b));
     if cx.chart.contains(a, b) || cx.chart.contains(b, a) {

@@ -1,4 +1,4 @@
-//! Events that are sent to other charts: who receives them, and whether the receivers declare them.
+//! Events that are sent to other charts: their receivers, and whether these declare them.
 
 use super::Lowered;
 use super::context::Cx;
@@ -12,7 +12,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, CATCH_ALL};
 use std::collections::BTreeMap;
 
-/// The name for the chart that runs this one.
+/// The word for the chart that runs this one.
 const PARENT: &str = "parent";
 
 /// The receiver that `to` means, and the index of the element; reports an unknown one.
@@ -22,6 +22,7 @@ pub(super) fn addressed(
     (to, element): &(Ident, Option<syntax::Expr>),
 ) -> Option<(Receiver, Option<Box<Expr>>)> {
     let receiver = receiver(cx, to);
+    // Lowered even if the receiver is unknown, to report the errors in it.
     let index = element.as_ref().map(|index| Box::new(expr::expect(cx, env, index, &Type::Int)));
     let receiver = receiver?;
     let has_elements = match receiver {
@@ -100,6 +101,7 @@ pub(super) fn refuse_unheard(
 /// The finding for an event that the receiving chart does not declare, or declares with other data.
 fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diagnostic> {
     let events = &to.chart.events;
+    // A chart that declares the catch-all accepts any event.
     if events.iter().any(|known| known.name == CATCH_ALL) {
         return None;
     }

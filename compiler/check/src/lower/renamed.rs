@@ -1,4 +1,4 @@
-//! `renamed_from`.
+//! `renamed_from`: the earlier names of states, steps and variables, by which saved runs continue.
 
 use super::context::Cx;
 use chartc_core::arena::StateId;
@@ -7,20 +7,20 @@ use chartc_text::rules::faulty_rename;
 use chartc_text::span::{Ident, Span};
 use std::collections::BTreeMap;
 
-/// An earlier name as written.
+/// An earlier name as it is written.
 pub(super) struct Written<'s> {
     what: Renamed,
-    /// The name that it has now.
+    /// The current name.
     now: &'s str,
     old: &'s Ident,
 }
 
-/// Notes the earlier names of something that was declared.
+/// Stores the earlier names of a declaration until all names are known.
 pub(super) fn note<'s>(cx: &mut Cx<'s>, what: Renamed, now: &'s str, names: &'s [Ident]) {
     cx.renamed.extend(names.iter().map(|old| Written { what, now, old }));
 }
 
-/// Adds the earlier names to the model. Each must be free, and of one thing.
+/// Adds the earlier names to the model. Each must be free now, and be the earlier name of one thing only.
 pub(super) fn close(cx: &mut Cx<'_>) {
     let mut seen: BTreeMap<(u8, Option<StateId>, &str), Span> = BTreeMap::new();
     for Written { what, now, old } in std::mem::take(&mut cx.renamed) {

@@ -1,4 +1,4 @@
-//! `run` steps: the chart to run, its params, and charts that would run each other forever.
+//! Lowers `run` steps: the chart to run and its params. Refuses charts that would run each other forever.
 
 use super::context::Cx;
 use super::expr::{self, Env};
@@ -28,7 +28,7 @@ struct Param<'s> {
 /// Lowers a `run` step.
 pub(super) fn step(cx: &mut Cx<'_>, env: &mut Env, id: StepId, written: &syntax::Run) -> StepKind {
     let name = &written.chart;
-    // A chart of this file hides imported ones with the same name.
+    // Charts of this file come after imported ones, and hide those with the same name.
     let Some(child) = cx.charts.named(&name.node).last().copied() else {
         let known: Vec<&str> = cx.charts.names().collect();
         cx.unknown("chart", &name.node, name.span, known);
@@ -138,6 +138,7 @@ fn given(
         in_range(cx, param, &value, argument.value.span);
         lowered.push((param.name.to_owned(), value));
     }
+    // In the order of the params, whatever the order of the arguments.
     lowered.sort_by_key(|(name, _)| params.iter().position(|param| param.name == *name));
     let missing = params.iter().filter(|p| !p.has_default && !places.contains_key(p.name));
     let missing: Vec<String> = missing.map(|param| format!("`{}`", param.name)).collect();
@@ -159,7 +160,7 @@ fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     }
 }
 
-/// An imported file: its visible items, and its charts by the places of their names.
+/// An imported file: the declarations that are visible in it, and its charts by the places of their names.
 struct Others<'s> {
     sight: Sight<'s>,
     named: BTreeMap<Span, Vec<(&'s Noted<Item>, &'s syntax::Chart)>>,
@@ -217,7 +218,7 @@ pub(super) fn refuse_endless<'l>(
     lowered: impl Iterator<Item = &'l Lowered>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    // From chart to chart, with the place and the name of the step.
+    // An edge for each step leads from its chart to the chart that it runs.
     let mut edges: Vec<Edge<'_>> = Vec::new();
     for one in lowered {
         for (step, spans) in one.chart.steps.iter().zip(&one.map.steps) {
@@ -227,7 +228,8 @@ pub(super) fn refuse_endless<'l>(
             }
         }
     }
-    // A chart that no other one runs is on no cycle, and so on with the rest; likewise from the other end.
+    // No cycle contains a chart that no other one runs, so its edges are removed, and so on; then likewise from the other end. What remains
+    // lies on a cycle or leads from one cycle to another.
     let edges = peel(edges, |edge| (edge.from, edge.to));
     let edges = peel(edges, |edge| (edge.to, edge.from));
     for Edge { from, to, place, step } in edges {
@@ -235,7 +237,7 @@ pub(super) fn refuse_endless<'l>(
     }
 }
 
-/// A step by which a chart runs another.
+/// A step without `if` by which a chart runs another.
 struct Edge<'l> {
     from: Span,
     to: Span,

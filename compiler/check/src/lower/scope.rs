@@ -1,4 +1,4 @@
-//! `from … { }`: lines with the states in which they apply.
+//! Lowers `from … { }`: lines with the states in which they apply.
 
 use super::beside::{Beside, Neighbour};
 use super::context::{Cx, NodeKind};
@@ -35,6 +35,7 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
             continue;
         }
         let mut scope = scope.clone();
+        // A line of `from *` does not apply in its own targets, so that it does not restart them.
         if scope.wildcard {
             let left = draft.transition.targets.iter().map(|t| t.state);
             let left: Vec<StateId> = left.filter(|t| !paths::is_history(cx, *t)).collect();
@@ -52,7 +53,8 @@ pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
     }
 }
 
-/// Reports exceptions that all lines of a `from *` make anyway; `targets` are those of each line.
+/// Reports exceptions that a `from *` makes anyway: final children, and states that are targets of each of its lines. `targets` contains
+/// the targets by line.
 fn needless(cx: &mut Cx<'_>, source: StateId, from: &syntax::From, targets: &[Vec<StateId>]) {
     for path in &from.except {
         let Some(state) = paths::find(cx, source, path) else { continue };
@@ -79,6 +81,7 @@ fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope>
     if !wildcard && any_of.is_empty() {
         return None;
     }
+    // Nothing leads out of a final child.
     if wildcard {
         none_of.extend(finals(cx, source));
     }
@@ -98,7 +101,7 @@ fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
     found
 }
 
-/// The states of a list that can be active together with `source`; reports the others.
+/// The states of a list that can be active together with `source`, in document order; reports the others.
 fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<StateId> {
     let mut found = Vec::new();
     for path in written {

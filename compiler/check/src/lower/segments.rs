@@ -1,4 +1,4 @@
-//! The parts of dotted names.
+//! The segments of dotted names.
 
 use chartc_text::span::{Ident, Span};
 use std::collections::HashMap;

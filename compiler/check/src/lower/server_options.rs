@@ -1,4 +1,4 @@
-//! Options of the server of a client: `options { num_ctx 8192 }`.
+//! Lowers the options of a client for its server: `options { num_ctx 8192 }`.
 
 use super::context::Cx;
 use super::declare::constant;
@@ -8,7 +8,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::rules::duplicate_name;
 use chartc_text::syntax::{Entry, Expr, ExprKind, TemplatePart};
 
-/// What requests say themselves, each under one name or another, and what in a client says it.
+/// Names of options that each request sets itself. They are grouped by the help of the finding: where the chart sets the option.
 const OF_REQUESTS: [(&str, &[&str]); 4] = [
     ("`model` names the model", &["model"]),
     (
@@ -39,7 +39,7 @@ const OF_REQUESTS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// The options as a JSON object; empty if there are none.
+/// The options as the text of a JSON object; empty if there are none.
 pub(super) fn read(cx: &mut Cx<'_>, written: &Expr) -> String {
     let ExprKind::Map(entries) = &written.kind else {
         let finding = TYPE_ERROR.at(written.span, "`options` is a block of options");

@@ -77,6 +77,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
         } else if let StateItem::Step(step) = part.item
             && may_stand(cx, id, "a step", part.span)
         {
+            // If a step without a body is followed by something unreadable, its body may be in there.
             let next = cx.nodes[id.index()].items.get(index + 1);
             let is_open = step.items.is_empty() && step.then.is_none();
             let is_cut = is_open && next.is_some_and(|next| matches!(next.item, StateItem::Bad(_)));
@@ -138,6 +139,7 @@ fn add_state<'s>(
                     free.insert(id);
                 }
                 std::collections::hash_map::Entry::Occupied(first) => {
+                    // Both states stay in the model, but paths lead only to the first.
                     let first = cx.map.states[first.get().index()].name;
                     let finding = duplicate_name::twice("state", name, place.name.span, first);
                     cx.findings.push(finding);
@@ -149,6 +151,7 @@ fn add_state<'s>(
             }
         }
     };
+    // `structure` determines the kind, and `body` fills in the rest.
     cx.chart.states.push(State {
         name: name.clone(),
         path,
@@ -181,6 +184,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
     declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
     renamed::note(cx, Renamed::Step(id), name, &step.renamed);
     cx.chart.states[state.index()].steps.push(id);
+    // `step` replaces these values when it lowers the body.
     cx.chart.steps.push(Step {
         name: name.clone(),
         doc: part.doc.to_owned(),

@@ -1,4 +1,4 @@
-//! The source places of a chart's parts. They are not in the model, so that a chart and its translation to another format are
+//! The source positions of the parts of a chart. They are not in the model, so that a chart and its translation to another format are
 //! equal.
 
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
@@ -6,52 +6,53 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::{Receiver, Type};
 use chartc_text::span::{FileId, Span};
 
-/// Spans of one chart; each table runs parallel to that of the model.
+/// The spans of one chart. Each table runs parallel to a table of the model, unless it says otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct SourceMap {
     /// The file that holds the chart.
     pub file: FileId,
-    /// The chart's name.
+    /// The name of the chart.
     pub name: Span,
-    /// By state.
+    /// The spans of each state.
     pub states: Vec<StateSpans>,
-    /// By transition.
+    /// The spans of each transition.
     pub transitions: Vec<TransitionSpans>,
-    /// By step.
+    /// The spans of each step.
     pub steps: Vec<StepSpans>,
-    /// By type: its name.
+    /// The name of each type.
     pub types: Vec<Span>,
-    /// By variable: its name.
+    /// The name of each variable.
     pub variables: Vec<Span>,
-    /// By event: its name.
+    /// The name of each event.
     pub events: Vec<Span>,
-    /// By function: its name.
+    /// The name of each function.
     pub functions: Vec<Span>,
-    /// By tool: its name.
+    /// The name of each tool.
     pub tools: Vec<Span>,
-    /// By tool set: its name; `None` if a line made the set from a single tool.
+    /// The name of each tool set; `None` for a set that was made from a single tool or `any`.
     pub tool_sets: Vec<Option<Span>>,
-    /// By client: its name.
+    /// The name of each client.
     pub clients: Vec<Span>,
-    /// By client: its `timeout`, if it has one.
+    /// The `timeout` of each client that has one.
     pub client_timeouts: Vec<Option<Span>>,
-    /// By named condition: its name.
+    /// The name of each named condition.
     pub predicates: Vec<Span>,
-    /// By choice: its name.
+    /// The name of each choice.
     pub choices: Vec<Span>,
-    /// The events that are raised and sent, to the chart itself and to others, in the order lowered.
+    /// The events that are raised and sent, to the chart itself and to others, in the order in which they were lowered.
     pub posts: Vec<PostSpans>,
-    /// The assignments to variables, in the order lowered.
+    /// The assignments to variables, in the order in which they were lowered.
     pub assignments: Vec<(VarId, Span)>,
-    /// The names that lines, loops and steps bind, each with the type of its values, in the order lowered.
+    /// The names that lines, loops and steps bind, each with the type of its values, in the order in which they were lowered. Filled only
+    /// for editors.
     pub bound: Vec<(Span, Type)>,
-    /// By permission: the whole line.
+    /// The whole line of each permission.
     pub permissions: Vec<Span>,
-    /// By check: the whole line.
+    /// The whole line of each `check`.
     pub checks: Vec<Span>,
-    /// By component: its name.
+    /// The name of each component.
     pub components: Vec<Span>,
-    /// By component: each part of its text.
+    /// The parts of the text of each component.
     pub component_parts: Vec<Vec<Span>>,
 }
 
@@ -61,7 +62,7 @@ impl SourceMap {
         &self.states[id.index()]
     }
 
-    /// The spans of a line.
+    /// The spans of a transition.
     pub fn transition(&self, id: TransitionId) -> &TransitionSpans {
         &self.transitions[id.index()]
     }
@@ -72,43 +73,43 @@ impl SourceMap {
     }
 }
 
-/// Spans of a state.
+/// The spans of a state.
 #[derive(Debug, Clone, Default)]
 pub struct StateSpans {
-    /// Its name.
+    /// The name of the state.
     pub name: Span,
-    /// The whole, with its body.
+    /// The whole state, with its body.
     pub whole: Span,
-    /// Its `enter` blocks that have actions.
+    /// The `enter` blocks that have actions.
     pub entry: Vec<Span>,
-    /// Target of its `initial` line, if it has one.
+    /// The target of the `initial` line, if there is one.
     pub initial: Option<Span>,
-    /// Its limit of model calls, if it has one.
+    /// The bound of model calls, if the state has one.
     pub calls: Option<Span>,
-    /// Its limit of cost, if it has one.
+    /// The bound of cost, if the state has one.
     pub cost: Option<Span>,
-    /// Its limit of turns, if it has one.
+    /// The bound of turns, if the state has one.
     pub turns: Option<Span>,
-    /// Its limit of tokens, if it has one.
+    /// The bound of tokens, if the state has one.
     pub tokens: Option<Span>,
-    /// Its limit of time, if it has one.
+    /// The bound of time, if the state has one.
     pub time: Option<Span>,
-    /// The chart's limit of calls per turn, if it has one.
+    /// The bound of calls per turn, which only the chart itself can have.
     pub per_turn: Option<Span>,
 }
 
-/// Spans of a line.
+/// The spans of a transition.
 #[derive(Debug, Clone, Default)]
 pub struct TransitionSpans {
     /// The whole line.
     pub whole: Span,
-    /// Its first words: `on e`, `when g`, `after 5s`, `may x`; for a `from` line the `from` head is `from`.
+    /// The first words: `on e`, `when g`, `after 5s`, `may x`. For a line in a `from` block, without the head of the block.
     pub trigger: Span,
-    /// The `from …` head.
+    /// The head of the `from` block that contains the line.
     pub from: Option<Span>,
-    /// The guard's expression.
+    /// The expression of the guard.
     pub guard: Option<Span>,
-    /// Each target.
+    /// The path of each target.
     pub targets: Vec<Span>,
     /// The line directly after it in the same body, if there is one.
     pub next: Option<Follower>,
@@ -117,7 +118,7 @@ pub struct TransitionSpans {
 /// A line directly after another one in the same body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follower {
-    /// The word that it begins with.
+    /// The word with which the line begins.
     pub word: &'static str,
     /// The place of this word.
     pub span: Span,
@@ -128,41 +129,41 @@ pub struct Follower {
 /// An event that is raised or sent.
 #[derive(Debug, Clone)]
 pub struct PostSpans {
-    /// The event.
+    /// The event that is raised or sent.
     pub event: EventId,
-    /// Who gets it.
+    /// The chart that receives the event.
     pub to: Receiver,
-    /// Its name, where it is sent.
+    /// The name of the event where it is raised or sent.
     pub span: Span,
 }
 
-/// Spans of a step.
+/// The spans of a step.
 #[derive(Debug, Clone, Default)]
 pub struct StepSpans {
-    /// Its name.
+    /// The name of the step.
     pub name: Span,
     /// The whole step.
     pub whole: Span,
-    /// Its `if`.
+    /// The condition of the step.
     pub guard: Option<Span>,
-    /// Its prompt.
+    /// The prompt, or the question of a `human` step.
     pub prompt: Option<Span>,
-    /// Each part of the prompt; a placeholder with its braces.
+    /// The parts of the prompt; a placeholder includes its braces.
     pub prompt_parts: Vec<Span>,
-    /// How often it may call its tools, if it says so.
+    /// The number of tool calls that the step allows, if it is written.
     pub tool_calls: Option<Span>,
-    /// The list of its `each`.
+    /// The list of the `each`.
     pub list: Option<Span>,
-    /// How many elements it takes at most, if it says so.
+    /// The number after `up to`, if it is written.
     pub up_to: Option<Span>,
     /// The name of the chart that a `run` step runs, at its declaration.
     pub child: Option<Span>,
-    /// `doubt retry`.
+    /// The words `doubt retry`.
     pub doubt_retry: Option<Span>,
 }
 
 impl StateSpans {
-    /// Keeps where a limit is written.
+    /// Stores the span of a limit.
     pub(super) fn limit(&mut self, kind: LimitKind, span: Span) {
         let place = match kind {
             LimitKind::Calls => &mut self.calls,

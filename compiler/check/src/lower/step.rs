@@ -1,4 +1,4 @@
-//! Steps and their outcome lines.
+//! Lowers steps and their outcome lines.
 
 use super::context::Cx;
 use super::expr::{self, Env, Options};
@@ -11,7 +11,7 @@ use chartc_text::rules::unknown_name;
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, EventPattern, FailWord, Noted, StepItem};
 
-/// The return type of a step. It must be known before expressions that read its answer.
+/// Determines the type of a step's answer. It must be known before expressions that read the answer are lowered.
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
@@ -45,7 +45,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         fan::answer(&node.step.items, node.step.each.is_some(), returns);
 }
 
-/// Fills in a step that the skeleton has numbered, and adds its transitions.
+/// Lowers a step that the skeleton has numbered, and adds its transitions.
 pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let state = cx.chart.steps[id.index()].state;
@@ -53,6 +53,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     if let Some(guard) = &node.step.guard {
         let guard_expr = expr::condition(cx, &mut env, guard);
         cx.map.steps[id.index()].guard = Some(guard.span);
+        // The body runs only if the condition holds.
         env.learn(&guard_expr, true);
         cx.chart.steps[id.index()].guard = Some(guard_expr);
     }
@@ -164,7 +165,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
     }
 }
 
-/// The failure policy of a step; each part may be given separately.
+/// The failure policy of a step. Its parts may be written in several lines.
 #[derive(Default)]
 struct Policy {
     retry: Option<u32>,
@@ -208,6 +209,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
         StepItem::CutOk => cut::ok(cx, id, noted.span),
         StepItem::EndsTurn(test) => {
             let mut env = Env::at(env.state);
+            // The condition is evaluated when the step is done, so its answer exists.
             env.answer = Some(id);
             let always = Expr { kind: ExprKind::Bool(true), ty: Type::Bool };
             let test = test.as_ref().map_or(always, |test| expr::condition(cx, &mut env, test));
@@ -220,7 +222,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
     }
 }
 
-/// `tools SET calls N`.
+/// Lowers `tools SET calls N`.
 fn tools(
     cx: &mut Cx<'_>,
     id: StepId,

@@ -1,4 +1,4 @@
-//! The kind of each state, and which child each compound state enters.
+//! Determines the kind of each state, and the child that each compound state enters.
 
 use super::context::{Cx, NodeKind};
 use super::uses::NameKind;
@@ -60,7 +60,7 @@ fn in_parallel(cx: &Cx<'_>, id: StateId) -> bool {
     parent.is_some_and(|p| matches!(cx.nodes[p.index()].kind, NodeKind::Parallel))
 }
 
-/// The first child that can be active.
+/// The first child that can be active, which a history cannot.
 fn first_child(cx: &Cx<'_>, id: StateId) -> Option<StateId> {
     cx.chart.children(id).find(|child| !paths::is_history(cx, *child))
 }
@@ -117,7 +117,7 @@ fn compound(cx: &mut Cx<'_>, id: StateId, first: StateId, initial: Option<&Initi
     StateKind::Compound { initial: together(cx, all, first) }
 }
 
-/// The targets of a default, if they can be active together; else `otherwise`.
+/// The targets of a default if they can be active together, otherwise `otherwise`.
 fn together(cx: &mut Cx<'_>, all: Vec<(StateId, Span)>, otherwise: StateId) -> Vec<StateId> {
     let legal = !all.is_empty() && transition::refuse_apart(cx, &all);
     cx.dropped |= !legal;

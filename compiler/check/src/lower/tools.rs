@@ -1,4 +1,4 @@
-//! Tools and sets of tools.
+//! Declares tools and sets of tools.
 
 use super::context::{Cx, declare};
 use super::items::Declared;
@@ -120,6 +120,7 @@ pub(super) fn named(cx: &mut Cx<'_>, names: &[Ident]) -> Option<ToolSetId> {
         cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
         return None;
     }
+    // Another line may have made the set for this tool or for `any` before.
     if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
         return Some(ToolSetId::at(made));
     }
@@ -160,6 +161,7 @@ fn take_away(
     if let Some((tool, _)) = cx.names.tools.get(&name) {
         tools.remove(tool);
     }
+    // Also if it is not declared: the host may have such a tool, which `any` would include.
     minus.push(name);
 }
 

@@ -1,4 +1,4 @@
-//! Lines with a trigger, and what follows the trigger: guard, targets, actions.
+//! Lowers lines with a trigger, and what follows the trigger: guard, targets, actions.
 
 use super::beside::{Beside, idle_when};
 use super::context::{Cx, NodeKind};
@@ -43,7 +43,7 @@ pub(super) fn own(
     }
 }
 
-/// A transition that has no number yet.
+/// A transition that has no id yet.
 pub(super) struct Draft {
     pub(super) transition: Transition,
     pub(super) spans: TransitionSpans,
@@ -51,7 +51,7 @@ pub(super) struct Draft {
     pub(super) each: bool,
 }
 
-/// Numbers a transition.
+/// Adds a transition, and its option if it has one, to the model.
 pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
     let id = TransitionId::at(cx.chart.transitions.len());
     if let Some((mut choice, span)) = draft.choice {
@@ -66,7 +66,7 @@ pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
     id
 }
 
-/// Lowers a line; `None` if it cannot be kept.
+/// Lowers a line; `None` if it has an error that leaves no transition.
 pub(super) fn draft(
     cx: &mut Cx<'_>,
     source: StateId,
@@ -87,6 +87,7 @@ pub(super) fn draft(
         env.learn(test, true);
     }
     let tail = tail(cx, &mut env, &found.after_choice, source, &line.tail)?;
+    // A `when` line that does nothing would be taken again and again.
     if matches!(line.kind, syntax::LineKind::When(_))
         && tail.targets.is_empty()
         && tail.actions.is_empty()
@@ -143,6 +144,7 @@ pub(super) fn tail(
     if let Some(test) = &guard {
         env.learn(test, true);
     }
+    // The arguments of an option exist once it is chosen: targets and actions can read them, the guard cannot.
     env.hidden.clear();
     env.payload.extend(after_choice.iter().cloned());
     let targets = targets(cx, env, &written.targets);
@@ -231,8 +233,8 @@ fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &synt
     }
 }
 
-/// Whether states can be active together. Comparing neighbours in document order is enough: what lies between two targets shares
-/// their common ancestor.
+/// Whether the states can be active together; reports two that cannot. Comparing neighbours in document order is enough, because what lies
+/// between two targets shares their common ancestor.
 pub(super) fn refuse_apart(cx: &mut Cx<'_>, found: &[(StateId, Span)]) -> bool {
     let mut sorted = found.to_vec();
     sorted.sort_unstable();
@@ -248,7 +250,7 @@ pub(super) fn refuse_apart(cx: &mut Cx<'_>, found: &[(StateId, Span)]) -> bool {
     true
 }
 
-/// Internal, external or targetless, by source and targets.
+/// Determines the kind of a transition by its source and targets: internal, external or targetless.
 pub(super) fn kind(
     cx: &mut Cx<'_>,
     source: StateId,
@@ -316,7 +318,7 @@ pub(super) fn payload(
         }
         match &ty {
             Some(ty) => cx.record_binding(name, ty),
-            // Nobody knows what an unknown event carries.
+            // The fields of an unknown event are not known.
             None => cx.record_declaration(name, NameKind::Local),
         }
         bound.push(Bound::local(name, ty.unwrap_or(Type::Json)));

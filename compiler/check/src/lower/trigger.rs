@@ -1,4 +1,4 @@
-//! The trigger of a line: its first words.
+//! Lowers the trigger of a line: its first words.
 
 use super::context::Cx;
 use super::expr::{self, Bound, Env, Options};
@@ -13,23 +13,23 @@ use chartc_text::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR};
 use chartc_text::span::{Ident, Span, Spanned};
 use chartc_text::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
 
-/// A resolved trigger.
+/// The result of lowering a trigger.
 pub(super) struct ResolvedTrigger {
-    /// `None` if it could not be resolved: the line is dropped.
+    /// The trigger; `None` if it could not be resolved, so that the line is dropped.
     pub(super) trigger: Option<Trigger>,
-    /// The place of its words.
+    /// The place of the words of the trigger.
     pub(super) span: Span,
     /// The condition of a `when` line.
     pub(super) condition: Option<(Expr, Span)>,
-    /// The option of a `may` line, with the place of its name. The trigger is set when the transition is numbered.
+    /// The option of a `may` line, with the place of its name. The trigger gets its id when the transition is added.
     pub(super) choice: Option<(Choice, Span)>,
-    /// Arguments of an option, which its guard cannot read.
+    /// The arguments of an option, which its guard cannot read.
     pub(super) after_choice: Vec<Bound>,
-    /// Whether it is `each after`.
+    /// Whether the line is `each after`.
     pub(super) each: bool,
 }
 
-/// Resolves the trigger of a line and adds what it binds to `env`.
+/// Lowers the trigger of a line, and adds the names that it binds to `env`.
 pub(super) fn of(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -162,7 +162,7 @@ enum DoneSubject {
     State(chartc_core::arena::StateId),
 }
 
-/// What `done(X)` is about: a step or a state. Reports a name that is both.
+/// Resolves the name in `done(X)`, `error(X)` or `doubt(X)`: a step or a state. Reports a name that is both.
 fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<DoneSubject> {
     let path = &done.subject;
     let step = match path.names.as_slice() {
@@ -201,7 +201,7 @@ fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<Step
     }
 }
 
-/// Errors that the machine itself reports.
+/// The errors that the machine itself raises, without the word `error`.
 const ERRORS: [&str; 9] = [
     "execution",
     "livelock",
@@ -219,9 +219,10 @@ pub fn machine_errors() -> impl Iterator<Item = &'static str> {
     ERRORS.into_iter()
 }
 
-/// Soft limits.
+/// The limits that can have a soft bound.
 const WARNINGS: [&str; 5] = ["calls", "tokens", "cost", "time", "turns"];
 
+/// Resolves the pattern of an event that the machine itself raises: `error.…`, `limit.…` or `limit.warn.…`.
 fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
     let (below, known, make): (&str, &[&str], fn(String) -> Trigger) =
         if let Some(below) = text.node.strip_prefix("limit.warn") {
@@ -231,6 +232,7 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         };
     let pattern = below.strip_prefix('.').unwrap_or(if below.is_empty() { "*" } else { below });
     let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
+    // A pattern matches the errors of which it is a dotted prefix: `limit` matches `limit.calls`.
     let matches = pattern == "*"
         || known
             .iter()
@@ -275,7 +277,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
     let Some(kind) = kind else { return };
     let transition = TransitionId(0);
     found.choice = Some((Choice { name, text, transition, kind }, place));
-    // Replaced by the choice's number when the transition is numbered.
+    // A placeholder: `transition::add` replaces it when the choice gets its id.
     found.trigger = Some(Trigger::When);
 }
 
@@ -304,7 +306,7 @@ fn keeps(cx: &mut Cx<'_>, set: ToolSetId, kept: VarId, name: &Ident) -> bool {
     false
 }
 
-/// The `var` with this name, if it can keep a value of type `ty`.
+/// The `var` with this name, if it can keep a value of type `ty`; reports any other.
 pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId> {
     let Some((id, place)) = cx.names.variables.get(&name.node).copied() else {
         let known: Vec<String> = cx.names.variables.keys().cloned().collect();

@@ -1,4 +1,4 @@
-//! Declared types, and types as they are written.
+//! Declares types, and resolves types as they are written.
 
 use super::context::{Cx, declare};
 use super::cycles;
@@ -13,7 +13,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, TypeExpr};
 use std::collections::BTreeMap;
 
-/// Types of other types.
+/// The names of the types that contain values of other types.
 const CONTAINERS: [&str; 2] = ["List", "Map"];
 
 static PLAIN: [(&str, Type); 6] = [
@@ -25,7 +25,7 @@ static PLAIN: [(&str, Type); 6] = [
     ("Json", Type::Json),
 ];
 
-/// The types of the language, by name.
+/// The names of the types of the language.
 pub fn language_types<'n>() -> impl Iterator<Item = &'n str> {
     PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS)
 }
@@ -54,6 +54,7 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
             cx.chart.types.push(TypeDef {
                 name: name.node.clone(),
                 doc: item.doc.to_owned(),
+                // A placeholder until all names are declared.
                 kind: TypeKind::Enum(Vec::new()),
             });
         }
@@ -75,8 +76,8 @@ pub(super) fn declare_all<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s
     }
 }
 
-/// The types of which each value of this type contains one. A record that contains itself, other than in a list or a map, has no
-/// values.
+/// The indices of the types of which each value of this type contains a value. A record that contains itself, other than in a list or a
+/// map, has no values.
 fn held(ty: &TypeDef) -> Vec<usize> {
     let fields = if let TypeKind::Record(fields) = &ty.kind { &fields[..] } else { &[] };
     let named = fields.iter().filter_map(|field| {
@@ -130,7 +131,7 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
     }
 }
 
-/// `T?`. A Json value may be none anyway, and nothing is optional twice.
+/// The type `T?`. A Json value may be none anyway, and no type is optional twice.
 pub(super) fn optional(ty: Type) -> Type {
     match ty {
         Type::Json | Type::Optional(_) => ty,

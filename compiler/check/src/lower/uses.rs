@@ -1,4 +1,4 @@
-//! What each name means, recorded while names are resolved.
+//! Records the meaning of each name while names are resolved, for editors.
 
 use super::Lowered;
 use super::context::{Cx, NodeKind};
@@ -20,14 +20,13 @@ pub struct Use {
     pub at: Span,
     /// The name at its declaration; the start of a file for an `import`.
     pub declared: Span,
-    /// What has the name.
+    /// The kind of thing that has the name.
     pub kind: NameKind,
-    /// Whether the text at `at` is the name, with or without back-quotes. It is not where a front end makes a name, and where the text
-    /// has escapes.
+    /// Whether the text at `at` is the name, with or without backticks. It is not if a front end made the name, or if the text has escapes.
     pub is_written: bool,
 }
 
-/// What a name stands for.
+/// The kinds of things that have names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameKind {
     /// A file that is imported.
@@ -71,7 +70,7 @@ pub enum NameKind {
 }
 
 impl<'s> Cx<'s> {
-    /// Records what a name means.
+    /// Records the meaning of a name.
     pub(super) fn record_use(&mut self, at: Span, declared: Span, kind: NameKind) {
         if self.records {
             self.uses.push(used(at, declared, kind));
@@ -120,6 +119,7 @@ impl<'s> Cx<'s> {
 
     /// Records the name of an event, or of a group of events.
     pub(super) fn record_event_use(&mut self, names: &[Ident]) {
+        // If nothing is recorded, there are no segments, and nothing is found.
         let means = self.names.event_segments.find(names);
         self.segments(names, &means, NameKind::Event);
     }
@@ -169,7 +169,7 @@ impl<'s> Cx<'s> {
         }
     }
 
-    /// Records a value that a final state may end with.
+    /// Records the name of a value with which a final state may end.
     pub(super) fn record_result_use(&mut self, name: &Ident) {
         if !self.records {
             return;
@@ -193,62 +193,60 @@ impl<'s> Cx<'s> {
     }
 }
 
-/// A use before it is known whether it is written.
+/// A use for which it is not yet known whether the name is written.
 const fn used(at: Span, declared: Span, kind: NameKind) -> Use {
     Use { at, declared, kind, is_written: false }
 }
 
-/// A number by which two names are compared (FNV-1a).
+/// A hash by which two names are compared (FNV-1a).
 fn print(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |print, byte| {
         (print ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// A declared name: where, of what, and its number.
+/// A declared name: its place, its kind and its hash.
 pub(super) type Print = (Span, NameKind, u64);
 
-/// What is recorded of charts that are lowered one after the other.
+/// The records of charts that are lowered one after the other.
 #[derive(Default)]
 pub(super) struct Record<'s> {
     /// Whether anything is recorded.
     pub(super) is_kept: bool,
-    /// The uses so far.
     pub(super) uses: Vec<Use>,
-    /// The declared names.
+    /// The names that were declared so far.
     pub(super) prints: Vec<Print>,
     /// Names in tests that mean something in a chart that the tested one runs.
     pub(super) inner: Vec<Inner<'s>>,
-    /// The events of each chart, by the place of its name.
+    /// The names of the events of each chart, by the place of the chart's name.
     pub(super) events: BTreeMap<Span, Vec<&'s Path>>,
 }
 
-/// `a/b/s` in a test, with the option that is answered there.
+/// A path such as `a/b/s` in a test to a step of a chart that the tested one runs, with the option that is answered there.
 pub(super) struct Inner<'s> {
     /// The place of the tested chart's name.
     pub(super) chart: Span,
-    /// The `run` step of the tested chart.
+    /// The `run` step of the tested chart with which the path begins.
     pub(super) step: StepId,
-    /// The names behind it.
+    /// The names behind the first one.
     pub(super) names: Vec<&'s Ident>,
-    /// The option.
+    /// The option with which the test answers the step.
     pub(super) choice: Option<&'s Path>,
 }
 
 impl Record<'_> {
-    /// An empty one.
     pub(super) fn new(is_kept: bool) -> Self {
         Self { is_kept, ..Self::default() }
     }
 
-    /// Records what a name outside of charts means.
+    /// Records the meaning of a name outside of charts.
     pub(super) fn means(&mut self, at: Span, declared: Span, kind: NameKind) {
         if self.is_kept {
             self.uses.push(used(at, declared, kind));
         }
     }
 
-    /// Adds what joins several charts and files, and gives all uses, in order and each once.
+    /// Adds the uses that connect several charts and files, and returns all uses, sorted and without duplicates.
     pub(super) fn close(mut self, loaded: &Loaded, all: &[&Lowered]) -> Vec<Use> {
         let by_name: BTreeMap<Span, &Lowered> =
             all.iter().map(|one| (one.map.name, *one)).collect();
@@ -273,9 +271,9 @@ impl Record<'_> {
         self.uses
     }
 
-    /// Compares what is written with the declared names.
+    /// Determines for each use whether its text is the declared name.
     fn compare(&mut self, sources: &Sources) {
-        // By declaration: the number of its name; `None` if a front end gives one place to several.
+        // The hash of the name, by declaration; `None` if a front end gives one place to several names.
         let mut names: HashMap<(Span, NameKind), Option<u64>> = HashMap::new();
         for (declared, kind, print) in &self.prints {
             let known = names.entry((*declared, *kind)).or_insert(Some(*print));
@@ -311,7 +309,7 @@ impl Record<'_> {
         }
     }
 
-    /// Follows the `run` steps to what a test means.
+    /// Records the names of a path in a test by following the `run` steps.
     fn within(&mut self, inner: &Inner<'_>, by_name: &BTreeMap<Span, &Lowered>) {
         let mut chart = by_name.get(&inner.chart).copied();
         let mut step = inner.step;
@@ -334,7 +332,7 @@ impl Record<'_> {
         }
     }
 
-    /// Events pass from chart to chart by name, so that those of one name are one event.
+    /// Records that events of the same name are one event in charts that pass them to each other.
     fn passed(&mut self, one: &Lowered, by_name: &BTreeMap<Span, &Lowered>) {
         let posts = |one: &Lowered| one.map.posts.iter().any(|post| post.to != Receiver::Own);
         let sends = posts(one);

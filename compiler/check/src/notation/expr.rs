@@ -7,7 +7,7 @@ use chartc_core::model::{
     BinaryOp, Binding, Chart, Expr, ExprKind, Local, Observable, Since, StreakOf, UnaryOp,
 };
 
-/// Expressions nested deeper than this are cut off with `…`.
+/// The nesting depth from which on an expression is printed as `…`; bounds the recursion.
 const DEPTH: u32 = 150;
 
 /// Prints an expression as an author would write it.
@@ -15,18 +15,19 @@ pub fn expression(chart: &Chart, expr: &Expr) -> String {
     expression_in(chart, expr, &[])
 }
 
-/// Like [`expression`], with names for the fields of the payload.
+/// Like [`expression`], with names for the fields of the event, answer or option that triggers the transition.
 pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
     Printer::new(chart, payload).whole(expr)
 }
 
-/// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: the largest unit that divides them, but hours up to three days.
+/// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: in the largest unit that divides them, but in days only from three days on.
 pub fn duration(milliseconds: u64) -> String {
     let day = 86_400_000;
     let units = [(day, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let unit = units.iter().find(|(size, _)| {
         milliseconds > 0
             && milliseconds.is_multiple_of(*size)
+            // `24h` and `48h` are more usual than `1d` and `2d`.
             && (*size != day || milliseconds >= 3 * day)
     });
     match unit {
@@ -35,7 +36,7 @@ pub fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// The names with which an expression is printed.
+/// The chart and the names in scope with which an expression is printed.
 #[derive(Clone, Copy)]
 pub(super) struct Printer<'c> {
     pub(super) chart: &'c Chart,
@@ -54,7 +55,7 @@ impl<'c> Printer<'c> {
         Self { chart, payload, local: None }
     }
 
-    /// Adds a bound variable.
+    /// Links a variable to those in scope; [`Printer::inside`] brings the result into scope.
     pub(super) fn bind(self, local: &'c Local) -> BoundVariable<'c> {
         BoundVariable { local, outer: self.local }
     }
@@ -66,7 +67,7 @@ impl<'c> Printer<'c> {
 }
 
 impl Printer<'_> {
-    /// Prints an expression by itself.
+    /// Prints an expression that needs no parentheses around it.
     pub(super) fn whole(&self, expr: &Expr) -> String {
         self.at(expr, Binding::If, 0)
     }
@@ -76,6 +77,7 @@ impl Printer<'_> {
         self.list(exprs, 0)
     }
 
+    /// Prints an operand, in parentheses if it binds less tightly than `least`.
     fn at(&self, expr: &Expr, least: Binding, depth: u32) -> String {
         if depth > DEPTH {
             return "…".to_string();
@@ -88,12 +90,14 @@ impl Printer<'_> {
         exprs.iter().map(|e| self.at(e, Binding::If, depth)).collect::<Vec<_>>().join(", ")
     }
 
+    /// Prints an expression without parentheses, and returns how tightly it binds.
     fn open(&self, expr: &Expr, depth: u32) -> (String, Binding) {
         let whole = |text: String| (text, Binding::Whole);
         let chart = self.chart;
         match &expr.kind {
             ExprKind::None => whole("none".to_string()),
             ExprKind::Bool(b) => whole(b.to_string()),
+            // A negative literal binds like a negation: `(-2) ** 2`, not `-2 ** 2`.
             ExprKind::Int(i) => (i.to_string(), sign(*i < 0)),
             ExprKind::Float(x) => (format!("{x:?}"), sign(x.is_sign_negative())),
             ExprKind::Text(text) => whole(quoted(text, *self)),
@@ -204,7 +208,7 @@ impl Printer<'_> {
         (format!("{left} {} {right}", op.word()), op.binding())
     }
 
-    /// The name of a variable of a comprehension or loop; a unique one if nothing here binds it.
+    /// The name of a variable of a comprehension or loop; an unused name such as `x` if the fragment does not contain its binder.
     pub(super) fn local(&self, local: LocalId) -> String {
         let mut at = self.local;
         while let Some(bound) = at {
@@ -226,6 +230,7 @@ impl Printer<'_> {
                 || chart.predicates.iter().any(|p| p.name == name)
                 || chart.steps.iter().any(|s| s.name == name)
         };
+        // With a name of the chart, the fragment would mean something else.
         while is_taken(&made) {
             made.push('_');
         }
@@ -260,10 +265,10 @@ impl Printer<'_> {
         }
     }
 
-    /// An argument of the tools of a set, as `search.query`.
+    /// Prints an argument of the tools of a set, such as `search.query`.
     fn passed(&self, set: ToolSetId, argument: &str) -> String {
         let set = &self.chart.tool_sets[set.index()].name;
-        // Keeps the dots in the name of a tool.
+        // The dots of a tool's name must stay outside of backticks.
         let set: Vec<String> = set.split('.').map(name).collect();
         format!("{}.{}", set.join("."), name(argument))
     }

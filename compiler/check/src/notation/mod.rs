@@ -1,7 +1,17 @@
 //! Prints the expressions and actions of the model as `.chart` text, for diagrams, messages and comments.
 //!
-//! Variables of comprehensions and loops keep the names in the source. In a fragment without their binder, they are called `x`, `y`, `z`,
-//! `x3`, …
+//! The problem: the model has no text. Names are ids, and precedence is in the shape of the tree. The idea: each operand is printed with
+//! the precedence that its place requires, and gets parentheses only if it binds less tightly. For example, `(n + 1) * 2` with the variable
+//! `n`:
+//!
+//! ```text
+//! Binary(Multiply, …, …)      both operands must bind at least as tightly as a product
+//!   Binary(Add, n, 1)         a sum binds less tightly: `(n + 1)`
+//!   Int(2)                    a literal binds most tightly: `2`
+//! ```
+//!
+//! Variables of comprehensions and loops keep the names in the source. A fragment without the loop that binds them gets the names `x`, `y`,
+//! `z`, `x3`, …
 
 mod expr;
 
@@ -22,7 +32,7 @@ pub fn payload(transition: &Transition) -> Payload<'_> {
     transition.bound.iter().map(String::as_str).collect()
 }
 
-/// Prints a name, in backticks if it would not be read as one.
+/// Prints a name, in backticks if it is reserved or not a plain ASCII identifier.
 pub fn name(name: &str) -> String {
     let mut chars = name.chars();
     let head = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
@@ -49,12 +59,12 @@ pub fn event_pattern(chart: &Chart, events: &[EventId]) -> String {
     first[..shared].join(".")
 }
 
-/// The name of a step.
+/// The name of a step as declared, without backticks.
 pub fn step_name(chart: &Chart, step: StepId) -> &str {
     &chart.steps[step.index()].name
 }
 
-/// Prints a string with its quotes; placeholders as written.
+/// Prints a string in quotes, with `{name:spec}` for placeholders and `\n` for line breaks.
 pub fn template(chart: &Chart, template: &Template, payload: &[&str]) -> String {
     quoted(template, Printer::new(chart, payload))
 }
@@ -63,7 +73,7 @@ fn quoted(template: &Template, names: Printer<'_>) -> String {
     format!("\"{}\"", text_in(template, names).replace('\n', "\\n"))
 }
 
-/// Prints a string without quotes, with `{name:spec}` for placeholders.
+/// Prints a string without quotes, with `{name:spec}` for placeholders and its line breaks kept.
 pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
     text_in(template, Printer::new(chart, payload))
 }
@@ -75,6 +85,7 @@ fn text_in(template: &Template, names: Printer<'_>) -> String {
             TemplatePart::Text(text) => {
                 for c in text.chars() {
                     match c {
+                        // A brace in a text is doubled, because a single one begins a placeholder.
                         '{' => out.push_str("{{"),
                         '}' => out.push_str("}}"),
                         '"' => out.push_str("\\\""),
@@ -99,12 +110,12 @@ fn text_in(template: &Template, names: Printer<'_>) -> String {
     out
 }
 
-/// Prints actions on one line, separated by two blanks.
+/// Prints actions on one line, separated by two spaces.
 pub fn actions(chart: &Chart, actions: &[Action], payload: &[&str]) -> String {
     joined(chart, actions, payload, "  ")
 }
 
-/// Prints actions separated by `between`, also in branches and loops.
+/// Prints actions separated by `between`, which also separates the actions in branches and loops.
 pub fn joined(chart: &Chart, actions: &[Action], payload: &[&str], between: &str) -> String {
     row(actions, Printer::new(chart, payload), between)
 }
@@ -137,6 +148,7 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
             let mut out = format!("if {} {}", names.whole(condition), block(then));
             match &otherwise[..] {
                 [] => {}
+                // `else if` instead of a block with a nested `if`, as in the source.
                 [next @ Action::If(..)] => {
                     out.push_str(&format!(" else {}", self::action(next, names, between)));
                 }
@@ -145,6 +157,7 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
             out
         }
         Action::For(local, source, body) => {
+            // The list is evaluated outside of the loop, so it is printed before the variable is bound.
             let source = names.whole(source);
             let bound = names.bind(local);
             let names = names.inside(&bound);
@@ -183,6 +196,7 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
             out
         }
         Action::Cancel(id) => format!("cancel {}", name(&chart.send_ids[id.index()])),
+        // The values of a final state are assignments to its parameters in the source.
         Action::Result(state, values) => {
             let StateKind::Final { params, .. } = &chart.state(*state).kind else {
                 return String::new();
@@ -196,7 +210,7 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
     }
 }
 
-/// The event name for an error or limit of the engine: `error.execution`, `limit.calls`.
+/// The event name for the pattern of an error or limit: `execution` → `error.execution`, `limit.calls` → `limit.calls`.
 pub fn machine_event(pattern: &str) -> String {
     let is_limit = pattern.split('.').next() == Some("limit");
     if is_limit { pattern.to_owned() } else { format!("error.{pattern}") }

@@ -1,4 +1,4 @@
-//! The assignments that may be made while a question waits.
+//! The changes of variables that may happen while a question waits.
 
 use super::effects::entered;
 use super::window::{Wait, Window, mentions};
@@ -11,12 +11,12 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changes a variable.
+/// The cause of a change of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     /// A transition, or a block that runs with it.
     Transition(TransitionId),
-    /// The answer of a step, or its statements.
+    /// A step, by its answer or its statements.
     Step(StepId),
     /// The host, before a turn or an event.
     Host,
@@ -24,27 +24,27 @@ pub(super) enum By {
     Turn,
 }
 
-/// A variable that may change.
+/// A possible change of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct VariableChange<'c> {
     pub(super) variable: VarId,
     pub(super) by: By,
-    /// Conditions that hold then.
+    /// The conditions under which the change happens.
     pub(super) guards: Vec<&'c Expr>,
 }
 
-/// What sets a variable.
+/// An assignment to a variable.
 struct Writer<'c> {
     change: VariableChange<'c>,
-    /// Everything that decides about the value, if the same is set in each turn: then the value changes only with one of these.
+    /// All expressions that determine the value, if the assignment is repeated in each turn: then the value changes only with one of them.
     sources: Option<Vec<&'c Expr>>,
 }
 
-/// What sets the variables of a chart.
+/// The assignments of a chart by variable.
 pub(super) struct Writers<'c>(BTreeMap<VarId, Vec<Writer<'c>>>);
 
 impl<'c> Writers<'c> {
-    /// Collects them in one pass over the chart.
+    /// Collects the assignments in one pass over the chart.
     pub(super) fn from_chart(chart: &'c Chart) -> Self {
         let mut found = Self(BTreeMap::new());
         let exits: Vec<StateId> =
@@ -89,13 +89,13 @@ impl<'c> Writers<'c> {
         actions: &'c [Action],
         repeats: bool,
     ) {
-        // A `when` line is taken again only if its condition changes.
+        // A `when` transition is taken again only if its guard changes.
         let is_when =
             matches!(by, By::Transition(id) if chart.transition(id).trigger == Trigger::When);
         let mut set: BTreeSet<VarId> = BTreeSet::new();
         assignments(actions, &mut guard.to_vec(), &mut Vec::new(), &mut |made| {
             let is_first = set.insert(made.variable);
-            // Such a value is another one each time.
+            // A value that is computed from the variable itself differs each time.
             let grows = !is_when && is_first && mentions(chart, made.value, made.variable);
             let sources = if is_when { made.guards.to_vec() } else { made.sources() };
             let change =
@@ -105,11 +105,12 @@ impl<'c> Writers<'c> {
     }
 }
 
-/// Finds what changes variables within a window.
+/// Finds the changes of variables within a window.
 pub(super) struct ChangeSearch<'w, 'c> {
     window: &'w Window<'c>,
     writers: &'w Writers<'c>,
-    /// Whether a variable changes, as far as it is known. One that depends on itself does not.
+    /// The results so far: whether a variable changes. A variable that is being examined is `false`, so that depending on itself is no
+    /// change.
     known: BTreeMap<VarId, bool>,
 }
 
@@ -118,7 +119,7 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
         Self { window, writers, known: BTreeMap::new() }
     }
 
-    /// Everything that may change a variable while the step waits.
+    /// All changes of a variable that may happen while the step waits.
     pub(super) fn of(&mut self, variable: VarId) -> Vec<VariableChange<'c>> {
         let mut found: Vec<VariableChange<'c>> = Vec::new();
         found.extend(self.by_itself(variable));
@@ -131,7 +132,7 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
                 By::Step(id) => id < self.window.step,
                 By::Transition(_) | By::Host | By::Turn => true,
             };
-            // What repeats has been set before the question was asked, unless it comes later in the walk.
+            // A repeated assignment was also made before the question was asked, unless its step comes later in the walk.
             let sources = writer.sources.as_ref().filter(|_| before);
             if sources.is_none_or(|all| all.iter().any(|e| self.varies(e))) {
                 found.push(writer.change.clone());
@@ -140,7 +141,7 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
         found
     }
 
-    /// An input changes with the host, and a variable that is reset with each turn.
+    /// The change of a variable without an assignment: the host sets an input, and the beginning of a turn resets a per-turn variable.
     fn by_itself(&self, variable: VarId) -> Option<VariableChange<'c>> {
         let by = match self.window.chart.variables[variable.index()].kind {
             VariableKind::Input => By::Host,
@@ -211,13 +212,13 @@ struct Made<'m, 'c> {
 }
 
 impl<'c> Made<'_, 'c> {
-    /// Everything that decides about the value.
+    /// All expressions that determine the value.
     fn sources(&self) -> Vec<&'c Expr> {
         [self.guards, self.lists, &[self.value]].concat()
     }
 }
 
-/// Calls `visit` with every assignment.
+/// Calls `visit` with every assignment of a block.
 fn assignments<'c>(
     actions: &'c [Action],
     guards: &mut Vec<&'c Expr>,
@@ -233,6 +234,7 @@ fn assignments<'c>(
                 guards.push(condition);
                 assignments(then, guards, lists, visit);
                 guards.pop();
+                // In the `else` branch the condition does not hold, but it still determines the value.
                 lists.push(condition);
                 assignments(otherwise, guards, lists, visit);
                 lists.pop();

@@ -1,4 +1,4 @@
-//! What an answer leads to that reads what the question showed.
+//! Finds the reads of shown variables that follow from an answer.
 
 use super::window::{Window, mentions};
 use crate::facts::Facts;
@@ -10,37 +10,36 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeSet, VecDeque};
 
-/// The greatest number of transitions that are followed after an answer.
+/// The maximum number of transitions in a chain that is followed after an answer.
 const LONGEST: usize = 8;
-/// The greatest number of transitions that are followed for one answer.
+/// The maximum number of transitions that are followed for one answer.
 const MOST: usize = 200;
 
-/// Where an effect reads a variable.
+/// The place where an effect reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadPlace {
     /// The targets or the actions of a transition.
     Transition(TransitionId),
     /// A block of a state.
     State(StateId),
-    /// A step.
     Step(StepId),
 }
 
-/// A variable that an effect reads.
+/// A read of a variable by something that follows from the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) variable: VarId,
     pub(super) spot: ReadPlace,
 }
 
-/// A transition that follows from the answer, with the variables that still hold what they held then.
+/// A transition that follows from the answer, with the variables that still have the values that the question showed.
 struct Next {
     transition: TransitionId,
     kept: BTreeSet<VarId>,
     length: usize,
 }
 
-/// Follows what happens after the answer of a step, without the host.
+/// Follows what happens after the answer of a step, as far as it does not need the host.
 pub(super) struct EffectSearch<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
@@ -51,7 +50,7 @@ pub(super) struct EffectSearch<'c> {
 }
 
 impl<'c> EffectSearch<'c> {
-    /// Every effect of the answer that reads one of the variables, the nearest first.
+    /// The reads of the given variables that follow from the answer, the nearest first.
     pub(super) fn run(
         chart: &'c Chart,
         facts: &'c Facts,
@@ -99,7 +98,7 @@ impl<'c> EffectSearch<'c> {
         }
     }
 
-    /// What a transition does, and what it leads to.
+    /// Notes what a transition reads, and queues what it leads to.
     fn transition(&mut self, next: &Next) {
         let chart = self.chart;
         let transition = chart.transition(next.transition);
@@ -130,7 +129,7 @@ impl<'c> EffectSearch<'c> {
         }
     }
 
-    /// The lines for events that the transition raises.
+    /// Queues the transitions for the events that a transition raises.
     fn raised(&mut self, next: &Next, entered: &BTreeSet<StateId>, kept: &BTreeSet<VarId>) {
         let chart = self.chart;
         let mut events: BTreeSet<EventId> = BTreeSet::new();
@@ -158,7 +157,7 @@ impl<'c> EffectSearch<'c> {
         }
     }
 
-    /// What a step does without the host, and what its outcomes lead to.
+    /// Notes what a step reads without the host, and queues the transitions for its outcomes.
     fn step(&mut self, id: StepId, kept: &mut BTreeSet<VarId>, length: usize) {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
@@ -175,7 +174,7 @@ impl<'c> EffectSearch<'c> {
                     .for_each(|e| self.note(e, kept, spot));
             }
             StepKind::Code(actions) => self.block(actions, kept, spot),
-            // A person is shown the value of now.
+            // A person sees the current values, so the variables are up to date again.
             StepKind::Human(text) => {
                 let mut shown = BTreeSet::new();
                 text.holes().for_each(|e| {
@@ -185,6 +184,7 @@ impl<'c> EffectSearch<'c> {
             }
             StepKind::Llm | StepKind::Ask { .. } => {}
         }
+        // The answer of a later question is examined as an answer of its own.
         let goes_on = match step.kind {
             StepKind::Human(_) | StepKind::Ask { .. } => false,
             StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => {
@@ -201,7 +201,7 @@ impl<'c> EffectSearch<'c> {
         *kept = after;
     }
 
-    /// What a block does with the variables. What it sets is no longer what it was.
+    /// Notes what a block reads. A variable that it sets does not have the value that the question showed any more.
     fn block(&mut self, actions: &'c [Action], kept: &mut BTreeSet<VarId>, spot: ReadPlace) {
         let chart = self.chart;
         for action in actions {
@@ -215,6 +215,7 @@ impl<'c> EffectSearch<'c> {
                     }
                 }
                 Action::Assign(variable, value) => {
+                    // An update, such as `n = n + 1`, is meant to use the current value.
                     let mut others = kept.clone();
                     others.remove(variable);
                     self.note(value, &others, spot);
@@ -247,7 +248,7 @@ impl<'c> EffectSearch<'c> {
     }
 }
 
-/// Removes the variables that a condition compares with something else: then they are what the author expects.
+/// Removes the variables that a condition compares for equality: behind it, they have the value that the author expects.
 fn confirm(chart: &Chart, condition: &Expr, kept: &mut BTreeSet<VarId>) {
     if let ExprKind::Predicate(id) = condition.kind {
         confirm(chart, &chart.predicates[id.index()].expr, kept);
@@ -272,7 +273,7 @@ fn mentions_answer(chart: &Chart, expr: &Expr, step: StepId) -> bool {
     found
 }
 
-/// The states that a transition enters, the outer ones first. Histories count with their defaults.
+/// The states that a transition enters, outer ones first. A history counts as entering its default.
 pub(super) fn entered(chart: &Chart, transition: &Transition) -> BTreeSet<StateId> {
     let mut found = BTreeSet::new();
     let Some(top) = domain(chart, transition) else { return found };

@@ -1,4 +1,4 @@
-//! What may change while a question waits for its answer.
+//! The window in which a question waits: the leaves where it may wait, and what may be executed meanwhile.
 
 use super::changes::{By, VariableChange};
 use crate::facts::Facts;
@@ -11,7 +11,7 @@ use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, ExprKind, StateKind, StepKind, Transition, Trigger};
 use std::collections::BTreeSet;
 
-/// How a step waits.
+/// The kind of wait of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     /// For a person, or for the next turn: events come, and turns begin.
@@ -20,7 +20,7 @@ pub(super) enum Wait {
     Call,
 }
 
-/// The time in which a step waits.
+/// The window in which a step waits.
 pub(super) struct Window<'c> {
     pub(super) chart: &'c Chart,
     facts: &'c Facts,
@@ -28,15 +28,15 @@ pub(super) struct Window<'c> {
     pub(super) wait: Wait,
     /// The step is canceled when this state is exited.
     home: StateId,
-    /// The leaves inside, in which the step may wait.
+    /// The leaves below `home` in which the step may wait.
     inside: BTreeSet<StateId>,
-    /// The leaves of other regions.
+    /// The leaves of other regions, which may be active meanwhile.
     beside: BTreeSet<StateId>,
 }
 
-/// The greatest number of leaves, times lines, that are followed one by one.
+/// The maximum of leaves times transitions for which `inside` is determined exactly; beyond it, all leaves below `home` count.
 const MOST: usize = 100_000;
-/// The greatest number of leaves in which one line is examined.
+/// The maximum number of leaves in which one transition is examined.
 const SOME: usize = 64;
 
 impl<'c> Window<'c> {
@@ -57,7 +57,7 @@ impl<'c> Window<'c> {
         window
     }
 
-    /// The leaves in which the step may start, and those to which lines lead from there while it waits.
+    /// Fills `inside` with the leaves in which the step may start, and those to which transitions lead while it waits.
     fn fill(&mut self) {
         let Self { chart, facts, home, .. } = *self;
         let place = facts.scopes.step(self.step);
@@ -78,7 +78,7 @@ impl<'c> Window<'c> {
                     continue;
                 }
                 for target in &transition.targets {
-                    // A history may restore whatever is beside it.
+                    // A history may restore any leaf below its parent.
                     let parent = chart.state(target.state).parent;
                     let parent = parent.filter(|_| is_history(chart, target.state));
                     open.extend(self.with_regions(parent.unwrap_or(target.state)));
@@ -87,7 +87,7 @@ impl<'c> Window<'c> {
         }
     }
 
-    /// The leaves that may be active when a state is entered, with those of other regions.
+    /// The leaves that may be active when a state is entered, including those of the other regions around it.
     fn with_regions(&self, state: StateId) -> impl Iterator<Item = StateId> + use<> {
         let Self { chart, facts, home, .. } = *self;
         let around = chart.ancestors(state).take_while(|s| chart.contains(home, *s));
@@ -96,7 +96,7 @@ impl<'c> Window<'c> {
         leaves_below(chart, facts, into).into_iter()
     }
 
-    /// The lines that may be taken in a leaf, in the order in which they are tried.
+    /// The transitions that may be taken in a leaf, in the order in which they are tried.
     fn transitions(&self, leaf: StateId) -> impl Iterator<Item = TransitionId> + use<'c> {
         let Self { chart, facts, .. } = *self;
         let transitions =
@@ -106,7 +106,7 @@ impl<'c> Window<'c> {
         })
     }
 
-    /// Whether a transition withdraws the question. The options of an `ask` are those of its leaf.
+    /// Whether a transition withdraws the question. Leaving its leaf withdraws an `ask`, because its options are those of the leaf.
     fn exits(&self, transition: &Transition) -> bool {
         let Self { chart, home, .. } = *self;
         let is_ask = matches!(chart.steps[self.step.index()].kind, StepKind::Ask { .. });
@@ -116,7 +116,7 @@ impl<'c> Window<'c> {
         })
     }
 
-    /// Those of the leaves that a place covers.
+    /// The leaves among `leaves` that a scope covers.
     fn leaves_of<'w>(
         &'w self,
         place: &'w ScopeCondition,
@@ -154,7 +154,7 @@ impl<'c> Window<'c> {
                         transition.trigger == Trigger::StepDone(id) && transition.guard.is_none();
                     is_sure && self.exits(transition)
                 };
-                // The walk of a turn waits for a model; those of other regions go on.
+                // The walk of a turn waits for a model, so no other step of its region runs meanwhile; the walks of other regions go on.
                 let others = self.leaves_of(place, &self.beside).next().is_some();
                 let acts = others || self.wait == Wait::Turns && self.is_with(id);
                 id != self.step && acts && !self.chart.steps[id.index()].outcomes.iter().any(leaves)
@@ -173,7 +173,7 @@ impl<'c> Window<'c> {
         self.leaves_of(self.facts.scopes.step(id), &self.inside).next().is_some()
     }
 
-    /// Whether a change may happen without the question being asked again: in one of these leaves if the conditions hold there.
+    /// Whether a change may happen in some leaf where its conditions may hold, without the question being asked again.
     pub(super) fn may_happen(
         &self,
         change: &VariableChange<'_>,
@@ -188,7 +188,7 @@ impl<'c> Window<'c> {
         })
     }
 
-    /// Whether other lines take all events of the transition before it.
+    /// Whether earlier transitions take all events of the transition.
     fn is_hidden(&self, leaf: StateId, id: TransitionId) -> bool {
         let transition = self.chart.transition(id);
         let Trigger::Event(events) = &transition.trigger else { return false };
@@ -227,7 +227,7 @@ impl<'c> Window<'c> {
         !self.inside.is_empty() && self.inside.len() <= SOME && self.inside.iter().all(first)
     }
 
-    /// Whether a `when` line that reads the variable withdraws the question.
+    /// Whether a `when` transition that reads the variable withdraws the question.
     pub(super) fn is_watched(&self, variable: VarId) -> bool {
         let chart = self.chart;
         chart.transitions.iter().enumerate().any(|(i, transition)| {
@@ -241,13 +241,13 @@ impl<'c> Window<'c> {
     }
 }
 
-/// The leaves of a state that runs enter.
+/// The leaves below a state that a run may enter.
 fn leaves_below(chart: &Chart, facts: &Facts, state: StateId) -> Vec<StateId> {
     let below = (state.0..chart.state(state).end.0).map(StateId);
     below.filter(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s)).collect()
 }
 
-/// Whether the transition has the event as a trigger.
+/// Whether the transition is triggered by the event.
 fn takes(transition: &Transition, event: EventId) -> bool {
     matches!(&transition.trigger, Trigger::Event(events) if events.contains(&event))
         || matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)

@@ -23,6 +23,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     let all = traps(chart, facts);
     diagnostics.extend(by_values(context, &all));
+    // If all runs were explored, `by_values` covers these leaves.
     if context.runs.seen.is_none() {
         diagnostics.extend(stuck(chart, facts).iter().map(|one| with_value(context, one)));
     }

@@ -1,4 +1,11 @@
-//! Leaves that only `when` transitions leave, and that a run can enter with a value for which none of their guards holds.
+//! Leaves that only `when` transitions leave, and that a run can enter with a value for which none of their guards holds. For example:
+//!
+//! ```text
+//! state asking  { llm judge { returns Verdict into v } -> sorting }
+//! state sorting { when v.good -> published  when v.score > 3 -> writing }
+//! ```
+//!
+//! An answer with `good: false` and `score: 1` leads to `sorting`, and nothing leads from there.
 
 use crate::facts::Facts;
 use crate::facts::cover::keys;
@@ -12,23 +19,21 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of earlier transitions that are compared with the one that leads there.
+/// The maximum number of earlier transitions that are compared with the one that leads there.
 const MOST: usize = 20;
 
 /// A leaf that a run cannot leave once it has entered it with a certain value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stuck {
-    /// The leaf.
     pub leaf: StateId,
     /// The transition that leads there and stores the value.
     pub by: TransitionId,
-    /// The variables, or their fields, with the values that close all guards.
+    /// The variables, or their fields, with values for which no guard holds.
     pub case: Vec<(Expr, Value)>,
 }
 
-/// Finds every such leaf, with the first transition that brings the value: an answer or data of an event that the transition or
-/// the step stores in a variable. Only `when` transitions over such variables leave the leaf, and nothing changes them while it
-/// is active.
+/// Finds these leaves, each with the first transition that brings such a value: an answer or data of an event that the transition or the
+/// step stores in a variable. Only `when` transitions over such variables leave the leaf, and nothing changes them while it is active.
 pub(super) fn stuck(chart: &Chart, facts: &Facts) -> Vec<Stuck> {
     let mut found = Vec::new();
     let mut into: BTreeMap<StateId, Vec<TransitionId>> = BTreeMap::new();
@@ -71,7 +76,7 @@ fn waiting<'c>(chart: &'c Chart, facts: &Facts) -> Vec<(StateId, Vec<&'c Expr>)>
     leaves.filter(|leaf| alone(*leaf)).filter_map(|leaf| Some((leaf, guards(leaf)?))).collect()
 }
 
-/// Whether a condition reads only params and variables that last and that transitions and steps set.
+/// Whether a condition reads only params and variables that outlast the turn.
 fn is_still(chart: &Chart, guard: &Expr) -> bool {
     let mut still = true;
     walk(chart, guard, &mut |e| {
@@ -113,15 +118,17 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
     still
 }
 
-/// Whether the transition may store a value for which none of the guards holds.
+/// A case in which the transition stores values for which none of the guards holds; `None` if there is none.
 fn stays(chart: &Chart, leaf: StateId, guards: &[&Expr], id: TransitionId) -> Option<Stuck> {
     let transition = chart.transition(id);
     let kept = kept(chart, transition);
+    // The values that `enter` blocks set afterwards are not followed.
     let entry = chart.ancestors(leaf).flat_map(|s| &chart.state(s).entry);
     let changed: BTreeSet<VarId> = entry.flat_map(|block| assigned(block)).collect();
     if kept.is_empty() || kept.keys().any(|id| changed.contains(id)) {
         return None;
     }
+    // An earlier transition for the same trigger takes the values for which its guard holds.
     let before = chart.state(transition.source).transitions.iter().take_while(|l| **l != id);
     let same = before.map(|l| chart.transition(*l)).filter(|other| {
         let own = keys(transition);

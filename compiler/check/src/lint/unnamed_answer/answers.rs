@@ -11,23 +11,22 @@ use chartc_core::model::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The maximal number of answers that are looked for in a prompt; nobody writes more by hand.
+/// The maximum number of answers that are looked for in a prompt; a step with more is not examined for unnamed ones.
 const MOST: usize = 256;
 
 /// A step whose prompt and answers do not agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mismatch {
-    /// The step that asks.
     pub step: StepId,
     /// The answers that it handles.
     pub answers: Vec<(String, Declared)>,
-    /// The indices of those that the prompt does not name.
+    /// The indices of the answers that the prompt does not name.
     pub unnamed: Vec<usize>,
-    /// Words that the prompt offers and that are no answers, by list.
+    /// The words that the prompt offers and that are no answers, by list.
     pub unmapped: Vec<Vec<Offered>>,
 }
 
-/// What makes a word an answer.
+/// The construct that makes a word an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
     /// A transition: the option itself, or the outcome that compares the answer with the word.
@@ -43,9 +42,9 @@ pub(super) struct Offered {
     pub word: String,
     /// The component that contains it; `None` is the step's own prompt.
     pub component: Option<ComponentId>,
-    /// The part of that text.
+    /// The index of the part of that text.
     pub part: usize,
-    /// The range in the part.
+    /// The byte range of the word in the part.
     pub at: Range<usize>,
 }
 
@@ -109,13 +108,13 @@ pub(super) fn mismatches(chart: &Chart, facts: &Facts) -> Vec<Mismatch> {
 /// The `may` transitions by source.
 type Offers = BTreeMap<StateId, Vec<TransitionId>>;
 
-/// A set of answers of a step; at least one.
+/// A set of words that a step handles as answers; never empty.
 struct Closed {
     answers: Vec<(String, Declared)>,
     are: Are,
 }
 
-/// The sets of words that the step handles as an answer, or as a field of one.
+/// The sets of words that the step handles, each as an answer or as a field of one.
 fn closed(chart: &Chart, facts: &Facts, id: StepId, offers: &Offers) -> Vec<Closed> {
     let step = &chart.steps[id.index()];
     let mut sets = match &step.kind {
@@ -190,12 +189,13 @@ fn options(chart: &Chart, facts: &Facts, step: StepId, offers: &Offers) -> Vec<(
             }
         }
     }
+    // Several states may offer an option of the same name.
     let mut once = BTreeSet::new();
     answers.retain(|(name, _)| once.insert(name.clone()));
     answers
 }
 
-/// The texts with which the outcomes of a step compare its answer, and whether any other answer is ignored.
+/// The texts with which the outcomes of a step compare its answer, and whether each outcome for `done` compares it.
 fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>, bool) {
     let mut answers = Vec::new();
     let mut closed = true;
@@ -217,6 +217,7 @@ fn compared(chart: &Chart, of: &Step, step: StepId) -> (Vec<(String, Declared)>,
                 }
             });
         }
+        // An outcome without such a comparison handles any other answer.
         closed &= answers.len() > before;
     }
     (answers, closed)
@@ -229,8 +230,8 @@ fn is_answer(expr: &Expr, of: &Step, step: StepId) -> bool {
         || matches!(expr.kind, ExprKind::Payload(0))
 }
 
-/// Whether a text may name answers that are not written in it: it lists the options, or shows the result of a host function, or a
-/// value of the host whose name suggests instructions.
+/// Whether a text may name answers that are not written in it: it lists the options, shows the result of a host function, or shows a value
+/// of the host whose name suggests instructions.
 fn may_say_more(chart: &Chart, text: &Template) -> bool {
     const TELLING: &[&str] = &[
         "prompt",

@@ -79,10 +79,10 @@ pub(super) const FORMS: &[&str] = &[
     "politely",
 ];
 
-/// How certain it is that a list contains answers.
+/// The certainty that a list contains answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// Nothing indicates it.
+    /// Nothing indicates that the list contains answers.
     None,
     /// Brackets within a text, or a descriptive verb.
     Aside,
@@ -92,8 +92,8 @@ pub(super) enum Lead {
     Reply,
 }
 
-/// Whether the unquoted words after `before` are a list of answers, and how certain that is; `says_or`: whether the list contains
-/// `or`.
+/// The certainty that the unquoted words after `before` are a list of answers; `None` if nothing introduces such a list. `says_or` tells
+/// whether the list contains `or`.
 pub(super) fn leads(before: &str, says_or: bool) -> Option<Lead> {
     let before = before.trim_end().to_lowercase();
     let mut words = back(&before).take(7).skip_while(|word| FILLERS.contains(word));
@@ -119,7 +119,7 @@ pub(super) fn negated(before: &str) -> bool {
     back(&before).find(|word| !passed(word)).is_some_and(|word| NEGATIONS.contains(&word))
 }
 
-/// The words of the last clause of the text, from its end.
+/// The words of the last clause of the text, the last word first.
 fn back(before: &str) -> impl Iterator<Item = &str> {
     let rest = before.trim_end_matches([':', ' ', '(', '[', '"', '\'', '`', '*', '“', '‘']);
     let clause = rest.rsplit(['.', '!', '?', ',', ';', ':']).next().unwrap_or(rest);

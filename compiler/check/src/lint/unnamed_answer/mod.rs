@@ -1,4 +1,21 @@
-//! Answers that the prompt does not name.
+//! Answers that the prompt does not name, and words that it offers although nothing handles them.
+//!
+//! The problem: a prompt is free text, and a model gives the answers that it finds there. The idea: [`answers`] collects the words that a
+//! step handles, [`wording`] recognizes the lists of answers in the text by their form, with [`commands`] for the words before a list, and
+//! both are compared in lower case. For example:
+//!
+//! ```text
+//! llm judge {
+//!   prompt "Is it good? Answer with yes, no or maybe."
+//!   returns Text
+//!   done if answer == "yes" -> published
+//!   done if answer == "reject" -> writing
+//! }
+//! ```
+//!
+//! 1. The step handles `yes` and `reject`. Each `done` compares the answer, so any other answer is ignored.
+//! 2. `Answer with …` and the `or` in the list make it certain that `yes, no or maybe` lists answers.
+//! 3. The prompt does not name `reject`: an unnamed answer. Nothing handles `no` and `maybe`: unmapped answers.
 
 mod answers;
 mod commands;
@@ -26,7 +43,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The finding for one step.
+/// Reports the answers of a step that its prompt does not name.
 fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     let Context { chart, map, .. } = context;
     let Mismatch { step, answers, .. } = found;
@@ -74,8 +91,8 @@ fn told(context: &Context<'_>, found: &Mismatch) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// The line of the prompt that names the closest preceding answer of the first unnamed one, where the list should continue; the
-/// last line, if there is none.
+/// The line of the prompt where the list of answers should continue: the last one that names the closest answer before the first unnamed
+/// one, or else the last line.
 fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
     let source = context.sources.get(prompt.file);
     let Some(text) = source.text.get(prompt.start as usize..prompt.end as usize) else {
@@ -103,7 +120,7 @@ fn place(context: &Context<'_>, prompt: Span, found: &Mismatch) -> Span {
     }
 }
 
-/// Whether the prompt offers a similar word, so that the other finding covers the answer.
+/// Whether the prompt offers a similar word. Then the finding about that word covers the answer.
 fn is_slip(found: &Mismatch, answer: usize) -> bool {
     let name = plain(&found.answers[answer].0);
     let words: Vec<String> = found.unmapped.iter().flatten().map(|o| plain(&o.word)).collect();

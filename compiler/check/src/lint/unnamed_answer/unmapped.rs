@@ -7,7 +7,7 @@ use chartc_text::diagnostic::{Diagnostic, nearest};
 use chartc_text::rules::UNMAPPED_ANSWER;
 use chartc_text::span::Span;
 
-/// Reports the words of one step.
+/// Reports the words of one step that are none of its answers, a finding for each list.
 pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let Mismatch { step, answers, unmapped, .. } = mismatch;
@@ -41,7 +41,7 @@ pub(super) fn told(context: &Context<'_>, mismatch: &Mismatch, diagnostics: &mut
     }
 }
 
-/// The span of the word.
+/// The span of an offered word in the source.
 fn place(context: &Context<'_>, step: chartc_core::arena::StepId, offered: &Offered) -> Span {
     let Context { chart, map, sources, .. } = context;
     let row = &chart.steps[step.index()];

@@ -42,7 +42,7 @@ pub(super) struct KnownAnswers {
 /// The share of the known answers in all answers that the step handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Are {
-    /// All of them.
+    /// The known answers are all answers.
     All,
     /// Some: others may be handled, too.
     Some,
@@ -83,7 +83,7 @@ impl KnownAnswers {
     }
 }
 
-/// A word with its range in a text.
+/// A word with its byte range in a text.
 pub(super) type Placed = (String, Range<usize>);
 
 /// The words that the text offers besides known answers, by list; `last` tells that nothing follows the text.
@@ -119,7 +119,7 @@ pub(super) fn offered(text: &str, known: &KnownAnswers, last: bool) -> Vec<Vec<P
     found
 }
 
-/// Whether two words differ by one edit: an insertion, deletion, substitution or transposition.
+/// Whether two words of at least three letters differ by one edit: an insertion, deletion, substitution or transposition.
 fn is_slip(one: &str, other: &str) -> bool {
     one.chars().count().min(other.chars().count()) > 2 && strsim::osa_distance(one, other) == 1
 }
@@ -143,7 +143,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// The first word of the text, quoted or not, and its length with the quotation marks.
+/// The word with which the text begins, quoted or not, and its length with the quotation marks. `at` is the offset of the text.
 fn word(text: &str, at: usize) -> Option<(ListedWord<'_>, usize)> {
     for (open, close) in QUOTES {
         if let Some(rest) = text.strip_prefix(open) {
@@ -192,6 +192,7 @@ fn asks(before: &str) -> bool {
 fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) {
     let mut at = 0;
     while at < line.len() {
+        // A word begins only where the previous character belongs to none.
         let inside = line[..at].chars().next_back().is_some_and(is_name);
         let first = if inside { None } else { word(&line[at..], start + at) };
         let Some((item, length)) = first else {
@@ -204,6 +205,7 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
         let (mut only_or, mut says_or) = (true, false);
         while let Some(gap) = joint(&line[at..]) {
             let Some((next, length)) = word(&line[at + gap..], start + at + gap) else { break };
+            // A list does not mix quoted and unquoted words.
             if next.quoted != quoted {
                 break;
             }
@@ -221,7 +223,6 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
         let bracketed = line[..begin].ends_with(['(', '[']) && rest.starts_with([')', ']']);
         let closes = bracketed
             && start + line.len() - rest[1..].trim_start_matches(['.', '?', ':', '!']).len() >= end;
-        // The items of a sentence with `and` are not alternatives.
         let lead = match closes {
             // `Is it so? (yes/no)` asks for one of the words.
             true if says_or && asks(&line[..begin]) => Some(Lead::Reply),
@@ -229,6 +230,7 @@ fn rows<'t>(line: &'t str, start: usize, end: usize, lists: &mut Vec<List<'t>>) 
             false if bracketed => Some(Lead::Aside),
             false => leads(&line[..begin], says_or),
         };
+        // The items of a sentence with `and` are not alternatives.
         let lead =
             lead.map(|lead| if only_or && ends || lead == Lead::Aside { lead } else { Lead::None });
         if quoted || (ends && lead.is_some()) {

@@ -1,4 +1,4 @@
-//! Whether two assignments of different regions have an order.
+//! Decides whether two assignments of different regions have an order.
 
 use super::site::{Cause, Phase, Site, agree, mentions};
 use crate::facts::Facts;
@@ -16,12 +16,12 @@ pub(super) struct Race {
     pub(super) kind: RaceKind,
 }
 
-/// Why they have no order.
+/// The reason why two assignments have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RaceKind {
-    /// One event makes both.
+    /// One event triggers both.
     Event,
-    /// They belong to steps that are open at the same time.
+    /// The assignments belong to steps that are open at the same time.
     Outcome,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn race(
     let [a, b] = [one, two].map(|site| site.cause.state(chart));
     let regions = regions(chart, a, b)?;
     let under = |site: &Site<'_>| site.under.iter().any(|(e, _)| mentions(chart, e, variable));
-    // A block that looks at the variable first keeps what the other one has assigned.
+    // A block that tests the variable first is taken to respect the value that the other one has assigned.
     if under(one) || under(two) || leaves(chart, one.cause, b) || leaves(chart, two.cause, a) {
         return None;
     }
@@ -76,6 +76,7 @@ pub(super) fn race(
 
 /// Whether the second of two assignments that one event makes reads what the first has assigned.
 fn builds_on(chart: &Chart, variable: VarId, one: &Site<'_>, two: &Site<'_>) -> bool {
+    // Exit blocks run from the last region to the first.
     let reversed = (one.phase, two.phase) == (Phase::Exit, Phase::Exit);
     let second = if two.phase < one.phase || reversed { one } else { two };
     second.value.is_some_and(|value| mentions(chart, value, variable))
@@ -89,7 +90,7 @@ fn regions(chart: &Chart, a: StateId, b: StateId) -> Option<[StateId; 2]> {
     is_parallel.then_some([below(a)?, below(b)?])
 }
 
-/// Whether what assigns also exits the state, so that its value is the last one.
+/// Whether the transition or step that assigns also exits the state, so that its assignment is the last one.
 fn leaves(chart: &Chart, cause: Cause, state: StateId) -> bool {
     let exits = |transition: &Transition| {
         domain(chart, transition).is_some_and(|d| d != state && chart.contains(d, state))
@@ -103,7 +104,7 @@ fn leaves(chart: &Chart, cause: Cause, state: StateId) -> bool {
     }
 }
 
-/// Whether one occurrence triggers both transitions.
+/// Whether one event triggers both transitions.
 fn coincide(chart: &Chart, one: TransitionId, two: TransitionId) -> bool {
     let [a, b] = [one, two].map(|id| chart.transition(id));
     match (&a.trigger, &b.trigger) {
@@ -115,7 +116,7 @@ fn coincide(chart: &Chart, one: TransitionId, two: TransitionId) -> bool {
         | (Trigger::Event(_), Trigger::AnyEvent | Trigger::AnyOccurrence)
         | (Trigger::Turn, Trigger::AnyOccurrence)
         | (Trigger::AnyOccurrence, Trigger::Turn) => true,
-        // Other conditions may come to hold at different times.
+        // Two conditions certainly come to hold at the same time only if one implies the other.
         (Trigger::When, Trigger::When) => {
             let [a, b] = [a, b].map(|transition| transition.guard.as_ref());
             implies(chart, a, b) || implies(chart, b, a)
@@ -181,7 +182,7 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
     if !matches!(chart.steps[step.index()].kind, StepKind::Code(_)) {
         return vec![step];
     }
-    // Code takes no time; it runs when the step that the walk waits for before it has ended.
+    // Code takes no time: it runs when the walk has finished the step before it, for which it may have waited.
     let waits = |step: &Step| match &step.kind {
         StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. } => true,
         StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(_) | StepKind::Code(_) => false,
@@ -190,7 +191,8 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
     earlier.filter(|id| waits(&chart.steps[id.index()])).collect()
 }
 
-/// Whether the steps may be open at the same time: the host gives an order to questions about different events.
+/// Whether the steps may be open at the same time. Questions for different events are not, because the host sends one event after the
+/// other.
 fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
     match (&chart.steps[one.index()].kind, &chart.steps[two.index()].kind) {
         (StepKind::Ask { on: AskOn::Event(a), .. }, StepKind::Ask { on: AskOn::Event(b), .. }) => {
@@ -210,7 +212,7 @@ fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
     }
 }
 
-/// The conditions that hold where the cause begins.
+/// The conditions of a cause: the guard of the transition and the condition of the step.
 fn guards(chart: &Chart, cause: Cause) -> Vec<&Expr> {
     let (transition, step) = match cause {
         Cause::Transition(id) => (Some(chart.transition(id)), chart.transition(id).trigger.step()),

@@ -1,4 +1,4 @@
-//! Where transitions and steps assign variables.
+//! The assignments that transitions and steps make.
 
 use crate::facts::Facts;
 use crate::facts::counter::Owner;
@@ -10,17 +10,17 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What makes an assignment happen.
+/// The cause of an assignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
     /// The transition is taken.
     Transition(TransitionId),
-    /// The step ends: its answer is stored, or it is code.
+    /// The step ends: its answer is stored, or its code has run.
     Step(StepId),
 }
 
 impl Cause {
-    /// The state that must be active.
+    /// The state that must be active for the cause to occur.
     pub(super) fn state(self, chart: &Chart) -> StateId {
         match self {
             Self::Transition(id) => chart.transition(id).source,
@@ -29,7 +29,7 @@ impl Cause {
     }
 }
 
-/// The parts of a microstep, in order. The first goes from the last region to the first.
+/// The phases of a microstep, in order. Exit blocks run from the last region to the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Exit,
@@ -37,7 +37,7 @@ pub(super) enum Phase {
     Entry,
 }
 
-/// An assignment.
+/// An assignment with its cause and its conditions.
 #[derive(Debug)]
 pub(super) struct Site<'c> {
     pub(super) cause: Cause,
@@ -45,13 +45,13 @@ pub(super) struct Site<'c> {
     pub(super) place: Option<(Owner, usize)>,
     /// The assigned value; `None` for an answer.
     pub(super) value: Option<&'c Expr>,
-    /// When a microstep makes it.
+    /// The phase of a microstep in which the assignment is made.
     pub(super) phase: Phase,
     /// The conditions of the `if`s around it, each with the value that it must have.
     pub(super) under: Vec<(&'c Expr, bool)>,
 }
 
-/// Every assignment that a run may make, by variable, in document order of the causes.
+/// Every assignment that a run may make, by variable, in the document order of causes.
 pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<Site<'c>>> {
     let mut found = SiteCollector(BTreeMap::new());
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -92,7 +92,7 @@ pub(super) fn sites<'c>(chart: &'c Chart, facts: &Facts) -> BTreeMap<VarId, Vec<
     found.0
 }
 
-/// The states that a transition surely exits (false) and enters (true).
+/// The states that a transition certainly exits (`false`) and enters (`true`).
 fn moved(chart: &Chart, transition: &Transition) -> Vec<(StateId, bool)> {
     let Some(domain) = domain(chart, transition) else { return Vec::new() };
     let below = |state: StateId| chart.ancestors(state).take_while(move |s| *s != domain);
@@ -115,7 +115,7 @@ impl<'c> SiteCollector<'c> {
         self.0.entry(variable).or_default().push(site);
     }
 
-    /// Adds the assignments of those blocks of an owner that have a phase, by index.
+    /// Adds the assignments of those blocks of an owner for which `phase` gives a phase by their index.
     fn block(
         &mut self,
         cause: Cause,
@@ -132,6 +132,7 @@ impl<'c> SiteCollector<'c> {
                     let site = Site { cause, place, value: Some(value), phase, under };
                     self.0.entry(variable).or_default().push(site);
                 }
+                // Counted even without a phase: the index is one among all assignments of the owner.
                 *place += 1;
             };
             walk(block, &mut Vec::new(), &mut each);
@@ -139,7 +140,7 @@ impl<'c> SiteCollector<'c> {
     }
 }
 
-/// Takes the variable, the value and the conditions of an assignment.
+/// A function that takes the variable, the value and the conditions of an assignment.
 type Take<'t, 'c> = dyn FnMut(VarId, &'c Expr, &[(&'c Expr, bool)]) + 't;
 
 fn walk<'c>(actions: &'c [Action], under: &mut Vec<(&'c Expr, bool)>, each: &mut Take<'_, 'c>) {
@@ -197,6 +198,7 @@ pub(super) fn agree(
         return true;
     }
     let mut is_own = mentions(chart, one, variable);
+    // At different times, such an expression may have different values.
     if !at_once {
         crate::facts::uses::walk(chart, one, &mut |e| {
             is_own |= matches!(

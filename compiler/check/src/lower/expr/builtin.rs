@@ -1,4 +1,4 @@
-//! Functions of the language and what they take.
+//! Lowers calls of the functions of the language.
 
 use super::{Env, expect, expr, fit, inner, is_faulty, of, present, refuse_missing, unknown};
 use crate::lower::context::Cx;
@@ -9,7 +9,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
-/// Name, function, least and most arguments.
+/// The name and the function, with the least and the greatest number of arguments.
 const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
     ("len", Builtin::Len, 1, 1),
     ("min", Builtin::Min, 1, usize::MAX),
@@ -64,7 +64,7 @@ pub(in crate::lower) fn is_language_function(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
-/// A call of a function of the language.
+/// Lowers a call of a function of the language.
 pub(super) fn call(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -195,7 +195,7 @@ pub(super) fn call(
     of(ExprKind::Builtin(builtin, arguments), ty)
 }
 
-/// The result type of a function of ECMAScript.
+/// The type of the result of a function of ECMAScript.
 fn script_type(builtin: Builtin) -> Type {
     if matches!(builtin, Builtin::JsText | Builtin::JsJson) {
         Type::Text
@@ -277,7 +277,7 @@ fn one(
     lowered
 }
 
-/// `min`, `max`: of a list, or of two or more values.
+/// Lowers `min` or `max`, of a list or of several values.
 fn extreme(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -334,7 +334,7 @@ fn common(cx: &mut Cx<'_>, name: &Ident, values: &[Expr], written: &[syntax::Exp
     ty
 }
 
-/// `get(map, key)` may find nothing; `get(map, key, default)` always has a value.
+/// Lowers `get(map, key)`, which may find nothing, or `get(map, key, default)`, which always has a value.
 fn get(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -365,7 +365,7 @@ fn get(
 /// The types that charts and agents test with Python's `isinstance`.
 const PYTHON_TYPES: [&str; 6] = ["int", "float", "str", "bool", "list", "dict"];
 
-/// `is_a(x, "int")`, `is_a(x, ["int", "float"])`.
+/// Lowers `is_a(x, "int")` or `is_a(x, ["int", "float"])`.
 fn is_a(cx: &mut Cx<'_>, env: &mut Env, written: &[syntax::Expr]) -> Expr {
     let value = expr(cx, env, &written[0], None);
     let span = written[1].span;

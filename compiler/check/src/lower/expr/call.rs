@@ -1,4 +1,4 @@
-//! Calls of functions of the machine, the language and the host.
+//! Lowers calls of functions of the machine, the language and the host.
 
 use super::name::only_when_running;
 use super::{Env, arguments, builtin, expr, of, unknown};
@@ -11,7 +11,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
-/// `f(a, b)`.
+/// Lowers `f(a, b)`.
 pub(super) fn call(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -83,7 +83,7 @@ fn in_state(
         return unknown(name);
     };
     if cx.chart.states.is_empty() {
-        // Declarations are lowered before states exist. That it may not be read there has been reported.
+        // Declarations are lowered before states exist. `only_when_running` has reported the call in them.
         return unknown(name);
     }
     let Some(state) = paths::names(cx, env.state, &path.iter().collect::<Vec<_>>()) else {
@@ -169,7 +169,7 @@ fn repeated(
     }
 }
 
-/// An argument of the tools of a set, as `search.query`; reports what is unknown.
+/// Resolves an argument of the tools of a set, such as `search.query`; reports unknown names.
 fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId, String)> {
     let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
     let words = words.join(".");

@@ -1,4 +1,4 @@
-//! Values of literals.
+//! The values of literals.
 
 use chartc_core::expr::Value;
 use chartc_core::model::{Expr, ExprKind, UnaryOp};
@@ -76,7 +76,7 @@ pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// Whether a part of it was already reported, so that its type means nothing.
+/// Whether a part of the expression is an error that was already reported, so that its type means nothing.
 pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
     let mut open = vec![expr];
     while let Some(next) = open.pop() {
@@ -88,7 +88,7 @@ pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
     false
 }
 
-/// A number that is known not to be negative.
+/// Whether the expression is an Int literal that is not negative.
 pub(super) fn is_count(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Int(i) if i >= 0)
 }

@@ -1,4 +1,4 @@
-//! What an expression may read besides the chart's own names.
+//! The environment of an expression: what it may read besides the chart's own names.
 
 use super::narrow::{Place, PlaceRoot, known_present};
 use crate::lower::uses::NameKind;
@@ -7,39 +7,38 @@ use chartc_core::model::{Expr, Type};
 use chartc_text::span::{Ident, Span};
 use std::collections::BTreeSet;
 
-/// The context of an expression.
+/// The environment of an expression.
 #[derive(Debug, Clone)]
 pub(in crate::lower) struct Env {
-    /// The state in which it is written: paths start there.
+    /// The state in which the expression is written, from which paths are looked up.
     pub(in crate::lower) state: StateId,
     /// The fields of the event or answer that is handled; a field without a name has an empty one.
     pub(in crate::lower) payload: Vec<Bound>,
-    /// Names that exist only after the transition is selected.
+    /// Names that get their values only after the transition is selected, so that its guard cannot read them.
     pub(in crate::lower) hidden: Vec<String>,
     /// Names bound by comprehensions and `for`, outermost first.
     pub(in crate::lower) locals: Vec<Bound>,
-    /// The step whose answer certainly exists.
+    /// The step whose answer certainly exists here.
     pub(in crate::lower) answer: Option<StepId>,
-    /// What is known not to be `none`.
+    /// The places whose values are known not to be `none`.
     pub(in crate::lower) facts: BTreeSet<Place>,
-    /// What may be read at all.
+    /// The declarations that the expression may read.
     pub(in crate::lower) reads: Reads,
-    /// Whether it is inside `{…}` of a text.
+    /// Whether the expression is inside `{…}` of a text.
     pub(in crate::lower) placeholder: bool,
-    /// Whether it is inside a text in which `{options}` is allowed.
+    /// Whether the expression is inside a text in which `{options}` is allowed.
     pub(in crate::lower) offers: bool,
-    /// How deep the expression nests.
+    /// The nesting depth of the expression.
     pub(super) depth: u32,
 }
 
 /// A name that is bound where an expression is written.
 #[derive(Debug, Clone)]
 pub(in crate::lower) struct Bound {
-    /// The name.
     pub(in crate::lower) name: String,
-    /// The type of its values.
+    /// The type of the values that the name stands for.
     pub(in crate::lower) ty: Type,
-    /// The place of its name and what it names; `None` if nothing in a source binds it.
+    /// The place of the name and its kind; `None` if nothing in a source binds it.
     pub(in crate::lower) place: Option<(Span, NameKind)>,
 }
 
@@ -50,7 +49,7 @@ impl Bound {
     }
 }
 
-/// What an expression may read.
+/// The declarations that an expression may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lower) enum Reads {
     /// Everything in scope.
@@ -66,7 +65,7 @@ pub(in crate::lower) enum Reads {
 }
 
 impl Env {
-    /// An expression of a line, step or block of `state`.
+    /// The environment of an expression in a line, step or block of `state`.
     pub(in crate::lower) fn at(state: StateId) -> Self {
         Self {
             state,
@@ -82,18 +81,18 @@ impl Env {
         }
     }
 
-    /// A literal.
+    /// The environment of a literal.
     pub(in crate::lower) fn constant() -> Self {
         Self { reads: Reads::Nothing, ..Self::at(StateId(0)) }
     }
 
-    /// The default of the variable that will be number `id`.
+    /// The environment of the default of the variable that will get the id `id`.
     pub(in crate::lower) fn default_of(id: VarId, param: bool) -> Self {
         let reads = if param { Reads::ParamsBefore(id) } else { Reads::Before(id) };
         Self { reads, ..Self::at(StateId(0)) }
     }
 
-    /// An expression over the params.
+    /// The environment of an expression over the params.
     pub(in crate::lower) fn params() -> Self {
         Self { reads: Reads::Params, ..Self::at(StateId(0)) }
     }
@@ -143,7 +142,7 @@ impl Env {
         self.facts.retain(|place| place.root != PlaceRoot::Variable(id));
     }
 
-    /// Forgets what was known of a name that is no longer in scope.
+    /// Forgets what was known of a name that is no longer in scope. The next name at its depth gets the same id.
     pub(in crate::lower) fn forget_local(&mut self, id: LocalId) {
         self.facts.retain(|place| place.root != PlaceRoot::Local(id));
     }

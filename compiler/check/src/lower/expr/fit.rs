@@ -1,4 +1,4 @@
-//! Which values fit which types, and the conversions between types.
+//! Converts values to the types that are expected, and reports those that do not fit.
 
 use super::{Env, expr, inner, is_faulty, may_be_missing, of};
 use crate::lower::context::Cx;
@@ -9,7 +9,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
-/// An expression that must be of type `want`.
+/// Lowers an expression that must be of type `want`.
 pub(in crate::lower) fn expect(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -93,6 +93,7 @@ pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
     if bare {
         return Err(found);
     }
+    // A value that is there fits `T?` if it fits `T`.
     if let (Type::Optional(wanted), false) = (want, matches!(found.ty, Type::Optional(_))) {
         return coerce(found, wanted);
     }
@@ -169,7 +170,7 @@ fn common(a: &Expr, b: &Expr) -> Option<Type> {
     }
 }
 
-/// Arguments for declared parameters: the same number, each of its type. `what` names the callee, as in "event `e`".
+/// Lowers the arguments for declared parameters: the same number, each of its type. `what` names the callee, as in "event `e`".
 pub(in crate::lower) fn arguments(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -198,6 +199,7 @@ pub(in crate::lower) fn arguments(
             None => expr(cx, env, argument, None),
         });
     }
+    // Whatever was reported, the model has one argument for each parameter.
     lowered.truncate(fields.len());
     while lowered.len() < fields.len() {
         lowered.push(super::unknown(""));

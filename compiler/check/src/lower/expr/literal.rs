@@ -1,4 +1,4 @@
-//! Literal lists, maps and records.
+//! Lowers literal lists, maps and records.
 
 use super::{Env, expect, expr, fit, inner, of, unknown};
 use crate::lower::context::Cx;
@@ -10,7 +10,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 use std::collections::BTreeMap;
 
-/// `[a, b]`.
+/// Lowers `[a, b]`.
 pub(super) fn list(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -27,7 +27,7 @@ pub(super) fn list(
     of(ExprKind::List(lowered), Type::List(Box::new(item)))
 }
 
-/// `{"a": b}`.
+/// Lowers `{"a": b}`.
 pub(super) fn map(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -55,6 +55,7 @@ fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
     let common = match want {
         Some(want) if items.iter().all(|e| fit::coerce(e.clone(), want).is_ok()) => want.clone(),
         _ => {
+            // The elements are joined one by one, so that a Float widens the Ints before it, too.
             let mut widest = first.clone();
             let mut mixed = false;
             for item in &items[1..] {
@@ -76,7 +77,7 @@ fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
     (items, common)
 }
 
-/// `P { a: b }`: every field once; a field that may be none can be left out.
+/// Lowers `P { a: b }`. Each field appears once; a field that may be none can be left out.
 pub(super) fn record(
     cx: &mut Cx<'_>,
     env: &mut Env,

@@ -1,7 +1,17 @@
 //! Expressions: resolves names, checks types, makes conversions explicit.
 //!
-//! An expression of type `T` fits where `T?` or `Json` is expected. One of type `Json` fits anywhere except as a condition: it is
-//! checked at run time. An Int is wrapped in `float(…)` where a Float is expected.
+//! The problem: an author writes names and leaves conversions out, but evaluators, emitters and analyses want ids, a type for each node,
+//! and no rules of conversion. The idea: one pass from the leaves to the root. An [`Env`] knows what is in scope, and which values are not
+//! `none` there; a *hint* is the type that would be preferred. A faulty expression is reported once and becomes `Unknown`, which fits
+//! everywhere. For example, the guard `price != none and price + n > 10.0`, with `price: Float?` and `n: Int`:
+//!
+//! 1. `price` is a variable of type `Float?`, so it can be compared with `none`. The environment learns from `price != none`.
+//! 2. The right operand of `and` is lowered with this knowledge: there, `price` has the type `Float`.
+//! 3. In `price + n`, a Float and an Int become a Float, so `n` becomes `float(n)`.
+//! 4. The result, of type `Bool`, is `price != none and price + float(n) > 10.0`, with ids instead of names.
+//!
+//! An expression of type `T` fits where `T?` or `Json` is expected. One of type `Json` fits anywhere except as a condition: it is checked
+//! at run time. An Int is wrapped in `float(…)` where a Float is expected.
 
 mod builtin;
 mod call;
@@ -32,10 +42,10 @@ use chartc_core::model::{Expr, ExprKind, Local, Type, TypeKind, UnaryOp};
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax;
 
-/// Deeper expressions are refused, because evaluators recurse, too.
+/// The maximum nesting depth of an expression, because evaluators and analyses recurse.
 const DEEPEST: u32 = 200;
 
-/// The expression that replaces one with an error.
+/// The expression that stands for a faulty one, which has been reported.
 pub(super) fn unknown(name: &str) -> Expr {
     Expr { kind: ExprKind::Unknown(name.to_owned()), ty: Type::Json }
 }
@@ -135,7 +145,7 @@ fn present(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option<
     lowered
 }
 
-/// Reports a value that may be missing; whether it did.
+/// Reports a value that may be missing. Returns whether it was reported.
 fn refuse_missing(cx: &mut Cx<'_>, lowered: &Expr, span: Span) -> bool {
     let missing = matches!(lowered.ty, Type::Optional(_)) && !is_faulty(lowered);
     if missing {
@@ -232,6 +242,7 @@ fn default_of(
     let present = inner(&left.ty).clone();
     let hint = if present == Type::Json { hint } else { Some(&present) };
     let right = expr(cx, env, default, hint);
+    // The type of a literal `none` says nothing, so the default decides.
     let bare = left.kind == ExprKind::None;
     if bare || present == Type::Json || right.ty == Type::Json {
         let ty = if bare { right.ty.clone() } else { Type::Json };
@@ -258,6 +269,7 @@ fn comprehension(
     filter: Option<&syntax::Expr>,
     hint: Option<&Type>,
 ) -> Expr {
+    // The source is outside of the scope of the variable.
     let from = present(cx, env, source, None);
     let element = element_of(cx, &from, source.span);
     let local = LocalId::at(env.locals.len());
@@ -289,7 +301,7 @@ fn comprehension(
     of(kind, ty)
 }
 
-/// The type of the elements when iterating over `from`: list elements, characters, keys.
+/// The type of the elements when iterating over `from`: the elements of a list, the characters of a text, or the keys of a map.
 pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
     match inner(&from.ty) {
         Type::List(item) => (**item).clone(),

@@ -1,4 +1,4 @@
-//! Names and fields.
+//! Lowers names and fields.
 
 use super::env::Reads;
 use super::narrow::place_of;
@@ -36,7 +36,7 @@ static OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("cost_here", Observable::Cost(Since::Entry), Type::Float),
 ];
 
-/// What a run knows of itself, as far as it is written as a plain name, with its type.
+/// The observables of a run that are written as a plain name, each with its type.
 pub fn observables() -> impl Iterator<Item = (&'static str, &'static Type)> {
     OBSERVABLES.iter().map(|(name, _, ty)| (*name, ty))
 }
@@ -84,7 +84,7 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
     Some(of(ExprKind::Observable(observable.clone()), ty.clone()))
 }
 
-/// The type of what a bound name stands for.
+/// The type of the value that a bound name stands for; records the use of the name.
 fn bound(cx: &mut Cx<'_>, bound: &Bound, span: Span) -> Type {
     if let Some((place, kind)) = bound.place {
         cx.record_use(span, place, kind);
@@ -98,7 +98,7 @@ fn answer(cx: &Cx<'_>, env: &Env, id: StepId) -> Expr {
     of(ExprKind::Answer(id), ty)
 }
 
-/// Without the `?` if the value has been tested.
+/// Removes the `?` from the type of a value that is known not to be `none`.
 fn narrowed(env: &Env, mut found: Expr) -> Expr {
     if matches!(found.ty, Type::Optional(_))
         && place_of(&found).is_some_and(|place| env.facts.contains(&place))
@@ -112,6 +112,7 @@ fn narrowed(env: &Env, mut found: Expr) -> Expr {
 fn check_read(cx: &mut Cx<'_>, env: &Env, id: VarId, span: Span) {
     let variable = &cx.chart.variables[id.index()];
     let is_param = matches!(variable.kind, VariableKind::Param { .. });
+    // Later variables are not declared yet, so `Before` needs no check.
     let (allowed, why) = match env.reads {
         Reads::All | Reads::Before(_) => (true, ""),
         Reads::ParamsBefore(_) => (is_param, "the default of a param may read params only"),
@@ -155,7 +156,7 @@ fn missing(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) {
         cx.report(finding);
         return;
     }
-    // Declarations are lowered before states exist.
+    // Declarations are lowered before states exist, so there may be no such state.
     let state = cx.chart.states.get(env.state.index());
     if let Some(StateKind::Final { params, .. }) = state.map(|s| &s.kind)
         && params.iter().any(|param| param.name == name)
@@ -191,7 +192,7 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
         let help = format!("a value of an enum is written `{value}`");
         return finding.help(help).rename(name, &value, false);
     }
-    // What is supplied is all that an agent knows of its run.
+    // The supplied names are all that an agent knows of its run, so observables are not suggested to it.
     let observables = if cx.supplied.is_empty() { &OBSERVABLES[..] } else { &[] };
     let bound = env.locals.iter().chain(&env.payload).map(|bound| bound.name.as_str());
     let known = bound
@@ -205,7 +206,7 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
     finding.meant(name, near(name, known))
 }
 
-/// `x.f`, or the value `E.a` of an enum.
+/// Lowers `x.f`, or the value `E.a` of an enum.
 pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: &Ident) -> Expr {
     if let syntax::ExprKind::Name(name) = &base.kind
         && let Some(value) = enum_value(cx, env, (name, base.span), field)
@@ -216,7 +217,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: 
         && env.payload.iter().any(|known| known.name == *name && known.place.is_none())
         && !env.locals.iter().any(|known| known.name == *name)
     {
-        // `result` of a test: what any of the final states ends with.
+        // `result` in a test stands for the result of any of the final states.
         cx.record_result_use(field);
     }
     let lowered = expr(cx, env, base, None);

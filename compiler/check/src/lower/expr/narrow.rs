@@ -1,4 +1,4 @@
-//! What a condition implies for values that may be missing.
+//! Finds the values that are not `none` where a condition has a certain outcome.
 
 use chartc_core::arena::{LocalId, StepId, VarId};
 use chartc_core::model::{BinaryOp, CompareOp, Expr, ExprKind, Type, UnaryOp};
@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 /// Something that can be tested and then read again: a variable, or a field of one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::lower) struct Place {
-    /// Where it begins.
+    /// The value at which the place begins.
     pub(in crate::lower) root: PlaceRoot,
-    /// The fields below that.
+    /// The names of the fields from there, outermost first.
     pub(in crate::lower) fields: Vec<String>,
 }
 
-/// Where a [`Place`] begins.
+/// The value at which a [`Place`] begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::lower) enum PlaceRoot {
     Variable(VarId),
@@ -22,7 +22,7 @@ pub(in crate::lower) enum PlaceRoot {
     Answer(StepId),
 }
 
-/// The place that an expression reads.
+/// The place that an expression reads; `None` if it is anything but a name or a field of one.
 pub(in crate::lower) fn place_of(expr: &Expr) -> Option<Place> {
     let mut fields = Vec::new();
     let mut expr = expr;
@@ -50,12 +50,14 @@ pub(in crate::lower) fn known_present(test: &Expr, outcome: bool, facts: &mut BT
     if let ExprKind::Unary(UnaryOp::Not, inner) = &test.kind {
         known_present(inner, !outcome, facts);
     } else if let ExprKind::Binary(op, left, right) = &test.kind {
+        // If an `and` is true, both operands are; if an `or` is false, both operands are.
         let both = if outcome { BinaryOp::And } else { BinaryOp::Or };
         if *op == both {
             known_present(left, outcome, facts);
             known_present(right, outcome, facts);
         }
     } else if let ExprKind::Compare(first, rest) = &test.kind {
+        // A chain that is false does not tell which of its comparisons failed.
         if !outcome && rest.len() != 1 {
             return;
         }
@@ -84,6 +86,7 @@ fn compared(
     if (!equal && other_is_none || equal && other_is_there)
         && let Some(place) = place_of(tested)
     {
+        // If a field is there, so are the records that contain it.
         for shown in 0..=place.fields.len() {
             let fields = place.fields[..shown].to_vec();
             facts.insert(Place { root: place.root, fields });

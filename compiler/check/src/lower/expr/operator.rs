@@ -1,4 +1,4 @@
-//! Arithmetic, `and`, `or`, comparison.
+//! Lowers arithmetic, `and`, `or` and comparisons.
 
 use super::constant::is_count;
 use super::{Env, condition, expr, fit, inner, is_faulty, of, present};
@@ -8,7 +8,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::Span;
 use chartc_text::syntax;
 
-/// `-x`.
+/// Lowers `-x`.
 pub(super) fn negate(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -25,7 +25,7 @@ pub(super) fn negate(
     of(ExprKind::Unary(UnaryOp::Negate, Box::new(value)), ty)
 }
 
-/// `a op b`.
+/// Lowers `a op b`.
 pub(super) fn binary(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -37,6 +37,7 @@ pub(super) fn binary(
     match op {
         BinaryOp::And | BinaryOp::Or => {
             let first = condition(cx, env, left);
+            // The right operand is evaluated only if the left one does not decide the result, so its value is known there.
             let second = env.knowing(&first, op == BinaryOp::And, |env| condition(cx, env, right));
             of(ExprKind::Binary(op, Box::new(first), Box::new(second)), Type::Bool)
         }
@@ -79,7 +80,7 @@ fn arithmetic(cx: &mut Cx<'_>, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Ex
     of(ExprKind::Binary(op, Box::new(a), Box::new(b)), ty)
 }
 
-/// An Int as a Float, anything else as it is.
+/// Converts an Int to a Float, and leaves anything else as it is.
 fn floating(e: Expr) -> Expr {
     if e.ty == Type::Int { fit::coerce(e, &Type::Float).unwrap_or_else(|e| e) } else { e }
 }
@@ -139,10 +140,10 @@ fn word(op: BinaryOp) -> &'static str {
     }
 }
 
-/// Longer chains of comparisons are refused, because the analyses of guards split them into single comparisons.
+/// The maximum number of comparisons in a chain, because the analyses of guards split chains into single comparisons.
 const MOST_COMPARED: usize = 100;
 
-/// `a < b <= c`.
+/// Lowers `a < b <= c`.
 pub(super) fn compare(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -266,7 +267,7 @@ fn alike(cx: &Cx<'_>, a: &Expr, b: &Expr) -> bool {
     same(inner(&a.ty), inner(&b.ty))
 }
 
-/// Whether its declaration allows `none`: testing again what is already known is useless, but not wrong.
+/// Whether the declaration of the value allows `none`, although it is known not to be. Testing it again is useless, but not wrong.
 fn was_missing(cx: &Cx<'_>, e: &Expr) -> bool {
     if let ExprKind::Variable(id) = e.kind {
         matches!(cx.chart.variables[id.index()].ty, Type::Optional(_))
@@ -284,7 +285,7 @@ fn same(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// The help for an enum compared with a text: the enum's value was meant.
+/// The help for an enum that is compared with a text: its value was meant.
 fn enum_hint(cx: &Cx<'_>, left: &Expr, right: &Expr) -> Option<String> {
     let Type::Named(id) = inner(&left.ty) else { return None };
     let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };

@@ -1,4 +1,4 @@
-//! Texts with placeholders.
+//! Lowers texts with placeholders.
 
 use super::{Env, expr, inner, is_faulty, may_be_missing};
 use crate::lower::context::Cx;
@@ -18,7 +18,7 @@ pub(in crate::lower) enum Options {
     No,
 }
 
-/// Resolves a text. The spans are parallel to its parts.
+/// Lowers a text. The spans are parallel to its parts.
 pub(in crate::lower) fn template(
     cx: &mut Cx<'_>,
     env: &mut Env,

@@ -1,4 +1,4 @@
-//! What a test expects.
+//! Lowers the expectations of a test.
 
 use super::Expected;
 use super::item::asking;
@@ -45,7 +45,7 @@ pub(super) fn expected(
     })
 }
 
-/// The name of an option or a tool, as a question offers it.
+/// The name of an option or a tool, as a question offers it; reports an unknown one.
 fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     let name = path.text();
     let is_option = |c: &chartc_core::model::Choice| matches!(c.kind, ChoiceKind::Option(_));
@@ -60,7 +60,7 @@ fn offered(cx: &mut Cx<'_>, path: &Path) -> Option<String> {
     None
 }
 
-/// A call of a tool or a host function.
+/// Lowers the expected call of a tool or a host function.
 fn called(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -93,7 +93,7 @@ fn called(
     Some(Expected::Called(name, arguments))
 }
 
-/// The Text with this name.
+/// The expression for the Text with this name; reports a value of another type.
 fn text_of(cx: &mut Cx<'_>, env: &mut Env, name: &Ident) -> Expr {
     let written = syntax::Expr { kind: ExprKind::Name(name.node.clone()), span: name.span };
     let lowered = expr::expr(cx, env, &written, None);

@@ -1,4 +1,4 @@
-//! What a test sets up and does.
+//! Lowers what a test sets up and does.
 
 use super::expectation;
 use super::{Answer, Move, REASONS, Reason, StepAddress, constant};
@@ -14,7 +14,7 @@ use chartc_text::rules::TYPE_ERROR;
 use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{self, FailureReason, GivenFunction, Path, TestAnswer, TestItem};
 
-/// `given x = 1`.
+/// Lowers `given x = 1`.
 pub(super) fn given(
     cx: &mut Cx<'_>,
     name: &Ident,
@@ -96,7 +96,7 @@ pub(super) fn item<'s>(
     }
 }
 
-/// The variable with this name, if its kind is allowed here.
+/// The variable with this name, if its kind is allowed here; reports any other.
 fn variable(
     cx: &mut Cx<'_>,
     what: &str,
@@ -119,7 +119,7 @@ fn variable(
     None
 }
 
-/// `given fn f(a) = 1`.
+/// Lowers `given fn f(a) = 1`.
 fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
     let name = &given.name;
     let Some((id, place)) = cx.names.functions.get(&name.node).copied() else {
@@ -148,7 +148,8 @@ fn function(cx: &mut Cx<'_>, given: &GivenFunction) -> Option<Move> {
     Some(Move::Function { name: name.node.clone(), arguments, result })
 }
 
-/// Who is asked, and the step if it is one of the tested chart itself. The steps of charts that it runs are known when the test is played.
+/// The address of a step that asks, and the step itself if it belongs to the tested chart. The steps of charts that this one runs are
+/// looked up when the test is played.
 fn asked<'s>(
     cx: &mut Cx<'s>,
     written: &'s syntax::StepRef,
@@ -186,7 +187,7 @@ fn asked<'s>(
     Some((StepAddress { child, step, element: element.as_ref().map(|nth| nth.node) }, own))
 }
 
-/// An answer to a step of a chart that the tested one runs: its type is known there.
+/// Lowers an answer to a step of a chart that the tested one runs. The type of the answer is known only there.
 fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &TestAnswer) -> Option<Answer> {
     match said {
         TestAnswer::Text(text) => Some(Answer::Text(text.node.clone())),
@@ -203,7 +204,7 @@ fn answer_of_child(cx: &mut Cx<'_>, env: &mut Env, said: &TestAnswer) -> Option<
     }
 }
 
-/// The step with this name, if a model or a person answers it.
+/// The step with this name, if a model or a person answers it; reports any other.
 pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
     let asks = |kind: &StepKind| match kind {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
@@ -228,7 +229,7 @@ pub(super) fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
     None
 }
 
-/// The number of a declared tool.
+/// The index of a declared tool; reports an unknown one.
 fn tool(cx: &mut Cx<'_>, path: &Path) -> Option<usize> {
     let name = path.text();
     cx.record_tool_use(&path.names);
@@ -309,7 +310,7 @@ fn answer(
     }
 }
 
-/// A tool call by the model of an `llm` step.
+/// Lowers a call of a tool by the model of an `llm` step.
 fn tool_call(
     cx: &mut Cx<'_>,
     env: &mut Env,
@@ -326,11 +327,12 @@ fn tool_call(
     Some(Answer::Option { name, tool: true, arguments })
 }
 
-/// An option or a tool with its arguments.
+/// Lowers the choice of an option or a tool, with its arguments.
 fn option(cx: &mut Cx<'_>, env: &mut Env, path: &Path, written: &[syntax::Expr]) -> Option<Answer> {
     let name = path.text();
     cx.record_offer_use(path);
     let mut fields: Option<Vec<Field>> = None;
+    // Several states may have an option with this name. One with the same number of arguments is preferred.
     for choice in &cx.chart.choices {
         if let (ChoiceKind::Option(declared), true) = (&choice.kind, choice.name == name)
             && (fields.is_none() || declared.len() == written.len())

@@ -1,5 +1,21 @@
-//! Tests: what `chartc test` plays on a chart. They are not in the model, so that a chart and its translation to another format
+//! Tests: scenarios that `chartc test` plays on a chart. They are not in the model, so that a chart and its translation to another format
 //! are equal.
+//!
+//! The problem: a test is outside the chart, but it names the events, states and steps of the chart and has expressions over its data. The
+//! idea: tests are lowered after the chart, with its names in scope and two more, `calls` and `result`. The result is a list of [`Move`]s
+//! with ids and typed expressions, which the player executes one by one. For example:
+//!
+//! ```text
+//! test "it falls shut" for Door {
+//!   given opened = 2              test.given:  variable 0 begins as 2
+//!   send open                     Move::Send(event 0, no data)
+//!   expect at ajar                Move::Expect(At([state 2]), true)
+//!   wait 10s                      Move::Wait(10 seconds)
+//!   expect opened == 3            Move::Expect(Holds(variable 0 == 3), true)
+//! }
+//! ```
+//!
+//! If a name is unknown, the finding is reported and [`Test::whole`] becomes false, so that the test is not played.
 
 mod expectation;
 mod item;
@@ -18,47 +34,47 @@ use std::collections::BTreeMap;
 /// The index in the payload at which expressions of a test read `calls`: the model calls so far.
 pub const CALLS: u32 = 0;
 
-/// The index in the payload at which they read `result`: the values of the final state that ended the run.
+/// The index in the payload at which expressions of a test read `result`: the values of the final state that ended the run.
 pub const RESULT: u32 = 1;
 
 /// A test with its names resolved. Its expressions are over one chart, and their payload is [`CALLS`] and [`RESULT`].
 #[derive(Debug, Clone)]
 pub struct Test {
-    /// Its name.
+    /// The name of the test.
     pub name: String,
-    /// The place of its name.
+    /// The place of the test's name.
     pub span: Span,
     /// The name of the tested chart, at its declaration.
     pub chart: Span,
     /// Initial values of params, inputs and vars.
     pub given: Vec<(VarId, Expr)>,
-    /// The states in which the run begins; if empty, where the chart begins.
+    /// The states in which the run begins; empty if it begins where the chart begins.
     pub begins: Vec<StateId>,
-    /// What is done and expected, in order, each with its place.
+    /// The actions and expectations of the test, in order, each with its place.
     pub moves: Vec<(Move, Span)>,
-    /// Whether all of it was resolved: only then can it be played.
+    /// Whether everything was resolved. Only then can the test be played.
     pub whole: bool,
 }
 
-/// Something that is done or expected.
+/// An action or an expectation of a test.
 #[derive(Debug, Clone)]
 pub enum Move {
-    /// From here on a host function returns this.
+    /// From here on, a host function returns this result.
     Function {
-        /// Its name.
+        /// The name of the function.
         name: String,
-        /// Its arguments; `None` for any.
+        /// The arguments for which the function returns the result; `None` for any.
         arguments: Option<Vec<Expr>>,
-        /// Its result, or why it fails.
+        /// The result, or the reason why the function fails.
         result: Result<Expr, String>,
     },
     /// The host sends an event.
     Send(EventId, Vec<Expr>),
-    /// This many turns.
+    /// This number of turns takes place.
     Turns(u32),
-    /// The host sets an input.
+    /// The host sets the input with this name.
     Set(String, Expr),
-    /// Time passes.
+    /// This duration passes.
     Wait(Expr),
     /// A model or a person answers a step.
     Answer(StepAddress, Answer),
@@ -68,33 +84,33 @@ pub enum Move {
     Return(String, Expr),
     /// A tool that is being called fails.
     ToolFail(String, Reason),
-    /// Something is expected to be true, or not to be true.
+    /// Something is expected to be true or, with `false`, not to be true.
     Expect(Expected, bool),
 }
 
-/// Who is asked.
+/// The address of a step that asks a model or a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepAddress {
     /// The names of the `run` steps that lead to its chart, with slashes between; empty for the tested chart itself.
     pub child: String,
     /// The name of the step.
     pub step: String,
-    /// The index of the element, from 0.
+    /// The index of the element, from 0, of a step with `each`.
     pub element: Option<u32>,
 }
 
-/// An answer.
+/// An answer to a step.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// A text, word for word.
     Text(String),
     /// An option or a tool, with its arguments.
     Option {
-        /// Its name, as offered.
+        /// The name of the option or the tool, as offered.
         name: String,
-        /// Whether it is a tool.
+        /// Whether a tool is called.
         tool: bool,
-        /// By name.
+        /// The arguments by name.
         arguments: Vec<(String, Expr)>,
     },
     /// A value, which is written as JSON.
@@ -103,7 +119,7 @@ pub enum Answer {
     Noop,
 }
 
-/// Why a call fails.
+/// The reason why a call fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// One of [`REASONS`].
@@ -112,39 +128,39 @@ pub enum Reason {
     Text(String),
 }
 
-/// The kinds of failed calls that have names.
+/// The kinds of failed calls that can be named without quotes.
 pub const REASONS: [&str; 7] =
     ["timeout", "rate_limited", "server", "connection", "refusal", "empty", "endless"];
 
-/// An expectation.
+/// A claim about the run.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// A condition.
+    /// The condition holds.
     Holds(Expr),
-    /// All of these are active.
+    /// All of these states are active.
     At(Vec<StateId>),
     /// The run has ended, with this status if one is named.
     Ended(Option<String>),
-    /// The last question offers these; with `true`, no others.
+    /// The last question offers these options and tools; with `true`, no others.
     Offered(Vec<String>, bool),
     /// A move was not permitted, to this state if one is named.
     Denied(Option<StateId>),
-    /// A tool or a host function was called.
+    /// A tool or a host function was called, with these arguments if there are any.
     Called(String, Option<Vec<Expr>>),
-    /// A step has asked its question.
+    /// The step with this name has asked its question.
     Asked(String),
-    /// The last prompt of a step contains a text.
+    /// The last prompt of the step with this name contains the text.
     Prompt(String, String),
-    /// A Text contains a text.
+    /// The value of the expression contains the text.
     Text(Expr, String),
 }
 
-/// Lowers the tests of a chart, which is complete by then.
+/// Lowers the tests of a chart, whose own lowering is complete by then.
 pub(super) fn all<'s>(cx: &mut Cx<'s>, scenarios: &[&'s Scenario]) -> Vec<Test> {
     scenarios.iter().map(|scenario| one(cx, scenario)).collect()
 }
 
-/// The context of the expressions of a test.
+/// The environment of the expressions of a test.
 fn surroundings(cx: &Cx<'_>) -> Env {
     let mut env = Env::at(StateId(0));
     // The chart's own names hide those that only tests see.
@@ -175,6 +191,7 @@ fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
     let mut given: BTreeMap<VarId, Span> = BTreeMap::new();
     for noted in &scenario.items {
         let (written, span) = (&noted.node, noted.span);
+        // Results of host functions may be given before the run begins.
         let begun = test.moves.iter().any(|(done, _)| !matches!(done, Move::Function { .. }));
         match written {
             TestItem::Given(name, value) => {
@@ -212,6 +229,7 @@ fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
         }
     }
     missing(cx, &test);
+    // An error in an expression leaves a move, but not one that can be played.
     test.whole &= cx.findings.len() == before;
     test
 }
@@ -247,7 +265,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[chartc_text::syntax::Path]) -> Vec<Stat
     found.into_iter().map(|(state, _)| state).collect()
 }
 
-/// Reports params without a value.
+/// Reports params that have neither a default nor a value in the test.
 fn missing(cx: &mut Cx<'_>, test: &Test) {
     let variables = cx.chart.variables.iter().enumerate();
     let missing: Vec<String> = variables
@@ -267,7 +285,7 @@ fn missing(cx: &mut Cx<'_>, test: &Test) {
     }
 }
 
-/// A value that does not depend on the run.
+/// Lowers a value that does not depend on the run.
 fn constant(cx: &mut Cx<'_>, written: &chartc_text::syntax::Expr, want: &Type) -> Expr {
     expr::expect(cx, &mut Env::constant(), written, want)
 }
