@@ -9,7 +9,7 @@ const PARTS: &[(&str, usize)] = &[
     ("compiler/emit/src", 11924),
     ("compiler/text/src", 22373),
     ("src", 29415),
-    ("runtime/core/src", 19518),
+    ("runtime/core/src", 19525),
     ("runtime/src", 16012),
     ("runtime/mcp/src", 3464),
     ("runtime/memory/src", 325),
