@@ -29,7 +29,7 @@ const CALLS: usize = 4096;
 /// The maximum number of calls of pure functions with different arguments in one input. Each is compared with all earlier ones.
 const DIFFERENT: usize = 256;
 
-/// The host of an exploration.
+/// The host of an exploration: returns the results that `digits` selects.
 #[derive(Default)]
 pub(super) struct Anything {
     /// By name: whether the function is pure, and its possible results.

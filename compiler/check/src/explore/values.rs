@@ -225,7 +225,6 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
         }
         Type::Float => {
             let mut cuts: Vec<f64> = class
-                // Two texts that are compared with nothing, if texts are compared with each other: they may be equal or not.
                 .constants
                 .iter()
                 .filter_map(|c| match c {
@@ -266,6 +265,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
         Type::Text => {
             values.extend(class.constants.iter().filter(|c| matches!(c, Value::Text(_))).cloned());
             let mut other = String::from("a");
+            // One text that differs from all constants; two if texts are compared with each other, which may be equal or not.
             for _ in 0..=usize::from(class.opaque) {
                 while values.contains(&Value::Text(other.clone())) {
                     other.push('a');

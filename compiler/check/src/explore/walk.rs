@@ -267,7 +267,7 @@ impl Walk<'_> {
                 return false;
             }
             if machine.allowed() == 0 {
-                // Without the lack of units, the behavior might have been different.
+                // With more units, conditions that failed now might hold, so the behavior says nothing.
                 self.found.reasons.insert("its conditions and actions compute too much".into());
                 return false;
             }

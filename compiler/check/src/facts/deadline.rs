@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 pub struct Dead {
     /// The transition of the deadline.
     pub transition: TransitionId,
-    /// The event that always comes before the deadline.
+    /// The reason: the transition or limit that always precedes the deadline.
     pub before: Before,
 }
 
-/// An event that always comes before a deadline.
+/// A transition or limit that always precedes a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// A `when` transition whose guard always holds.

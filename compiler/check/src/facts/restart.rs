@@ -94,8 +94,8 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
         let again = transition.targets.iter().map(|t| t.state).find_map(|target| {
             let state = if is_history(chart, target) {
                 chart.state(target).parent.unwrap_or(target)
-            // The scope of `from *` excludes the target already.
             } else if scope.wildcard {
+                // The scope of `from *` excludes the target already.
                 return None;
             } else {
                 target

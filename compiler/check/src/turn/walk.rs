@@ -22,7 +22,7 @@ pub(super) fn turn(walks: &Walks<'_>, leaf: StateId) -> TurnCost {
     walk.total(leaf)
 }
 
-/// A walk in progress.
+/// A walk in progress: the leaves that may be active, the steps that are due, and the calls so far.
 pub(super) struct Walk<'w, 'c> {
     walks: &'w Walks<'c>,
     /// The leaves that may be active.

@@ -1,8 +1,8 @@
 //! Proves that a host can always bring a run into a state, whatever the data are. No run is tried.
 //!
-//! A leaf is *good* if the host can do one thing there with only good results: each enters the goal, or leads to leaves that are good
-//! already. Guards may hold or fail, unless the host decides them (`free`). Starting from the leaves inside the goal, more and more leaves
-//! become good; the proof succeeds if all do.
+//! An action of the host *leads on* if all of its possible results are good: each enters the goal, or leads to leaves that are good
+//! already. A leaf is *good* if some action leads on there. Guards may hold or fail, unless the host decides them (`free`). Starting from
+//! the leaves inside the goal, more and more leaves become good; the proof succeeds if all do.
 //!
 //! Example: `on stop -> done` in `work` and `on go -> work` in `idle`, both without guards, and the goal `done`. First `work` is good, by
 //! `stop`, and then `idle`, by `go`.

@@ -36,10 +36,10 @@ struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
 
 /// Transitions with one key, in order.
 #[derive(Default)]
-/// Those with a guard, with their positions in the leaf.
 struct Same<'c> {
-    /// Those without a guard.
+    /// Those with a guard, with their positions in the leaf.
     guarded: Vec<(usize, &'c Transition)>,
+    /// Those without a guard.
     sure: Vec<&'c Transition>,
 }
 
