@@ -1,28 +1,28 @@
-//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has
-//! far fewer points, because the key of a point omits the counters of limits. Each step is tried with every combination of limits
-//! that are reached and limits that are not.
+//! Over-approximates limits of turns and calls: a limit may be reached at any time. This includes every run of the chart and has far
+//! fewer points, because keys omit the counters of limits. Each input is tried once for each combination of limits that are reached and
+//! limits that are not: the machine's counters are set to a number just before the bound, or far from it.
 
 use super::relevant::Relevant;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Limits};
 
-/// Most combinations of reached and unreached limits. With more, the key keeps the counters.
+/// The maximum number of combinations of reached and unreached limits. If there are more, keys keep the counters.
 const MOST: usize = 12;
 
-/// The values to which the counters of a state's limits are set: calls, then turns.
+/// The values to which the counters of a state's limits are set: its calls, then its turns. `None` keeps a counter as it is.
 pub(super) type CounterValues = (StateId, Option<u32>, Option<u32>);
 
-/// The limits whose counters are left out.
+/// The limits whose counters keys leave out.
 #[derive(Debug, Default)]
 pub(super) struct AbstractLimits {
-    /// By limited state: whether its calls are left out, and its turns.
+    /// By limited state: whether the counter of its calls is left out, and that of its turns.
     states: Vec<(StateId, bool, bool)>,
-    /// The combinations of counters relative to their bounds. The first is far from all bounds, if possible.
+    /// The combinations of values of the counters. In the first, all are far from their bounds, if possible.
     pub(super) combinations: Vec<Vec<CounterValues>>,
 }
 
 impl AbstractLimits {
-    /// For the limits whose counters nothing else reads; `calls` and `turns` say which may be left out.
+    /// Collects the limits whose counters nothing else reads. `calls` and `turns` tell which counters may be left out.
     pub(super) fn new(chart: &Chart, relevant: &Relevant<'_>, calls: bool, turns: bool) -> Self {
         let mut made = Self { states: Vec::new(), combinations: vec![Vec::new()] };
         for state in chart.state_ids() {
@@ -61,26 +61,26 @@ impl AbstractLimits {
         self.states.is_empty()
     }
 
-    /// Whether the calls of a state are left out, and its turns.
+    /// Whether the counter of a state's calls is left out, and that of its turns.
     pub(super) fn omits(&self, state: StateId) -> (bool, bool) {
         let row = self.states.iter().find(|(s, ..)| *s == state);
         row.map_or((false, false), |(_, calls, turns)| (*calls, *turns))
     }
 }
 
-/// A bound as the tables of a chart store it.
+/// A bound as the tables of a chart store it; `u32::MAX` for numbers that do not fit.
 fn bound(n: Option<i64>) -> Option<u32> {
     n.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// One number of calls of each class: the next call is normal, causes a warning, or is forbidden.
+/// A number of calls of each class: the next call is normal, causes a warning, or is forbidden.
 fn call_classes(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.calls), bound(limits.calls_warn));
     let class = |n: u32| (hard.is_some_and(|hard| n >= hard), Some(n.saturating_add(1)) == warn);
     one_of_each(class, [warn.unwrap_or(0).saturating_sub(1), hard.unwrap_or(0)])
 }
 
-/// One number of turns of each class: the next turn is normal, causes a warning, or is the last.
+/// A number of turns of each class: the next turn is normal, causes a warning, or is the last.
 fn turn_classes(limits: &Limits) -> Vec<Option<u32>> {
     let (hard, warn) = (bound(limits.turns), bound(limits.turns_warn));
     let class = |n: u32| (Some(n.saturating_add(1)) == hard, Some(n.saturating_add(1)) == warn);
@@ -88,6 +88,7 @@ fn turn_classes(limits: &Limits) -> Vec<Option<u32>> {
     one_of_each(class, [before(warn), before(hard)])
 }
 
+/// The first number of each class. `bounds` are the numbers at which the class may change.
 fn one_of_each(class: impl Fn(u32) -> (bool, bool), bounds: [u32; 2]) -> Vec<Option<u32>> {
     let mut found: Vec<((bool, bool), u32)> = Vec::new();
     let mut put = |n: u32| {
@@ -96,11 +97,12 @@ fn one_of_each(class: impl Fn(u32) -> (bool, bool), bounds: [u32; 2]) -> Vec<Opt
             found.push((class, n));
         }
     };
-    // The class changes only near a bound.
+    // The class changes only near a bound, so these numbers include one of each.
     let [a, b] = bounds;
     for n in [0, 1, 2, a.saturating_add(1), b.saturating_add(1), a, b] {
         put(n);
     }
+    // The class without warning and limit sorts first.
     found.sort_by_key(|(class, _)| *class);
     found.into_iter().map(|(_, n)| Some(n)).collect()
 }

@@ -1,7 +1,7 @@
 //! Transitions by which a chart bounds its own turns, as `limits` does: `when turns >= n -> given_up`.
 //!
-//! They make every run hopeless just before the bound, and multiply the points by the number of turns. Where nothing else reads
-//! the number of turns, an over-approximation is enough: their guards may hold at any time.
+//! They end every run at the bound, and keys that count turns multiply the points by that bound. If nothing else reads the number of turns,
+//! an over-approximation is enough: their guards may hold at any time.
 
 use super::fixed::{is_fixed, number};
 use super::static_check::ends_run;
@@ -9,10 +9,10 @@ use chartc_core::arena::{StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, CompareOp, Expr, ExprKind, Observable, Transition, VariableKind};
 
-/// Numbers of turns with which the guards do not hold, or hold, before and after one more turn.
+/// The numbers to which the turns are set: one with which the guards fail, one with which they hold, also after one more turn.
 pub(super) const WAYS: [u32; 2] = [0, u32::MAX / 2];
 
-/// The transitions of a chart that end the run after a number of turns and have no other condition.
+/// The transitions of a chart whose only condition is a number of turns, and which end the run.
 #[derive(Debug)]
 pub(super) struct Bounds<'c> {
     chart: &'c Chart,
@@ -20,7 +20,7 @@ pub(super) struct Bounds<'c> {
 }
 
 impl<'c> Bounds<'c> {
-    /// `None` if there are no such transitions.
+    /// `None` if the chart has no such transitions.
     pub(super) fn new(chart: &'c Chart) -> Option<Self> {
         let ends = |transition: &&Transition| {
             ends_run(chart, transition)
@@ -30,12 +30,12 @@ impl<'c> Bounds<'c> {
         (!transitions.is_empty()).then_some(Self { chart, transitions })
     }
 
-    /// Their guards.
+    /// The guards of these transitions.
     pub(super) fn conditions(&self) -> Vec<&'c Expr> {
         self.transitions.iter().filter_map(|transition| transition.guard.as_ref()).collect()
     }
 
-    /// The most turns that any of them allows, for all values of the params.
+    /// The maximum number of turns that any of these transitions allows, over all values of the params.
     pub(super) fn most(&self) -> usize {
         let most = |id: VarId| match &self.chart.variables[id.index()].kind {
             VariableKind::Param { range: Some((_, most)) } => Some(most.clone()),
@@ -49,7 +49,7 @@ impl<'c> Bounds<'c> {
         turns.map(|n| n.unwrap_or(usize::MAX - 1)).max().unwrap_or(0)
     }
 
-    /// Whether one of them leads into a state.
+    /// Whether one of these transitions leads into a state.
     pub(super) fn lead_to(&self, state: StateId) -> bool {
         let targets = self.transitions.iter().flat_map(|transition| &transition.targets);
         targets.into_iter().any(|target| self.chart.contains(state, target.state))
@@ -63,14 +63,14 @@ fn bound(guard: &Expr) -> Option<&Expr> {
     (left.kind == ExprKind::Observable(Observable::Turns)).then_some(bound)
 }
 
-/// Whether a guard has this form, with an `n` of 2 or more.
+/// Whether a guard has the form of [`bound`], with an `n` of at least 2 if params have their defaults.
 fn is_bound(chart: &Chart, guard: &Expr) -> bool {
     let value = |id: VarId| usual(chart, id);
     let holds = |n: i64| (2..=i64::from(WAYS[1])).contains(&n);
     bound(guard).is_some_and(|n| is_fixed(chart, n, 0) && number(n, &value).is_some_and(holds))
 }
 
-/// The default of a param, if it is a whole number.
+/// The default of a param, if it is a literal whole number.
 fn usual(chart: &Chart, id: VarId) -> Option<Value> {
     let row = &chart.variables[id.index()];
     let default =

@@ -1,52 +1,56 @@
-//! Bounds the work of an exploration, so that no small chart takes long, whatever its actions repeat.
+//! The bounds on the work of an exploration, so that no small chart takes long, whatever its actions repeat.
 
 use super::log::Log;
 use chartc_core::model::Chart;
 
-/// Most inputs that are tried, for each point that may be found.
+/// The maximum number of inputs that are tried, for each point that may be found.
 const INPUTS: usize = 20;
 
-/// Most work (records, effects, calls of host functions), for each point that may be found.
+/// The maximum amount of work (records, effects, calls of host functions), for each point that may be found.
 const WORK: usize = 100;
 
-/// Most work on inputs that are stopped as a livelock: each makes thousands of records, and its first cycle shows what it does in
-/// all of them.
+/// The maximum amount of work on inputs that are stopped as a livelock. Each of them makes thousands of records, although its first
+/// cycle shows all of its happenings.
 const CYCLES: usize = 40_000;
 
-/// Units of evaluation for all conditions and actions together, for each point that may be found.
+/// The number of units of evaluation for all conditions and actions together, for each point that may be found.
 const UNITS: u64 = 500;
 
-/// The least number of units: what one block may spend.
+/// The minimum number of units, however few points may be found: as many as one block may spend.
 const LEAST: u64 = 1_000_000;
 
-/// Units of evaluation that take as long as one unit of work.
+/// The number of units of evaluation that take as long as one unit of work.
 const UNITS_A_THING: u64 = 4;
 
-/// Most registers that are kept at the same time, which bounds the memory for big charts.
+/// The maximum number of registers that are kept at the same time, which bounds the memory for big charts.
 const REGISTERS: usize = 4_000_000;
 
-/// States whose registers are set in the time of one unit of work.
+/// The number of states whose registers are set in the time of one unit of work.
 const STATES_A_THING: usize = 64;
 
-/// What was done, and what may be done.
+/// The work that was done, and the bounds on it.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// How many points may be found, and how many were.
+    /// The maximum number of points.
     room: usize,
+    /// The number of points found.
     pub(super) found: usize,
+    /// The number of inputs tried.
     inputs: usize,
+    /// The work on all inputs.
     work: usize,
+    /// The work on inputs that were stopped as a livelock.
     cycles: usize,
-    /// The work per input of setting the registers of all states.
+    /// The work for each input of setting the registers of all states.
     setting: usize,
-    /// Most work of all kinds: see [`super::Search::work`].
+    /// The maximum amount of work of all kinds: see [`super::Search::work`].
     most: usize,
-    /// Units that evaluations may spend in total.
+    /// The number of units that evaluations may spend in total.
     units: u64,
 }
 
 impl Budget {
-    /// For this many points, and at most this much work.
+    /// The budget for this many points, and at most this much work.
     pub(super) fn new(chart: &Chart, states: usize, most: Option<usize>) -> Self {
         let room = states.min(REGISTERS / chart.states.len()).max(1);
         let most = most.unwrap_or(usize::MAX);
@@ -56,12 +60,12 @@ impl Budget {
         Self { room, found: 0, inputs: 0, work: 0, cycles: 0, setting, most, units }
     }
 
-    /// What evaluations may spend.
+    /// The number of units that evaluations may spend in total.
     pub(super) fn units(&self) -> u64 {
         self.units
     }
 
-    /// Counts an input tried at a point of this weight; `called` is the work of host functions.
+    /// Counts an input that was tried at a point of this weight; `called` is the work of host functions.
     pub(super) fn tried(&mut self, log: &Log<'_>, called: usize, weight: usize) {
         let work = (log.work + called).saturating_mul(weight);
         self.inputs += weight;
@@ -71,14 +75,14 @@ impl Budget {
         }
     }
 
-    /// Reserves room for a point of this weight; `false` if there is none left.
+    /// Reserves room for a point of this weight. Returns `false` if there is none left.
     pub(super) fn try_reserve(&mut self, weight: usize) -> bool {
         let found = self.found.saturating_add(weight);
         self.found = found.min(self.room);
         found <= self.room
     }
 
-    /// Whether nothing more may be tried.
+    /// Whether any bound is exceeded, so that nothing more may be tried.
     pub(super) fn is_spent(&self) -> bool {
         self.inputs > self.room.saturating_mul(INPUTS)
             || self.work > self.room.saturating_mul(WORK)
@@ -86,7 +90,7 @@ impl Budget {
             || self.took(self.units) > self.most
     }
 
-    /// The work done so far, if evaluations have this many units left.
+    /// The work done so far, given the number of units that evaluations have left.
     pub(super) fn took(&self, left: u64) -> usize {
         let evaluated = (self.units - left) / UNITS_A_THING;
         self.inputs * self.setting + self.work + evaluated as usize

@@ -1,13 +1,14 @@
-//! Keys as bytes.
+//! The encoding of keys as bytes.
 
 use chartc_core::expr::Value;
 use chartc_core::store::bits;
 
-/// A sequence of numbers and texts, encoded unambiguously.
+/// A sequence of numbers, texts and separators. Different sequences have different encodings, so that equal bytes mean equal keys.
 #[derive(Debug, Default)]
 pub(super) struct Bytes(pub(super) Vec<u8>);
 
 impl Bytes {
+    /// A number, seven bits a byte, the lowest first. The last byte is less than 0x7f, so that 0x7f can separate.
     pub(super) fn number(&mut self, mut n: u64) {
         while n >= 0x7f {
             self.0.push(0x80 | (n & 0x7f) as u8);
@@ -16,21 +17,24 @@ impl Bytes {
         self.0.push(n as u8);
     }
 
-    /// A separator: a byte with which no number begins.
+    /// A separator: a byte that occurs in no number.
     pub(super) fn mark(&mut self) {
         self.0.push(0x7f);
     }
 
+    /// A number, or nothing.
     pub(super) fn optional(&mut self, n: Option<u64>) {
         if let Some(n) = n {
             self.number(n);
         }
     }
 
+    /// A counter, cut off at `most`; nothing if that is `None`.
     pub(super) fn count(&mut self, n: u32, most: Option<u32>) {
         self.optional(most.map(|most| u64::from(n.min(most))));
     }
 
+    /// The indices in a set.
     pub(super) fn bits(&mut self, set: &[u64]) {
         for bit in bits::iter(set) {
             self.number(bit as u64);
@@ -38,7 +42,7 @@ impl Bytes {
         self.mark();
     }
 
-    /// The bits of a set for which `counts` is true.
+    /// The indices in a set for which `counts` is true.
     pub(super) fn bits_of(&mut self, set: &[u64], counts: &[bool]) {
         for bit in bits::iter(set).filter(|bit| counts[*bit]) {
             self.number(bit as u64);
@@ -46,11 +50,13 @@ impl Bytes {
         self.mark();
     }
 
+    /// A text, after its length in bytes.
     pub(super) fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend(text.as_bytes());
     }
 
+    /// A value, after a number for its type.
     pub(super) fn value(&mut self, value: &Value) {
         match value {
             Value::None => self.number(0),

@@ -1,6 +1,9 @@
-//! What a key records of a model's tool calls. Only streaks read the arguments of a call, and they only compare them with those
-//! before. So tools that belong to the same sets are interchangeable, and so are the values of their arguments. A key numbers
-//! both in the order of their first occurrence, and one point represents all points with its key: their number is its weight.
+//! The part of a key that records the tool calls of models.
+//!
+//! Only streaks and the detection of loops read the arguments of a call, and they only compare them with those of earlier calls. So tools
+//! that belong to the same sets are interchangeable, and so are the values of their arguments. A key numbers both in the order of their
+//! first occurrence: the open calls `read("a")` and `read("b")` become the first tool with the values 0 and 1. One point then represents
+//! all points with its key, and their number is its weight.
 
 use super::bytes::Bytes;
 use super::read::Read;
@@ -15,26 +18,26 @@ use chartc_core::machine::LOOP;
 use chartc_core::model::{Chart, Field, StepKind, StreakOf};
 use chartc_core::program::Caller;
 
-/// Most tools of a chart that has interchangeable tools. With more, each is distinguished.
+/// The maximum number of tools of a chart whose tools are interchangeable. If there are more, each is distinguished.
 const MOST: usize = 64;
 
-/// How a key records calls.
+/// The way in which the keys of a chart record calls.
 pub(super) struct Called<'c> {
-    /// By tool: the first of the tools that are interchangeable with it, and how many these are.
+    /// By tool: the first of the tools that are interchangeable with it, and the number of these.
     groups: Vec<(u32, usize)>,
-    /// By tool, and by argument: whether a streak reads it.
+    /// By tool, and by argument: whether a streak reads the argument.
     read: Vec<Vec<bool>>,
-    /// How many values are tried for arguments, if only their equality matters.
+    /// The number of values that are tried for arguments, if only the equality of arguments matters.
     values: Option<usize>,
     /// How exactly `streak(tool)` matters.
     streak: &'c Read,
-    /// For each `streak` of an argument: how exactly it matters, and by tool the index of the argument.
+    /// For each `streak` of an argument: how exactly it matters, and by tool, the index of the argument.
     streaks: Vec<(&'c Read, Vec<Option<usize>>)>,
-    /// Whether equal calls in succession raise an error, or the last call is read otherwise.
+    /// Whether keys need the last call and how often it was repeated, because equal calls in succession raise an error or are read.
     loops: bool,
 }
 
-/// The tools and values met so far, in the order of their first occurrence.
+/// The tools and values that a key contains so far, in the order of their first occurrence.
 #[derive(Default)]
 pub(super) struct Met<'m> {
     tools: Vec<ToolId>,
@@ -42,7 +45,7 @@ pub(super) struct Met<'m> {
 }
 
 impl<'c> Called<'c> {
-    /// Without `is_blind`, all tools and values are distinguished.
+    /// Without `is_blind`, keys distinguish all tools and values.
     pub(super) fn new(chart: &'c Chart, relevant: &'c Relevant<'c>, is_blind: bool) -> Self {
         let counters = &relevant.counters;
         let is_blind = is_blind && !counters.repeated;
@@ -74,7 +77,7 @@ impl<'c> Called<'c> {
         }
     }
 
-    /// Writes a tool.
+    /// Writes a tool: its group, and its number among the tools of the group that have occurred.
     pub(super) fn tool(&self, to: &mut Bytes, met: &mut Met<'_>, tool: ToolId) {
         let (group, count) = self.groups[tool.index()];
         to.number(u64::from(group));
@@ -88,8 +91,9 @@ impl<'c> Called<'c> {
         }
     }
 
-    /// How many points this key represents: one for each choice of interchangeable tools and values.
+    /// The number of points that this key represents: one for each choice of interchangeable tools and values.
     pub(super) fn weight(&self, met: &Met<'_>) -> usize {
+        // The first tool of a group is any of its tools, the second any of the others, and so on.
         let nth = |nth: usize, tool: &ToolId| {
             let (group, count) = self.groups[tool.index()];
             let before = met.tools[..nth].iter().filter(|t| self.groups[t.index()].0 == group);
@@ -101,6 +105,7 @@ impl<'c> Called<'c> {
         tools.chain(values).fold(1, usize::saturating_mul)
     }
 
+    /// Writes the value of an argument: itself, or its number among those that have occurred.
     fn value<'m>(&self, to: &mut Bytes, met: &mut Met<'m>, value: &'m Value) {
         if self.values.is_none() {
             return to.value(value);
@@ -112,7 +117,7 @@ impl<'c> Called<'c> {
         }) as u64);
     }
 
-    /// Writes the calls under way, and what streaks read of those that have ended.
+    /// Writes the calls under way, and what is read of those that have ended.
     pub(super) fn key<'m>(
         &self,
         to: &mut Bytes,
@@ -168,7 +173,7 @@ impl<'c> Called<'c> {
     }
 }
 
-/// The argument of the last call, and how many calls in a row had the same.
+/// The argument of the last call, and the number of calls in a row that had the same one.
 fn streak<'m>(calls: &'m Calls, places: &[Option<usize>]) -> (Option<&'m Value>, i64) {
     let value = |call: &'m Call| call.arguments.get(places[call.tool.index()]?);
     let (mut last, mut count) = (None, 0);
@@ -181,7 +186,7 @@ fn streak<'m>(calls: &'m Calls, places: &[Option<usize>]) -> (Option<&'m Value>,
     (last, count)
 }
 
-/// By tool: the first of the tools that are interchangeable with it, and how many these are.
+/// By tool: the first of the tools that are interchangeable with it, and the number of these.
 fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, usize)> {
     let count = chart.tools.len();
     let mut groups: Vec<(u32, usize)> = (0..count).map(|i| (i as u32, 1)).collect();
@@ -190,6 +195,7 @@ fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, u
     }
     let sets: Vec<Vec<ToolId>> =
         (0..chart.tool_sets.len()).map(|i| chart.tools_of(ToolSetId::at(i))).collect();
+    // A tool whose result is read, or that the chart itself calls, can be told apart from others.
     let is_told = |tool: ToolId| {
         relevant.slots.contains(&Slot::Result(tool))
             || chart.steps.iter().any(|step| matches!(step.kind, StepKind::Call(t, _) if t == tool))
@@ -215,7 +221,8 @@ fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, u
     groups
 }
 
-/// How many values are tried for the arguments that are read, if these have one type: only then are values interchangeable.
+/// The number of values that are tried for the arguments that are read. `None` if their types differ: only values of one type are
+/// interchangeable.
 fn values(chart: &Chart, relevant: &Relevant<'_>, read: &[Vec<bool>]) -> Option<usize> {
     let slots = |(i, read): (usize, &Vec<bool>)| {
         let places: Vec<u32> = (0..read.len() as u32).filter(|nth| read[*nth as usize]).collect();

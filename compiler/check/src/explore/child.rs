@@ -1,4 +1,4 @@
-//! Whether a chart that a `run` step starts can fail.
+//! Decides whether the chart that a `run` step starts can fail.
 
 use crate::explore::is_total;
 use crate::facts::Facts;
@@ -6,8 +6,8 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Limits, StateKind, Status, Step, StepKind, Trigger, Type};
 use chartc_core::model::{Expr, VariableKind};
 
-/// Whether a run of the chart may end otherwise than `ok` or `partial`: with another status, at a limit, or in a state where
-/// nothing can happen any more. A chart with steps of its own is assumed to. Linear in the size of the chart, up to logarithms.
+/// Whether a run of the chart may end otherwise than `ok` or `partial`: with another status, at a limit, or in a state where nothing can
+/// happen any more. A chart with steps is assumed to. Linear in the size of the chart, up to logarithms.
 pub fn can_fail(chart: &Chart) -> bool {
     let is_limited = chart.states.iter().any(|state| state.limits != Limits::default());
     let mut defaults = chart.variables.iter().filter_map(|row| row.default.as_ref());
@@ -29,7 +29,7 @@ pub fn can_fail(chart: &Chart) -> bool {
     chart.state_ids().any(fails) || !facts.reach.leaves(chart).all(goes_on)
 }
 
-/// Whether the trigger can occur at any time, so that a run in its source is not stuck.
+/// Whether the trigger can occur at any time, so that a run in the transition's source is not stuck.
 fn can_occur(chart: &Chart, trigger: &Trigger) -> bool {
     match trigger {
         Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => true,
@@ -49,7 +49,7 @@ fn can_occur(chart: &Chart, trigger: &Trigger) -> bool {
     }
 }
 
-/// Whether the arguments of a `run` step always fit its chart, and the answer always fits the step.
+/// Whether the arguments of a `run` step always fit the params of its chart, and the answer always fits the step.
 pub fn fits(chart: &Chart, step: &Step, child: &Chart) -> bool {
     let StepKind::Run(run) = &step.kind else { return false };
     let is_bounded = |row: &chartc_core::model::Variable| {

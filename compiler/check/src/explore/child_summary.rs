@@ -1,4 +1,4 @@
-//! Summaries of the charts of `run` steps: how each may end, without its states.
+//! Summaries of the charts of `run` steps: the ways in which each may end. An exploration of the parent uses them instead of the charts.
 
 use super::hints::Hints;
 use super::relevant::Relevant;
@@ -10,21 +10,21 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Field, StateKind, Status, StepKind};
 use std::collections::BTreeMap;
 
-/// Combinations of values that are tried for one final state. If there are more, only some are tried.
+/// The maximum number of combinations of values that are tried for one final state. If there are more, only some are tried.
 const MOST: usize = 32;
 
-/// How a child chart may end.
+/// The possible ends of a child chart.
 #[derive(Debug, Clone)]
 pub struct ChildSummary {
-    /// Its possible answers.
+    /// The answers that are tried.
     pub answers: Vec<Value>,
-    /// Whether any other answer has the same effect as one of these.
+    /// Whether any other possible answer has the same effect as one of these.
     pub is_whole: bool,
-    /// Whether it may fail.
+    /// Whether the child may fail.
     pub fails: bool,
 }
 
-/// By `run` step, how its chart may end; `children` are the charts that are known.
+/// The summaries by `run` step. `children` are the charts that are known; an unknown chart may give any answer, and may fail.
 pub(super) fn child_summaries(
     chart: &Chart,
     children: &[&Chart],
@@ -52,8 +52,8 @@ pub(super) fn child_summaries(
     found
 }
 
-/// The answers that a chart may give, for each final state with values of its parameters; and whether these are all. `read` is
-/// `Some` if the answer decides moves.
+/// The possible answers of a chart, for each final state with values of its params; and whether these stand for all. `read` is `Some` if
+/// the parent's moves depend on the answer.
 fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     let (mut found, mut is_whole) = (Vec::new(), true);
     for state in child.states.iter().filter(|state| state.parent == Some(StateId(0))) {
@@ -90,7 +90,7 @@ fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     (found, is_whole)
 }
 
-/// All combinations, if there are few. Otherwise each value with the first ones of the other columns, and all nth values
+/// All combinations, if there are at most [`MOST`]. Otherwise each value with the first ones of the other columns, and all nth values
 /// together.
 fn rows(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let count = columns.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len()));

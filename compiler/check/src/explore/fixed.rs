@@ -1,4 +1,4 @@
-//! What expressions read, and which expressions are constant during a run.
+//! Expressions that are constant during a run, and the slots that expressions read.
 
 use super::slot::{PayloadSource, Slot, constant, payload};
 use crate::facts::uses::walk;
@@ -8,10 +8,10 @@ use chartc_core::model::{
     BinaryOp, Chart, Expr, ExprKind, Observable, StreakOf, UnaryOp, VariableKind,
 };
 
-/// Nesting beyond which an expression is taken as a whole.
+/// The nesting beyond which an expression is not taken apart.
 pub(super) const DEEP: u32 = 64;
 
-/// Whether an expression is constant during a run: literals, params, and whole numbers computed from them.
+/// Whether an expression is constant during a run: a literal, a param, or a whole number computed from these.
 pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     if constant(expr).is_some() {
         return true;
@@ -28,7 +28,7 @@ pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     }
 }
 
-/// The whole number that a constant expression evaluates to, given the values of the params.
+/// The whole number to which such an expression evaluates, given the values of the params. `None` if it is no whole number.
 pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no number, for ever")]
     match &expr.kind {
@@ -51,7 +51,7 @@ pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Opt
     }
 }
 
-/// Adds the slots that an expression reads, directly or through named conditions.
+/// Adds the slots that an expression reads, directly or through named conditions. `place` is the source of its payload.
 pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: PayloadSource, found: &mut Vec<Slot>) {
     walk(chart, expr, &mut |part| {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]

@@ -1,6 +1,6 @@
-//! Values that the literals of a chart suggest, for conditions that do more than compare with constants: a list of more than
-//! three elements, a map with the field that is read and the value it is compared with, a number beyond the bound of a sum. They
-//! are not exhaustive.
+//! Values that the literals of a chart suggest, for conditions that do more than compare with constants. For example, `len(items) > 3`
+//! suggests a list of four elements, `post.kind == "bug"` a map with the field `kind`, and `n + m > 10` the number 11. A search for
+//! counterexamples tries them; they are not exhaustive.
 
 use super::fixed::mentioned;
 use super::slot::{Slot, Use, Uses, constant};
@@ -10,31 +10,33 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::{BinaryOp, Builtin, Chart, Expr, ExprKind, Type, TypeKind, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most literals kept for one slot.
+/// The maximum number of literals that are kept for one slot.
 const MOST: usize = 12;
 
-/// Most paths into a value kept for one slot.
+/// The maximum number of paths into a value that are kept for one slot.
 const PATHS: usize = 8;
 
-/// Most elements of a generated list.
+/// The maximum number of elements of a generated list.
 const LONGEST: i64 = 12;
 
-/// Most levels of nested records and lists.
+/// The maximum number of levels of nested records and lists.
 const DEEPEST: u32 = 4;
 
-/// How often literals are propagated from a variable to the slots that its values come from.
+/// The number of times that hints are propagated from a slot to the slots from which its values come.
 const ROUNDS: usize = 4;
 
-/// What the literals of a chart suggest for its slots.
+/// The hints for the slots of a chart.
 #[derive(Debug, Default)]
 pub(super) struct Hints {
     all: BTreeMap<Slot, Hint>,
 }
 
+/// The literals and fields that conditions combine with one slot.
 #[derive(Debug, Clone, Default)]
 struct Hint {
+    /// The literals in these conditions.
     literals: Vec<Value>,
-    /// Paths of nested fields that are read, each with the literals of the same condition.
+    /// The paths of nested fields that are read, each with the literals of the same condition.
     paths: Vec<(Vec<String>, Vec<Value>)>,
 }
 
@@ -48,6 +50,7 @@ impl Hint {
         }
     }
 
+    /// Adds literals to a path.
     fn path(&mut self, path: &[String], literals: &[Value]) {
         let place = self.paths.iter().position(|(known, _)| known == path);
         let place = place.unwrap_or_else(|| {
@@ -61,6 +64,7 @@ impl Hint {
     }
 }
 
+/// Adds a value if it is new and there is room.
 fn note(all: &mut Vec<Value>, value: &Value) {
     if all.len() < MOST && !all.contains(value) {
         all.push(value.clone());
@@ -78,6 +82,7 @@ impl Hints {
             mentioned(chart, one.expr, one.source, &mut from);
             flows.extend(one.into.iter().flat_map(|into| from.iter().map(|slot| (*slot, *into))));
         }
+        // Values flow forwards, hints backwards: a condition on a variable suggests values for the event that sets it.
         for _ in 0..ROUNDS {
             for (from, into) in &flows {
                 if let Some(hint) = hints.all.get(into).cloned() {
@@ -88,7 +93,8 @@ impl Hints {
         hints
     }
 
-    /// Handles each comparison separately: its literals suggest nothing for slots that another one reads.
+    /// Adds the hints of a condition. Each comparison is handled separately, so that its literals suggest nothing for slots that only
+    /// another one reads.
     fn condition(&mut self, chart: &Chart, one: &Use<'_>, expr: &Expr, depth: u32) {
         if depth < 64 {
             if let ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b) = &expr.kind {
@@ -121,6 +127,7 @@ impl Hints {
             }
         });
         slots.extend(one.into);
+        // In `get(post, "kind") == "bug"`, "kind" is a key and no value.
         let is_key = |value: &Value| {
             let Value::Text(text) = value else { return false };
             paths.iter().flatten().any(|key| key == text)
@@ -135,12 +142,12 @@ impl Hints {
         }
     }
 
-    /// Values of a slot of this type, the likeliest first.
+    /// Suggested values of a slot of this type, the likeliest first.
     pub(super) fn values(&self, chart: &Chart, slot: Slot, ty: &Type) -> Vec<Value> {
         self.all.get(&slot).map_or_else(Vec::new, |hint| made(chart, ty, hint, 0))
     }
 
-    /// Values of a field of what a slot holds; `child` declares the field's type.
+    /// Suggested values of a field of the value that a slot holds; `child` declares the field's type.
     pub(super) fn field(&self, child: &Chart, slot: Slot, name: &str, ty: &Type) -> Vec<Value> {
         let Some(hint) = self.all.get(&slot) else { return Vec::new() };
         let mut inner = of(hint, name);
@@ -178,11 +185,12 @@ fn path(expr: &Expr) -> Vec<String> {
     found
 }
 
-/// A bound and its neighbors, the greatest first.
+/// A bound and its two neighbors, the greatest first.
 fn around(n: i64) -> [i64; 3] {
     [n.saturating_add(1), n, n.saturating_sub(1)]
 }
 
+/// Values of a type that a hint suggests.
 fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     let whole = hint.literals.iter().filter_map(|value| match value {
@@ -224,6 +232,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
         }
         Type::Text => {
             values.extend(hint.literals.iter().filter(|v| matches!(v, Value::Text(_))).cloned());
+            // Numbers may be compared with the length of the text.
             let long = whole.flat_map(around).filter(|n| (0..=64).contains(n));
             values.extend(long.map(|n| Value::Text("a".repeat(n as usize))));
         }
@@ -279,7 +288,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
     kept
 }
 
-/// The hint for one field.
+/// The hint for one field of a value.
 fn of(hint: &Hint, name: &str) -> Hint {
     let mut inner = Hint::default();
     for (path, literals) in hint.paths.iter().filter(|(path, _)| path.iter().any(|k| k == name)) {
@@ -309,7 +318,7 @@ fn together(
     all
 }
 
-/// Maps with the fields that are read: one with the first value of each field, then one for each other value.
+/// Maps with the fields that are read: one with the first value of each field, then one for each other value of a field.
 fn fields(chart: &Chart, base: Map, hint: &Hint) -> Vec<Value> {
     let candidates = |literals: &[Value]| {
         let mut all: Vec<Value> = Vec::new();
@@ -350,6 +359,7 @@ fn fields(chart: &Chart, base: Map, hint: &Hint) -> Vec<Value> {
     found
 }
 
+/// Sets the field at a path, and creates the maps on the way.
 fn put(row: &mut Map, path: &[String], value: Value) {
     let Some((name, rest)) = path.split_first() else { return };
     if rest.is_empty() {

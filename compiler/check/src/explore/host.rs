@@ -1,5 +1,8 @@
-//! A host whose functions return every possible result, one after the other. Within one input, a pure function returns the same
-//! for the same arguments.
+//! A host whose functions return every possible result, one after the other. Within one input, a pure function returns the same result for
+//! the same arguments.
+//!
+//! Works like an odometer: each call of a function takes the next digit, which selects one of its results. An input is repeated with the
+//! next combination of digits until all were tried.
 
 use super::hints::Hints;
 use super::relevant::Relevant;
@@ -11,37 +14,41 @@ use chartc_core::expr::Value;
 use chartc_core::host::Host;
 use chartc_core::model::{Chart, FunctionKind};
 
-/// The result of a function.
+/// The result of a function: its value, or the reason why it fails.
 pub(super) type FunctionResult = Result<Value, String>;
 
-/// Most combinations of results that are tried for one input.
+/// The maximum number of combinations of results that are tried for one input.
 const MOST: usize = 256;
 
-/// Most suggested values that are added for a function whose results cannot all be tried.
+/// The maximum number of suggested values that are added for a function whose results cannot all be tried.
 const HINTED: usize = 8;
 
-/// Most calls in one input.
+/// The maximum number of calls in one input.
 const CALLS: usize = 4096;
 
-/// Most calls of pure functions with different arguments in one input: each is compared with all earlier ones.
+/// The maximum number of calls of pure functions with different arguments in one input. Each is compared with all earlier ones.
 const DIFFERENT: usize = 256;
 
-/// Returns the results that `digits` selects, and notes how many choices there are.
+/// The host of an exploration: returns the results that `digits` selects.
 #[derive(Default)]
 pub(super) struct Anything {
     /// By name: whether the function is pure, and its possible results.
     rows: Map<String, (bool, Vec<FunctionResult>)>,
+    /// By call of this input that needs a new result: the index of the result, and the number of results of its function.
     digits: Vec<(usize, usize)>,
+    /// The number of digits used so far in this input.
     used: usize,
+    /// The calls of pure functions in this input, with their results.
     seen: Vec<(String, Vec<Value>, FunctionResult)>,
-    /// Every result in order.
+    /// The results of all calls of this input, in order.
     pub(super) log: Vec<(String, FunctionResult)>,
+    /// The number of combinations tried for this input.
     tried: usize,
-    /// The work of this input's calls: one per call, and one for every few comparisons with earlier ones.
+    /// The work of this input's calls: one for each call, and one for each 16 comparisons with earlier ones.
     pub(super) work: usize,
-    /// Whether there were too many calls to determine what the chart does.
+    /// Whether this input made more calls than are followed, so that its effect is unknown.
     pub(super) full: bool,
-    /// Whether some results were left out.
+    /// Whether combinations of results were left out for some input.
     pub(super) capped: bool,
 }
 
@@ -72,14 +79,14 @@ impl Anything {
         Self { rows: rows.collect(), ..Self::default() }
     }
 
-    /// Begins the next input, with the first result of every function.
+    /// Begins the next input, with the first result of each function.
     pub(super) fn begin(&mut self) {
         self.digits.clear();
         self.tried = 0;
         self.again();
     }
 
-    /// Begins an input again, with known results.
+    /// Begins an input with the results that these digits select, to repeat an edge.
     pub(super) fn begin_with(&mut self, digits: &[usize]) {
         self.digits = digits.iter().map(|digit| (*digit, usize::MAX)).collect();
         self.again();
@@ -92,8 +99,9 @@ impl Anything {
         self.log.clear();
     }
 
-    /// Begins the same input again, with other results; false if all were tried.
+    /// Begins the same input again with the next combination of results. Returns `false` if all were tried.
     pub(super) fn next(&mut self) -> bool {
+        // Digits that the last attempt did not reach belong to earlier combinations.
         self.digits.truncate(self.used);
         while let Some((digit, count)) = self.digits.last_mut() {
             *digit += 1;
@@ -111,7 +119,7 @@ impl Anything {
         false
     }
 
-    /// The indices of the results that this input got.
+    /// The digits that this input used.
     pub(super) fn chosen(&self) -> Vec<usize> {
         self.digits[..self.used].iter().map(|(digit, _)| *digit).collect()
     }

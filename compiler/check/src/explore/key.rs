@@ -1,4 +1,8 @@
-//! The key of a point: points of runs with the same key have the same continuations.
+//! The keys of points: if points of runs have the same key, the same inputs continue both in the same way.
+//!
+//! A key is written from what the machine keeps: the configuration, histories, counters, the walk, open steps, deadlines and data. What
+//! decides nothing is omitted, and numbers are cut off where larger ones make no difference. In the example of [`super`], the key of a
+//! point is "not ended; `work` is active; `tries` is 0, 1, or at least 2", and nothing else.
 
 use super::abstract_limits::AbstractLimits;
 use super::bytes::Bytes;
@@ -15,36 +19,37 @@ use chartc_core::model::{Chart, Limits, VariableKind};
 use chartc_core::store::bits;
 use chartc_core::tables::TriggerRow;
 
-/// What a key counts in addition to what decides moves.
+/// The quantities that keys count although they decide no moves, because the goal of the search is about them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counting {
-    /// Turns, up to this number.
+    /// The number of turns, cut off at this number.
     pub(super) turns: Option<u32>,
-    /// Model calls, up to this number.
+    /// The number of model calls, cut off at this number.
     pub(super) calls: Option<u32>,
 }
 
-/// Makes the keys of one chart.
+/// Writes the keys of the points of one chart.
 pub(super) struct Keys<'c> {
     chart: &'c Chart,
     relevant: &'c Relevant<'c>,
     pub(super) counting: Counting,
-    /// Deadlines in time; deadlines in turns, with the state whose turns they count.
+    /// The deadlines in time; and the deadlines in turns, each with the state whose turns it counts.
     timed: Vec<usize>,
     turned: Vec<(usize, StateId)>,
+    /// The states with limits: whether keys have the counter of calls, and that of turns.
     limited: Vec<(StateId, bool, bool)>,
-    /// By state: whether its turns count, and those since it was entered.
+    /// By state: whether the turns in it are counted; and whether those since its entry are.
     counted_in: Vec<bool>,
     counted_here: Vec<bool>,
-    /// By variable and by step: whether its value or answer decides moves.
+    /// By variable, and by step: whether its value or answer decides moves.
     decides: Vec<bool>,
     answers: Vec<bool>,
     called: Called<'c>,
 }
 
 impl<'c> Keys<'c> {
-    /// With `is_blind`, points are equal even if they differ in which of several interchangeable tools was called, or in its
-    /// arguments.
+    /// Prepares the keys. With `is_blind`, points are the same even if they differ in which of several interchangeable tools was called, or
+    /// in its arguments.
     pub(super) fn new(
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
@@ -95,7 +100,7 @@ impl<'c> Keys<'c> {
         }
     }
 
-    /// Writes the key of the machine's point. Returns whether deadlines race there, and how many points it represents.
+    /// Writes the key of the machine's point. Returns whether deadlines race at the point, and how many points it represents.
     pub(super) fn key<H: Host>(
         &self,
         machine: &Interpreter<'_, H>,
@@ -104,6 +109,7 @@ impl<'c> Keys<'c> {
         to.0.clear();
         let at = machine.standing();
         let facts = machine.facts();
+        // Nothing follows the end of a run, so all ends with one status are one point.
         if let Some(status) = machine.ended() {
             to.number(1 + status as u64);
             to.count(at.turns, self.counting.turns);
@@ -118,6 +124,7 @@ impl<'c> Keys<'c> {
         to.count(at.cells.counts(StateId(0)).calls, self.counting.calls);
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
         let Relevant { counters, leaves: here, .. } = self.relevant;
+        // Numbers from `most` on give all comparisons the same results.
         let upto = |n: u64, read: &Read| match read {
             Read::Never => None,
             Read::Exactly => Some(n),
@@ -149,6 +156,7 @@ impl<'c> Keys<'c> {
             let bound = |a: Option<i64>, b: Option<i64>| {
                 a.into_iter().chain(b).max().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
             };
+            // Distinguishes a counter at its bound from one beyond it.
             let most = |n: Option<u32>| n.map(|n| n.saturating_add(1));
             if *calls {
                 to.count(row.calls, most(bound(limits.calls, limits.calls_warn)));
@@ -175,6 +183,7 @@ impl<'c> Keys<'c> {
         let key = |to: &mut Bytes, key: &StepKey| {
             to.number(u64::from(key.step.0));
             to.number(u64::from(key.leaf.0));
+            // Further failures after the last retry make no difference.
             let retries = self.chart.steps[key.step.index()].failure.retries;
             to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
         };
@@ -208,7 +217,7 @@ impl<'c> Keys<'c> {
         (races, self.called.weight(&met))
     }
 
-    /// The values of the vars that decide moves.
+    /// The values of the vars that decide moves, for reports.
     pub(super) fn values<H: Host>(&self, machine: &Interpreter<'_, H>) -> Vec<(VarId, Value)> {
         let rows = self.chart.variables.iter().zip(machine.facts().variables).enumerate();
         rows.filter_map(|(i, (row, value))| {
@@ -220,7 +229,7 @@ impl<'c> Keys<'c> {
         .collect()
     }
 
-    /// Writes what is due. Returns whether its order depends on how long the host waits.
+    /// Writes the deadlines that are pending. Returns whether their order depends on how long the host waits.
     fn time<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) -> bool {
         let at = machine.standing();
         let mut waiting = Vec::new();
@@ -260,7 +269,7 @@ impl<'c> Keys<'c> {
             }
         }
         to.mark();
-        // A single deadline is due before or after whatever the host does: the time that is left does not matter.
+        // A single deadline is due before or after whatever the host does, so the remaining time does not matter.
         let races = waiting.len() > 1;
         for left in waiting {
             to.number(if races { left } else { u64::from(left > 0) });
@@ -277,6 +286,7 @@ impl<'c> Keys<'c> {
         races
     }
 
+    /// Writes the variables and answers that decide moves.
     fn data<'m, H: Host>(
         &self,
         to: &mut Bytes,
@@ -296,6 +306,7 @@ impl<'c> Keys<'c> {
             let counted = &self.relevant.variables[i];
             let is_var = matches!(row.kind, VariableKind::Var { .. });
             match value {
+                // A variable that only grows is cut off above all numbers with which it is compared.
                 Value::Int(n) if is_var && !counted.is_opaque && counted.up && !counted.down => {
                     let mut bounds = counted.bounds.iter().map(|bound| bound.above(&param));
                     let most = bounds.try_fold(i64::MIN, |most, b| Some(most.max(b?)));

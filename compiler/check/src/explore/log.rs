@@ -1,24 +1,27 @@
-//! What happens while a machine handles one input.
+//! Collects what happens while a machine handles one input.
 
 use super::Happened;
 use chartc_core::machine::{Effect, ErrorKind, LimitKind, Record, Sink};
 use chartc_core::model::{Chart, StepKind};
 use std::collections::BTreeSet;
 
-/// Most steps log so little that a linear search is fastest.
+/// The length up to which a story is searched linearly. Most inputs cause so few happenings that this is fastest.
 const SHORT: usize = 16;
 
+/// The sink of a machine that keeps what an exploration needs.
 pub(super) struct Log<'c> {
     chart: &'c Chart,
+    /// The happenings in order, each once.
     pub(super) story: Vec<Happened>,
+    /// The same happenings as a set, once the story is long.
     told: BTreeSet<Happened>,
     /// Whether a `run` step was started.
     pub(super) runs: bool,
     /// The number of records and effects.
     pub(super) work: usize,
-    /// Whether it was stopped as a livelock.
+    /// Whether the engine stopped the input as a livelock.
     pub(super) cycles: bool,
-    /// Model calls, model calls that a limit forbade, and ends of turns.
+    /// The number of model calls, of model calls that a limit forbade, and of ends of turns.
     pub(super) calls: u32,
     pub(super) forbidden: u32,
     pub(super) turns: u32,
@@ -46,7 +49,7 @@ impl<'c> Log<'c> {
         (self.calls, self.forbidden, self.turns) = (0, 0, 0);
     }
 
-    /// Logs only the first occurrence: a cycle makes thousands of equal ones.
+    /// Adds a happening to the story if it is new. A livelock repeats the same ones thousands of times.
     fn tell(&mut self, happened: Happened) {
         if self.story.len() < SHORT {
             if !self.story.contains(&happened) {

@@ -1,4 +1,4 @@
-//! What a host can do at a point of a run: events, turns, answers, and waiting for what is due.
+//! The actions of a host at a point of a run: events, turns, answers, and waiting for what is due.
 
 use super::child_summary::ChildSummary;
 use super::hints::Hints;
@@ -17,33 +17,33 @@ use chartc_core::model::{Chart, ChoiceKind, Limits, StepKind, Trigger, VariableK
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Most combinations of the values of several inputs, params or fields.
+/// The maximum number of combinations of the values of several inputs, params or fields.
 const MOST: usize = 128;
 
-/// Values of fields, in their order.
+/// The values of fields, in the order of the fields.
 pub type FieldValues = Rc<[Value]>;
 
-/// Values of params and inputs.
+/// The values of params and inputs.
 pub type Named = Rc<[(VarId, Value)]>;
 
 /// An answer to an open step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The step, or the tool that a question called, is done.
+    /// The step, or the tool that a question called, is done and returns this value.
     Done(Value),
-    /// An option with its arguments.
+    /// The model chooses this option, with arguments.
     Option(ChoiceId, FieldValues),
-    /// A tool with its arguments.
+    /// The model calls this tool, with arguments.
     Call(ToolId, FieldValues),
-    /// No usable answer.
+    /// The answer is not usable.
     Unusable,
-    /// It failed.
+    /// The step or tool has failed.
     Failed,
-    /// Whether it ran is unknown.
+    /// It is unknown whether the call took effect.
     Doubt,
 }
 
-/// One thing that a host does.
+/// One action of a host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HostAct {
     /// It starts the machine with these params and inputs.
@@ -58,27 +58,29 @@ pub enum HostAct {
     Answer(StepKey, Answer),
 }
 
-/// What is tried at every point.
+/// The actions that are tried at the points of one chart, with their values.
 #[derive(Clone)]
 pub(super) struct Moves<'c> {
     chart: &'c Chart,
     relevant: Rc<Relevant<'c>>,
-    /// Values that are not varied.
+    /// The params and inputs that are not varied.
     fixed: Vec<(VarId, Value)>,
-    /// Suggests further values for slots that cannot be tried exhaustively.
+    /// Further values for slots that cannot be tried exhaustively; `None` if only exhaustive values are wanted.
     hints: Option<Rc<Hints>>,
-    /// How child charts may end.
+    /// By `run` step: the possible ends of its child chart.
     pub(super) children: BTreeMap<StepId, ChildSummary>,
-    /// Params and inputs that a run may begin with.
+    /// The params and inputs with which a run may begin.
     pub(super) starts: Vec<Named>,
+    /// The combinations of inputs that are tried with each event and turn.
     inputs: Vec<Named>,
+    /// The events with their payloads.
     events: Vec<(EventId, Rc<[FieldValues]>)>,
     observed: ObservedEvents,
-    /// Steps with a transition for doubt.
+    /// The steps with a transition for doubt, which the host may report.
     doubted: BTreeSet<StepId>,
-    /// Combinations computed so far.
+    /// The combinations computed so far, by slots.
     combined: BTreeMap<Vec<Slot>, Rc<[FieldValues]>>,
-    /// Why not everything is tried.
+    /// The reasons why not all values are tried, in words.
     pub(super) reasons: BTreeSet<String>,
 }
 
@@ -145,7 +147,7 @@ impl<'c> Moves<'c> {
         made
     }
 
-    /// Notes what the host itself returns without trying all values: results of functions, and why steps fail.
+    /// Adds the reasons for values that are not exhaustive but never combined here: results of functions, and why steps fail.
     fn left_open(&mut self) {
         let Self { chart, relevant, .. } = self;
         let functions = (0..chart.functions.len()).map(|i| Slot::Function(FunctionId::at(i)));
@@ -156,6 +158,7 @@ impl<'c> Moves<'c> {
         self.reasons.extend(open.map(|slot| format!("unbounded {}", shown(chart, slot))));
     }
 
+    /// All combinations of values of these variables.
     fn named(&mut self, ids: &[VarId]) -> Vec<Named> {
         let slots: Vec<Slot> = ids.iter().map(|id| Slot::Variable(*id)).collect();
         let rows = self.combinations(&slots);
@@ -164,6 +167,7 @@ impl<'c> Moves<'c> {
         rows.iter().map(named).collect()
     }
 
+    /// The values of a slot. Adds a reason if they are not exhaustive.
     fn values(&mut self, slot: Slot) -> Vec<Value> {
         let is_it = |(id, _): &&(VarId, Value)| slot == Slot::Variable(*id);
         if let Some((_, value)) = self.fixed.iter().find(is_it) {
@@ -189,12 +193,13 @@ impl<'c> Moves<'c> {
         rows
     }
 
+    /// Computes the combinations, as for [`Self::combinations`].
     fn combine(&mut self, slots: &[Slot]) -> Vec<Vec<Value>> {
         let all: Vec<Vec<Value>> = slots.iter().map(|slot| self.values(*slot)).collect();
         let count = all.iter().try_fold(1_usize, |n, v| n.checked_mul(v.len()));
         if count.is_none_or(|n| n > MOST) {
             self.reasons.insert("too many values together".into());
-            // Each value with the first ones of the other slots.
+            // Not all are tried. First each value with the first ones of the other slots.
             let first: Vec<Value> = all.iter().map(|v| v[0].clone()).collect();
             let mut rows = vec![first.clone()];
             for (nth, values) in all.iter().enumerate() {
@@ -204,7 +209,7 @@ impl<'c> Moves<'c> {
                     rows.push(row);
                 }
             }
-            // Then the nth values of all slots together.
+            // Then the nth values of all slots together, for conditions on several of them.
             let longest = all.iter().map(Vec::len).max().unwrap_or_default();
             for nth in 1..longest.min(MOST) {
                 rows.push(all.iter().map(|values| values[nth % values.len()].clone()).collect());
@@ -222,8 +227,8 @@ impl<'c> Moves<'c> {
         rows
     }
 
-    /// Everything that can be done at the machine's point, in a fixed order. `waited` says that the host has already waited for
-    /// what is due.
+    /// The actions that are possible at the machine's point, in a fixed order. `waited` tells that the host has already waited for what is
+    /// due.
     pub(super) fn here(
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
@@ -235,6 +240,7 @@ impl<'c> Moves<'c> {
         }
         let now = machine.standing().now;
         let due = machine.next_deadline();
+        // What is due happens before anything else.
         if due.is_some_and(|due| due <= now) && !waited {
             return vec![HostAct::Wait(0)];
         }
@@ -242,7 +248,7 @@ impl<'c> Moves<'c> {
         for inputs in &self.inputs {
             let mut is_tried = false;
             for (event, payloads) in &self.events {
-                // One event that nothing handles represents all such events.
+                // One event that has no effect represents all such events.
                 let is_heard = self.observed.are_observed(*event, configuration);
                 let count = if is_heard { payloads.len() } else { usize::from(!is_tried) };
                 is_tried |= !is_heard;
@@ -260,6 +266,7 @@ impl<'c> Moves<'c> {
         acts
     }
 
+    /// Adds the possible answers to an open step.
     fn answers(
         &mut self,
         machine: &mut Interpreter<'_, Anything>,
@@ -324,7 +331,7 @@ impl<'c> Moves<'c> {
         }
     }
 
-    /// Calls of a tool, with all arguments that matter.
+    /// Adds the calls of a tool, with all arguments that matter.
     fn calls_of(&mut self, tool: ToolId, put: &mut impl FnMut(Answer)) {
         let count = self.chart.tools[tool.index()].params.len();
         let slots: Vec<Slot> = (0..count).map(|nth| Slot::Passed(tool, nth as u32)).collect();
@@ -334,7 +341,7 @@ impl<'c> Moves<'c> {
     }
 }
 
-/// What a question offers, for all results of host functions.
+/// The options and tools that a question offers, over all results of host functions, which guards may call.
 fn offered(
     machine: &mut Interpreter<'_, Anything>,
     key: StepKey,
@@ -353,7 +360,7 @@ fn offered(
     }
 }
 
-/// What a host does, as an input of the machine.
+/// The machine's input for an action of the host.
 pub(super) fn input(act: &HostAct) -> Input<Vec<Value>> {
     match act {
         HostAct::Start(_) => Input::Start,

@@ -1,14 +1,15 @@
-//! The states in which events have an effect.
+//! The states in which events have an effect, so that events without an effect are tried only once.
 
 use super::relevant::Relevant;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::{AskOn, Chart, StepKind, Trigger};
 use chartc_core::store::bits;
 
-/// The states whose transitions or questions react to events. Where none of them is active, an event has the same effect as any
+/// The states whose transitions or questions react to events. If none of those for an event is active, it has the same effect as any
 /// other event that is ignored there.
 #[derive(Debug, Clone)]
 pub(super) enum ObservedEvents {
+    /// Some condition reads the name of the event, so every event has an effect of its own.
     Everywhere,
     /// The states that react to all events, and by event those that react to it.
     In(Vec<StateId>, Vec<Vec<StateId>>),
@@ -56,6 +57,7 @@ impl ObservedEvents {
         Self::In(any, each)
     }
 
+    /// Whether the event may have an effect of its own in this configuration.
     pub(super) fn are_observed(&self, event: EventId, configuration: &[u64]) -> bool {
         let is_active = |s: &StateId| bits::has(configuration, s.index());
         match self {

@@ -1,15 +1,15 @@
-//! Why an exploration cannot try everything.
+//! The reasons why an exploration cannot try everything.
 
 use super::shared::ExploreContext;
 use chartc_core::model::{Chart, Step, StepKind};
 use std::collections::BTreeSet;
 
-/// The reasons that are known before anything is tried.
+/// The reasons that are known before anything is tried, in words.
 pub(super) fn obstacles(context: &ExploreContext<'_>) -> BTreeSet<String> {
     let ExploreContext { chart, relevant, .. } = context;
     let mut reasons = BTreeSet::new();
     reasons.extend(opaque_charts(chart));
-    // How long a list is decides whether its step fails, and is not among the values that are compared.
+    // The length of a list decides whether its step fails, and it is not among the values that are compared.
     let each = chart.steps.iter().filter(|step| step.each.is_some());
     reasons.extend(each.map(|step| format!("`{}` goes through a list", step.name)));
     let counters = &relevant.counters;
@@ -23,7 +23,7 @@ pub(super) fn obstacles(context: &ExploreContext<'_>) -> BTreeSet<String> {
     reasons
 }
 
-/// The `run` steps with their charts, in words.
+/// The `run` steps with the names of their charts, in words.
 pub(super) fn opaque_charts(chart: &Chart) -> Vec<String> {
     let run = |row: &Step| {
         let StepKind::Run(run) = &row.kind else { return None };

@@ -1,4 +1,4 @@
-//! Performs what a host does.
+//! Performs one action of the host on a machine.
 
 use super::host::Anything;
 use super::moves::{self, HostAct};
@@ -9,10 +9,10 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Sink;
 use chartc_core::model::Chart;
 
-/// A machine whose functions return anything.
+/// A machine whose host functions return what the exploration selects.
 pub(super) type Machined<'p> = Interpreter<'p, Anything>;
 
-/// Performs one input of the host; whether the machine accepts it.
+/// Sets the inputs of an action and performs it. Returns whether the machine accepts it.
 pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined<'_>,
@@ -20,7 +20,7 @@ pub(super) fn perform(
     log: &mut dyn Sink,
 ) -> bool {
     for (id, value) in witness::inputs(chart, act) {
-        // Most inputs stay as they are.
+        // Setting an input looks up its name and copies its value, and most inputs do not change.
         let is_new = match (value, &machine.facts().variables[id.index()]) {
             (Value::Bool(to), Some(Value::Bool(from))) => to != from,
             (Value::Int(to), Some(Value::Int(from))) => to != from,

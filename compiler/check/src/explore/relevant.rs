@@ -1,4 +1,5 @@
-//! What the moves of a chart depend on: slots, counters, and which of their values are distinguished.
+//! The values on which the moves of a chart depend, and how exactly: a backward slice from everything that decides something. The header
+//! of `read` has an example.
 
 use super::fixed::{DEEP, arguments, is_fixed, mentioned, passed};
 use super::read::{Class, Comparand, Counted, Counters, Read};
@@ -11,7 +12,7 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that moves depend on.
+/// The slots and counters on which moves depend. Classes of slots are a union-find forest: `above` leads to the root, which has the class.
 #[derive(Debug)]
 pub(super) struct Relevant<'c> {
     chart: &'c Chart,
@@ -29,7 +30,7 @@ impl<'c> Relevant<'c> {
         Self::without(chart, &[])
     }
 
-    /// Likewise, as if these conditions decided nothing.
+    /// Like [`Self::new`], as if these conditions decided nothing.
     pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
         let mut uses = Uses::new(chart);
         uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
@@ -45,7 +46,7 @@ impl<'c> Relevant<'c> {
         };
         let used = found.slice(&uses);
         if chart.names_loops() {
-            // Each call is compared with the one before.
+            // The engine compares each call with the one before.
             found.counters.loops = true;
             for slot in arguments(chart) {
                 found.slots.insert(slot);
@@ -67,7 +68,7 @@ impl<'c> Relevant<'c> {
         found
     }
 
-    /// Returns the uses that matter, and collects all slots that they read.
+    /// Collects all slots that decide something, and returns the uses that read or write them.
     fn slice<'u>(&mut self, uses: &'u Uses<'c>) -> Vec<&'u Use<'c>> {
         let chart = self.chart;
         let mut used = Vec::new();
@@ -129,7 +130,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// The slots that an expression names, if it does nothing else. Arguments of a host function are marked as read.
+    /// The slots that an expression names, if it does nothing else. Marks the arguments of a host function as read.
     fn slots_of(&mut self, expr: &Expr, place: PayloadSource) -> Option<Vec<Slot>> {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
         match &expr.kind {
@@ -155,7 +156,7 @@ impl<'c> Relevant<'c> {
                     seen.push(call);
                 }
                 if seen.len() > 1 {
-                    // Whether two calls are equal depends on all arguments.
+                    // The function returns the same result for equal arguments, so it matters whether they are equal.
                     for argument in arguments {
                         self.whole(argument, place);
                     }
@@ -172,7 +173,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// Marks everything that the expression reads as read exactly.
+    /// Marks everything that the expression reads as read exactly, because the expression is not understood.
     fn whole(&mut self, expr: &Expr, place: PayloadSource) {
         let mut slots = Vec::new();
         mentioned(self.chart, expr, place, &mut slots);
@@ -233,7 +234,7 @@ impl<'c> Relevant<'c> {
                 counters.event = true;
                 return;
             }
-            // The search gives up on charts that read amounts.
+            // These are in the key anyway, or the search gives up on charts that read them.
             Observable::State
             | Observable::In(_)
             | Observable::Health
@@ -276,7 +277,7 @@ impl<'c> Relevant<'c> {
             }
             _ if constant(expr).is_some() => {}
             _ => match self.slots_of(expr, place) {
-                // A Bool is a condition by itself. Values of another type are distinguished by more than constants.
+                // A Bool is a condition by itself. A value of another type may be distinguished by more than constants.
                 Some(slots) if expr.ty == Type::Bool => {
                     for slot in slots {
                         self.mark_opaque(slot);
@@ -305,7 +306,7 @@ impl<'c> Relevant<'c> {
         }
     }
 
-    /// An expression is compared with one that is constant during a run.
+    /// Reads a comparison of an expression with one that is constant during a run.
     fn side(&mut self, expr: &Expr, op: CompareOp, bound: &Expr, place: PayloadSource) {
         if let ExprKind::Observable(seen) = &expr.kind {
             return self.observed(seen, Some(Comparand::new(op, bound)));

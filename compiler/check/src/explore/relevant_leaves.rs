@@ -1,4 +1,4 @@
-//! The leaves in which the counters of the current leaf, `turns_here` and `fails_here`, decide anything.
+//! The leaves in which the counters of the active leaf, `turns_here` and `fails_here`, decide anything.
 
 use super::slot::Use;
 use crate::facts::uses::walk;
@@ -6,7 +6,7 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Expr, ExprKind, Observable};
 use std::collections::BTreeMap;
 
-/// By state: whether its counter is read while it is the active leaf.
+/// By state: whether a counter is read while the state is the active leaf.
 #[derive(Debug, Default)]
 pub(super) struct RelevantLeaves {
     pub(super) turns: Vec<bool>,
@@ -14,7 +14,7 @@ pub(super) struct RelevantLeaves {
 }
 
 impl RelevantLeaves {
-    /// Collects them from the uses that decide moves.
+    /// Collects the leaves from the uses that decide moves.
     pub(super) fn from_uses(chart: &Chart, used: &[&Use<'_>]) -> Self {
         let states = chart.states.len();
         let mut made = Self { turns: vec![false; states], fails: vec![false; states] };
@@ -31,7 +31,7 @@ impl RelevantLeaves {
             let conditions = conditions.get_or_insert_with(|| owners(chart));
             let owner = conditions.get(&std::ptr::from_ref(one.expr));
             for state in chart.state_ids() {
-                // A block may run after the leaf below its state was exited. A condition always sees an active leaf.
+                // A block may run after the leaf below its state was exited, so it may read any. A condition always sees an active leaf.
                 let is_read = owner.is_none_or(|owner| {
                     chart.contains(*owner, state) && chart.children(state).next().is_none()
                 });

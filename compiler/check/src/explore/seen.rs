@@ -1,4 +1,4 @@
-//! What the runs of a small chart do, if every run was tried.
+//! What the runs of a small chart do, if every run was tried. Lints use it for claims about all runs.
 
 use super::obstacles::obstacles;
 use super::property::leading;
@@ -11,37 +11,37 @@ use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{Chart, VariableKind};
 
-/// Most points that are examined in charts without `check` lines.
+/// The maximum number of points that are examined in a chart without `check` lines.
 const STATES: usize = 300;
 
-/// Most states and transitions of a chart that is explored.
+/// The maximum number of states and transitions of a chart that is explored.
 const SIZE: usize = 400;
 
-/// Everything that some run does.
+/// The states, transitions and values of all runs.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// By state: whether a run enters it.
     pub entered: Vec<bool>,
     /// By transition: whether a run takes it.
     pub taken: Vec<bool>,
-    /// Where runs wait for an input.
+    /// The points at which runs wait for an input.
     pub rests: Vec<Rest>,
-    /// Where runs become unable to end, other than by a limit: a few such points, at most one per leaf.
+    /// Points at which runs have become unable to end, other than by a limit: a few of them, at most one for each leaf.
     pub lost: Vec<Lost>,
 }
 
-/// A point from which no run ends any more, although some do from the preceding point.
+/// A point from which no run ends any more, although from the preceding point some do.
 #[derive(Debug, Clone)]
 pub struct Lost {
-    /// The leaf that is active there.
+    /// The leaf that is active at the point.
     pub leaf: StateId,
-    /// The vars that decide moves.
+    /// The values of the vars that decide moves.
     pub values: Vec<(VarId, Value)>,
-    /// A run that leads there.
+    /// A run that leads to the point.
     pub run: Witness,
 }
 
-/// Most lost points that are kept.
+/// The maximum number of lost points that are kept.
 const LOST: usize = 3;
 
 impl Lost {
@@ -58,6 +58,7 @@ impl Lost {
                 continue;
             }
             let way = found.way(nth);
+            // With relaxed limits, the way may be none of a real run.
             if !found.relaxed || plays(context, found, &way) {
                 lost.push(Self {
                     leaf,
@@ -77,7 +78,7 @@ impl Lost {
 pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
-    /// `None` if not every run was tried, or if the vars decide nothing: then the graph tells as much.
+    /// Tries all runs of a chart. `None` if that was not possible, or if no vars decide moves: then the graph of moves tells as much.
     pub fn new(chart: &Chart) -> Option<Self> {
         Self::on(&ExploreContext::new(chart))
     }
@@ -101,7 +102,7 @@ impl Seen {
         found.is_complete().then(|| Self::all_of(context, &found))
     }
 
-    /// What the runs of an exploration do.
+    /// Collects what the runs of an exploration do.
     pub fn in_all(chart: &Chart, found: &Explored) -> Self {
         Self::all_of(&ExploreContext::new(chart), found)
     }

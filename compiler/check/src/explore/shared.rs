@@ -1,4 +1,4 @@
-//! The data that all explorations of one chart share.
+//! The data that all explorations of one chart share, computed when they are first needed.
 
 use super::Search;
 use super::bounded::Bounds;
@@ -16,7 +16,7 @@ use chartc_core::plan::Plan;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// A chart with its tables, its moves and the values that they depend on.
+/// A chart with its tables, the actions of its host, and the values on which its moves depend.
 pub(super) struct ExploreContext<'c> {
     pub(super) chart: &'c Chart,
     pub(super) relevant: Rc<Relevant<'c>>,
@@ -31,7 +31,7 @@ impl<'c> ExploreContext<'c> {
         Self::with_relevant(chart, Relevant::new(chart), false)
     }
 
-    /// Lets the guards of `bounds` hold at any time; `None` if anything else reads the number of turns.
+    /// A context in which the guards of `bounds` may hold at any time. `None` if anything else reads the number of turns.
     pub(super) fn unbounded(chart: &'c Chart, bounds: &Bounds<'c>) -> Option<Self> {
         let relevant = Relevant::without(chart, &bounds.conditions());
         (relevant.counters.turns == Read::Never).then(|| Self::with_relevant(chart, relevant, true))
@@ -42,22 +42,22 @@ impl<'c> ExploreContext<'c> {
         Self { chart, relevant: Rc::new(relevant), plan, moves, is_unbounded }
     }
 
-    /// The tables that a machine runs on.
+    /// The tables on which a machine runs.
     pub(super) fn plan(&self) -> &Plan<'c> {
         self.plan.get_or_init(|| Plan::new(self.chart))
     }
 
-    /// What is tried at every point, with all values.
+    /// The actions that are tried, with all values.
     pub(super) fn moves(&self) -> &Moves<'c> {
         self.moves.get_or_init(|| self.moves_with(&[]))
     }
 
-    /// Likewise, with only the given values of params and inputs.
+    /// The actions that are tried, with only the given values of params and inputs.
     pub(super) fn moves_with(&self, given: &[(VarId, Value)]) -> Moves<'c> {
         Moves::new(self.chart, &self.relevant, given, None)
     }
 
-    /// Likewise for a survey, which also tries values that literals suggest, and treats child charts as black boxes.
+    /// The actions that a survey tries: also with values that literals suggest, and with child charts as black boxes.
     pub(super) fn survey_moves(&self, search: &Search) -> Moves<'c> {
         let hints = Rc::new(Hints::new(self.chart));
         let mut moves = Moves::new(self.chart, &self.relevant, &search.given, Some(hints));
@@ -68,7 +68,7 @@ impl<'c> ExploreContext<'c> {
         moves
     }
 
-    /// A host whose functions may return anything.
+    /// A host whose functions return every possible result.
     pub(super) fn host(&self) -> Anything {
         Anything::new(self.chart, &self.relevant)
     }

@@ -1,4 +1,4 @@
-//! Where values come from and are kept, and which expressions read and write them.
+//! Slots, the places from which values come and in which they are kept; and the expressions that read and write them.
 
 use chartc_core::arena::{ChoiceId, EventId, FunctionId, StepId, ToolId, TransitionId, VarId};
 use chartc_core::expr::Value;
@@ -7,7 +7,7 @@ use chartc_core::model::{
     Trigger, Type, UnaryOp, VariableKind,
 };
 
-/// A place for values.
+/// A place for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Slot {
     /// A param, input or var.
@@ -18,39 +18,40 @@ pub(super) enum Slot {
     Argument(ChoiceId, u32),
     /// The answer of a step.
     Answer(StepId),
-    /// Why a step failed.
+    /// The reason why a step failed.
     Reason(StepId),
-    /// What a tool returns.
+    /// The result of a tool.
     Result(ToolId),
-    /// What a tool is called with.
+    /// An argument with which a tool is called.
     Passed(ToolId, u32),
-    /// What a host function returns.
+    /// The result of a host function.
     Function(FunctionId),
 }
 
-/// Where the payload of an expression comes from.
+/// The source of the payload that an expression reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PayloadSource {
-    /// From the trigger of this transition.
+    /// The trigger of this transition.
     Transition(TransitionId),
-    /// Unknown: from anything.
+    /// An unknown source, which may be any.
     Anywhere,
 }
 
-/// What an expression is for.
+/// An expression on which moves may depend.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Use<'c> {
     pub(super) expr: &'c Expr,
+    /// The source of its payload.
     pub(super) source: PayloadSource,
-    /// Where its value goes; `None` if it decides or may fail.
+    /// The slot to which its value goes. `None` if its value decides something, or if it only matters whether its evaluation fails.
     pub(super) into: Option<Slot>,
 }
 
-/// Every expression of the chart on which its moves may depend, and the flows of values that no expression writes.
+/// The expressions of a chart on which its moves may depend, and the flows of values that no expression writes.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'c> {
     pub(super) all: Vec<Use<'c>>,
-    /// Each from one slot to another.
+    /// The flows, each from one slot to another.
     pub(super) flows: Vec<(Slot, Slot)>,
 }
 
@@ -124,19 +125,23 @@ impl<'c> Uses<'c> {
         uses
     }
 
+    /// Adds an expression whose value decides something.
     fn decide(&mut self, expr: &'c Expr, place: PayloadSource) {
         self.all.push(Use { expr, source: place, into: None });
     }
 
+    /// Adds an expression whose value decides nothing, if its evaluation may fail, which does.
     fn decide_if_fallible(&mut self, chart: &Chart, expr: &'c Expr, place: PayloadSource) {
         if !is_total(chart, expr, 0) {
             self.decide(expr, place);
         }
     }
 
+    /// Adds the assignment of an expression to a slot.
     fn assign(&mut self, chart: &Chart, into: Slot, expr: &'c Expr, place: PayloadSource) {
         self.all.push(Use { expr, source: place, into: Some(into) });
         self.decide_if_fallible(chart, expr, place);
+        // An assignment of Json to a narrower type fails for some values.
         if let Slot::Variable(id) = into
             && chart.variables[id.index()].ty != Type::Json
             && holds_json(&expr.ty)
@@ -145,6 +150,7 @@ impl<'c> Uses<'c> {
         }
     }
 
+    /// Adds the expressions in a text that may fail.
     fn template(&mut self, chart: &Chart, template: &'c Template, place: PayloadSource) {
         for part in &template.parts {
             match part {
@@ -191,7 +197,7 @@ fn holds_json(ty: &Type) -> bool {
     }
 }
 
-/// Whether its evaluation never fails. Overflow after many small additions is ignored; deep expressions count as failing.
+/// Whether evaluation never fails. Overflow after many small additions is ignored; deeply nested expressions count as failing.
 pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     use chartc_core::model::{BinaryOp, Builtin, CompareOp};
     if depth > 64 {
@@ -293,7 +299,7 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     }
 }
 
-/// The value of a literal.
+/// The value of a literal, also a negated one or one converted to a Float.
 pub(super) fn constant(expr: &Expr) -> Option<Value> {
     let negated = |inner: &Expr| match constant(inner)? {
         Value::Int(n) => n.checked_neg().map(Value::Int),
@@ -327,7 +333,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// The slots that the nth value of a payload may come from.
+/// The slots from which the nth value of a payload may come.
 pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot> {
     let events = || (0..chart.events.len()).map(EventId::at);
     let fields = |event: EventId| {

@@ -1,4 +1,4 @@
-//! Properties that are decided from the chart alone, without exploration.
+//! Properties that the chart alone proves, without exploration.
 
 use crate::facts::reach::is_end;
 use crate::facts::uses::written;
@@ -8,11 +8,12 @@ use chartc_core::model::{
     VariableKind,
 };
 
-/// Microsteps that a macrostep may have, by far fewer than the machine allows.
+/// The maximum number of microsteps of a macrostep that is assumed to end, far fewer than the machine allows.
 const MICROSTEPS: usize = 500;
 
-/// Whether an event that nothing else handles leads into the state, wherever a run is.
+/// Whether an event that no other transition handles leads into the state, wherever a run is.
 pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
+    // A deadline of zero may end the run before the host can send the event.
     let in_time = chart.transitions.iter().all(|transition| {
         let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &transition.trigger else {
             return true;
@@ -30,7 +31,7 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
         transition.source == StateId(0)
             && transition.guard.is_none()
             && transition.scope.as_ref().is_none_or(|scope| {
-                // Where the scope does not hold, the run has ended or is in the state already.
+                // If the scope excludes the active state, the run is over or in the goal already.
                 let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
                 scope.any_of.is_empty() && scope.none_of.iter().all(over)
             })
@@ -40,8 +41,8 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
     in_time && chart.transitions.iter().any(leads)
 }
 
-/// Whether a `when` transition ends the run as soon as it has had this many turns, wherever it is: a machine is stable only if no
-/// such transition is enabled.
+/// Whether a `when` transition ends the run as soon as it has had this many turns, wherever it is. This works because a configuration is
+/// stable only if no `when` transition is enabled.
 pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
     let ends = |transition: &Transition| {
         transition.trigger == Trigger::When
@@ -55,8 +56,8 @@ pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
     chart.transitions.iter().any(ends) && always_rests(chart)
 }
 
-/// Whether a guard holds after this many turns: `turns >= n`, alone or as the first part of an `or`, where `n` is a number or
-/// param not above that number.
+/// Whether a guard holds after this many turns: `turns >= n`, alone or as the first operand of an `or`, with an `n` that is certainly not
+/// above that number.
 fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not looked into, for ever")]
     let least = match &guard.kind {
@@ -84,13 +85,13 @@ fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
     }
 }
 
-/// Whether a transition leads only to ends of the run.
+/// Whether all targets of a transition end the run.
 pub(super) fn ends_run(chart: &Chart, transition: &Transition) -> bool {
     !transition.targets.is_empty()
         && transition.targets.iter().all(|target| is_end(chart, target.state))
 }
 
-/// Whether a state is active until the run ends.
+/// Whether the state is active from the start of a run to its end.
 fn is_everywhere(chart: &Chart, state: StateId) -> bool {
     let root = StateId(0);
     let is_only = || chart.children(root).all(|child| child == state || is_end(chart, child));
@@ -121,6 +122,7 @@ fn always_rests(chart: &Chart) -> bool {
         .filter(by_itself)
         .filter(|transition| !ends_run(chart, transition))
         .collect();
+    // A transition without target, or into a history, may be followed by any other one.
     let stays = |transition: &&Transition| {
         transition.targets.is_empty()
             || transition.targets.iter().any(|target| is_history(target.state))
@@ -135,7 +137,7 @@ fn always_rests(chart: &Chart) -> bool {
     let leads = |from: &Transition, to: &Transition| {
         from.targets.iter().any(|target| related(target.state, to.source))
     };
-    // How often each is taken at most: once by itself, and once after each transition that leads to it.
+    // The maximum number of times that each is taken: once by itself, and once after each transition that leads to it.
     let mut times = vec![1_usize; transitions.len()];
     for _ in 0..=transitions.len() {
         let before = |to: &&Transition| {
@@ -144,7 +146,7 @@ fn always_rests(chart: &Chart) -> bool {
         };
         let next: Vec<usize> = transitions.iter().map(before).collect();
         if next == times {
-            // Each block and guard may fail, which causes a further event.
+            // Each guard and block may also fail, which raises a further event.
             let taken = times.iter().fold(1, |all: usize, n| all.saturating_add(*n));
             let faults = 3 * chart.states.len() + 2 * chart.transitions.len();
             return taken.saturating_mul(faults) <= MICROSTEPS;
@@ -154,6 +156,7 @@ fn always_rests(chart: &Chart) -> bool {
     false
 }
 
+/// Whether the actions raise an event.
 fn raises(actions: &[Action]) -> bool {
     actions.iter().any(|action| match action {
         Action::Raise(..) => true,

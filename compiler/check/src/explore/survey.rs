@@ -1,4 +1,4 @@
-//! What a host and a model can do with a chart in a number of inputs: what is reached, how runs end, what they cost.
+//! A survey: everything that a host and a model can do with a chart in a number of inputs. `chartc explore` shows it.
 
 use super::child_summary::child_summaries;
 use super::{Edge, Explored, Happened, Reached, Search, explore, obstacles};
@@ -8,45 +8,45 @@ use chartc_core::machine::Status;
 use chartc_core::model::{Chart, StateKind, Step, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most inputs of a run.
+/// The maximum number of inputs of a run.
 pub const DEEPEST: u32 = 100;
 
-/// What was found within a number of inputs.
+/// The findings within a number of inputs.
 #[derive(Debug)]
 pub struct Survey {
-    /// The points and the edges between them.
+    /// The points found, and the edges between them.
     pub found: Explored,
-    /// States that were entered, in document order, without histories.
+    /// The states that were entered, in document order, without histories.
     pub entered: Vec<StateId>,
-    /// Likewise, states that were not entered.
+    /// The states that were not entered, in document order, without histories.
     pub left: Vec<StateId>,
-    /// Transitions that were not taken.
+    /// The transitions that were not taken.
     pub untaken: Vec<TransitionId>,
-    /// By status, how many different runs within the number of inputs end with it.
+    /// By status: the number of different runs within the number of inputs that end with it.
     pub ends: BTreeMap<&'static str, u128>,
-    /// How many runs go on after the last input.
+    /// The number of runs that continue after the last input.
     pub open: u128,
-    /// Points where the run goes on but no input leads to another point, in the order found.
+    /// The points at which the run continues but no input leads to another point, in the order found.
     pub dead: Vec<usize>,
     /// The first edge on which transitions were taken in a cycle, until the engine stopped it.
     pub cycle: Option<EdgeRef>,
-    /// Whether this is complete: every value was tried, and no run was cut off.
+    /// Whether the findings are complete: every value was tried, and no run was cut off.
     pub is_whole: bool,
     /// Whether runs were cut off after the last input.
     pub is_short: bool,
     /// The charts that were treated as black boxes, in words.
     pub opaque_charts: Vec<String>,
-    /// The most model calls that a run makes, with the shortest way that makes them.
+    /// The maximum number of model calls of a run, with the shortest way that makes so many.
     pub worst: (u32, Vec<EdgeRef>),
     /// Whether child charts make model calls, which are not counted.
     pub is_uncounted: bool,
 }
 
-/// An edge: the point that it starts from (`None` for a start), and its index there.
+/// A reference to an edge: the point from which it leads (`None` for the start), and its index there.
 pub type EdgeRef = (Option<usize>, usize);
 
 impl Survey {
-    /// The edge at a place.
+    /// The edge of a reference.
     pub fn edge(&self, (from, nth): EdgeRef) -> &Edge {
         match from {
             Some(from) => &self.found.edges[from][nth],
@@ -58,18 +58,18 @@ impl Survey {
 /// The inputs and the bounds of a survey.
 #[derive(Debug, Clone, Default)]
 pub struct SurveyScope<'c> {
-    /// Most inputs of a run.
+    /// The maximum number of inputs of a run.
     pub inputs: u32,
-    /// Most states that are examined.
+    /// The maximum number of points that are examined.
     pub states: usize,
-    /// Values of params and inputs, which then have no others.
+    /// The values of params and inputs that are not varied.
     pub given: Vec<(VarId, Value)>,
-    /// The charts that `run` steps run.
+    /// The known charts that `run` steps run.
     pub children: Vec<&'c Chart>,
 }
 
-/// Tries everything that a host and a model can do. A child chart is a black box: at any time it may give any answer of its final
-/// states, or fail if it can.
+/// Tries everything that a host and a model can do. A child chart is a black box: at any time, it may give any answer of its final states,
+/// or fail if it can.
 pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let children = child_summaries(chart, &scope.children);
@@ -103,6 +103,7 @@ pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
     let (ends, open) = count(&found, inputs);
     let dead = dead(&found);
     let worst = worst(&found, inputs);
+    // A point is found from an earlier one, so the depth of that one is known.
     let mut depths: Vec<u32> = Vec::with_capacity(found.points.len());
     for point in &found.points {
         depths.push(point.by.0.map_or(0, |from| depths[from] + 1));
@@ -136,7 +137,7 @@ fn cycle(found: &Explored) -> Option<EdgeRef> {
     [(None, &found.starts)].into_iter().chain(rows).find_map(row)
 }
 
-/// How many runs end with each status, and how many go on.
+/// The number of runs that end with each status, and the number of those that continue. Counts paths, one level of depth after the other.
 fn count(found: &Explored, inputs: u32) -> (BTreeMap<&'static str, u128>, u128) {
     let mut ends: BTreeMap<&'static str, u128> = BTreeMap::new();
     let mut open: u128 = 0;
@@ -167,7 +168,7 @@ fn count(found: &Explored, inputs: u32) -> (BTreeMap<&'static str, u128>, u128) 
     (ends, open)
 }
 
-/// Points that were tried and lead to no other.
+/// The points at which every input was tried and none leads to another point.
 fn dead(found: &Explored) -> Vec<usize> {
     let leads = |point: usize| found.edges[point].iter().any(|edge| edge.to != point);
     let is_tried = |point: &usize| found.points[*point].tried;
@@ -175,7 +176,7 @@ fn dead(found: &Explored) -> Vec<usize> {
     (0..found.points.len()).filter(|p| is_tried(p) && open(p) && !leads(*p)).collect()
 }
 
-/// The most calls of a run, with the shortest way to make them.
+/// The maximum number of model calls of a run, with the shortest way to make so many.
 fn worst(found: &Explored, inputs: u32) -> (u32, Vec<EdgeRef>) {
     // By depth and point: the most calls so far, and the last edge of the run that makes them.
     let mut levels: Vec<BTreeMap<usize, (u32, EdgeRef)>> = Vec::new();
@@ -204,6 +205,7 @@ fn worst(found: &Explored, inputs: u32) -> (u32, Vec<EdgeRef>) {
             }
         }
         levels.push(std::mem::replace(&mut level, next));
+        // Every run has ended.
         if level.is_empty() {
             break;
         }

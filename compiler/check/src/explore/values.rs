@@ -1,4 +1,4 @@
-//! The values that an input is tried with: all of a small type, otherwise one of each class into which constants divide the type.
+//! The values with which a slot is tried: all of a small type, otherwise one of each class into which constants divide the type.
 
 use super::hints::Hints;
 use super::read::Class;
@@ -8,7 +8,7 @@ use chartc_core::arena::VarId;
 use chartc_core::expr::{Map, Value, type_text};
 use chartc_core::model::{Chart, FunctionKind, Type, TypeKind, VariableKind};
 
-/// Most values of one slot.
+/// The maximum number of values of one slot.
 const MOST: usize = 32;
 
 /// The values that are tried for a slot.
@@ -66,15 +66,16 @@ pub(super) fn declared(chart: &Chart, slot: Slot) -> (Type, String) {
     }
 }
 
-/// How a slot is shown: `notes: Text`.
+/// The name and type of a slot, as messages show it: `notes: Text`.
 pub(super) fn shown(chart: &Chart, slot: Slot) -> String {
     let (ty, name) = declared(chart, slot);
     format!("`{name}: {}`", type_text(&ty, &chart.types))
 }
 
-/// The values that are tried for a slot that is set from outside.
+/// The values that are tried for a slot whose values come from outside.
 pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried {
     let (ty, _) = declared(chart, slot);
+    // Nothing depends on the slot, so one value stands for all.
     if !relevant.slots.contains(&slot) {
         return Tried { values: vec![sample(chart, &ty, 0)], exact: true };
     }
@@ -109,7 +110,7 @@ pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried
     Tried { values, exact }
 }
 
-/// Adds values that the literals of the chart suggest, as far as the slot may have them.
+/// Adds values that the literals of the chart suggest, if they are in the range of the slot.
 pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<Value>) {
     let (ty, _) = declared(chart, slot);
     let range = if let Slot::Variable(id) = slot { range(chart, id) } else { None };
@@ -125,6 +126,7 @@ pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<
     }
 }
 
+/// The declared range of a param.
 fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
     match &chart.variables[id.index()].kind {
         VariableKind::Param { range } => range.clone(),
@@ -132,17 +134,17 @@ fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
     }
 }
 
-/// Whether the type has values that none of those tried represents.
+/// Whether the type has values that none of those tried stands for.
 fn is_open(ty: &Type, class: &Class) -> bool {
     match ty {
         Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text => false,
         Type::Optional(inner) => is_open(inner, class),
-        // If opaque, they are only compared as a whole.
+        // Opaque values are only compared as a whole, so those tried are enough.
         Type::Json | Type::List(_) | Type::Map(_) | Type::Named(_) => !class.opaque,
     }
 }
 
-/// Every value of a small type.
+/// Every value of a small type; `None` if there are more than [`MOST`].
 pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
     match ty {
         Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
@@ -190,7 +192,7 @@ pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
     }
 }
 
-/// One value of each class.
+/// One value of each class into which the constants divide the type.
 fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
     let mut values = Vec::new();
     match ty {
@@ -263,6 +265,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
         Type::Text => {
             values.extend(class.constants.iter().filter(|c| matches!(c, Value::Text(_))).cloned());
             let mut other = String::from("a");
+            // One text that differs from all constants; two if texts are compared with each other, which may be equal or not.
             for _ in 0..=usize::from(class.opaque) {
                 while values.contains(&Value::Text(other.clone())) {
                     other.push('a');
@@ -298,7 +301,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
             TypeKind::Enum(names) => values.extend(names.iter().cloned().map(Value::Text)),
             TypeKind::Record(fields) => {
                 let first = sample(chart, ty, 0);
-                // Varies one field at a time.
+                // Varies one field at a time, because combinations are too many.
                 if let Value::Map(row) = &first {
                     for field in fields {
                         let inner = Class { opaque: true, ..Class::default() };
@@ -326,7 +329,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
     values
 }
 
-/// Some value of a type.
+/// A value of the type, the simplest one.
 pub(super) fn sample(chart: &Chart, ty: &Type, depth: u32) -> Value {
     match ty {
         Type::Bool => Value::Bool(false),
@@ -349,7 +352,7 @@ pub(super) fn sample(chart: &Chart, ty: &Type, depth: u32) -> Value {
     }
 }
 
-/// A few values of a type, at least one.
+/// A few values of the type, at least one.
 pub(super) fn some(chart: &Chart, ty: &Type) -> Vec<Value> {
     let class = Class { opaque: true, ..Class::default() };
     let values = all(chart, ty, 0).unwrap_or_else(|| classes(chart, ty, &class));

@@ -1,4 +1,4 @@
-//! The search over the points of a chart's runs.
+//! The search over the points of a chart's runs. One machine serves for all of them: it is set back to a point before each input.
 
 use super::abstract_limits::AbstractLimits;
 use super::bounded::WAYS;
@@ -19,18 +19,18 @@ use chartc_core::model::{Chart, Expr};
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 
-/// A reason why something may not have been found: a bound was reached.
+/// The reason that a bound was reached, so that not everything was found.
 pub(super) const MORE: &str = "there are more";
 
-/// Likewise: too many results of host functions.
+/// The reason that a host function was called too often, or has too many results.
 const RESULTS: &str = "too many results of host functions together";
 
-/// Tries everything that a host can do, from every start of a run.
+/// Tries everything that a host can do, from every start of a run, until the goal or a bound of the search is reached.
 pub fn explore(chart: &Chart, search: &Search) -> Explored {
     explore_on(&ExploreContext::new(chart), search)
 }
 
-/// As [`explore`].
+/// Like [`explore`], with the data that explorations share.
 pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explored {
     let ExploreContext { chart, relevant, .. } = context;
     let plan = context.plan();
@@ -46,7 +46,7 @@ pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explo
     } else {
         AbstractLimits::default()
     };
-    // A survey counts runs, and runs with different tools are different runs.
+    // A survey counts runs, and calls of different tools make different runs.
     let is_blind = search.inputs.is_none();
     let keys = Keys::new(chart, relevant, &plan.tables(), &limits, is_blind);
     let mut reasons = obstacles(context);
@@ -55,7 +55,7 @@ pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explo
             reasons.remove(&reason);
         }
     }
-    // If not everything can be tried, the search only looks for a counterexample: most are short.
+    // If not everything can be tried, the search only looks for a counterexample, and most of these are short.
     let is_open = !reasons.is_empty() || !moves.reasons.is_empty();
     let states =
         if is_open && search.inputs.is_none() { search.states.div_ceil(4) } else { search.states };
@@ -88,40 +88,43 @@ pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explo
     .run(plan, context.host())
 }
 
-/// An exploration that tried nothing, for this reason.
+/// The result of an exploration that tried nothing, for this reason.
 pub(super) fn untried(why: &str) -> Explored {
     Explored { reasons: BTreeSet::from([why.to_owned()]), ..Explored::nothing() }
 }
 
+/// The state of a search.
 struct Walk<'c> {
     chart: &'c Chart,
     search: &'c Search,
     moves: Moves<'c>,
     keys: Keys<'c>,
     limits: AbstractLimits,
-    /// Numbers to which the turns of the run are set, one after the other; if empty, they stay as they are.
+    /// The numbers to which the turns of the run are set before each input. If empty, the turns stay as they are.
     turns: &'static [u32],
     budget: Budget,
-    /// Priorities of points; `None` for the order found.
+    /// The priorities of points; `None` if they are tried in the order found.
     heuristic: Option<Heuristic<'c>>,
+    /// By key: the number of the point.
     known: Map<Box<[u8]>, usize>,
-    /// The key of the machine's point.
+    /// The key of the point at which the machine is.
     key: Bytes,
-    /// What the machine does.
+    /// The happenings on the current edge.
     log: Log<'c>,
+    /// By sequence of happenings: its index among the stories.
     told: Map<Vec<Happened>, usize>,
-    /// By number: points where not everything was tried yet.
+    /// By number of the point: what is left to try there; `None` if nothing is.
     points: Vec<Option<OpenPoint>>,
-    /// Their numbers, by the priority from [`Heuristic`], which grows with what was tried there.
+    /// The numbers of these points, ordered by the priority from [`Heuristic`], which grows with what was tried there.
     todo: BTreeSet<(u32, usize)>,
-    /// By number: how many inputs after the start each point was found.
+    /// By number of the point: how many inputs after the start it was found.
     depths: Vec<u32>,
-    /// What evaluations may still spend.
+    /// The number of units that evaluations may still spend.
     units: u64,
     found: Explored,
 }
 
-/// A point with what is still to be tried there; `None` for everything.
+/// A point with the actions that are still to be tried there; `None` for all.
 struct OpenPoint {
     point: Point,
     acts: Option<std::vec::IntoIter<HostAct>>,
@@ -147,7 +150,7 @@ impl Walk<'_> {
         }
         let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
         if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
-            // One machine serves all starts: a point includes its params.
+            // A point includes its params, so one machine serves all starts.
             machine.allow(self.units);
             self.go(&mut machine);
             self.units = machine.allowed();
@@ -188,6 +191,7 @@ impl Walk<'_> {
                 self.step(machine, &point, Some(at.1), &act);
                 if self.heuristic.is_some() {
                     at.0 = at.0.saturating_add(1);
+                    // Another point is more promising now; this one waits until its turn comes again.
                     is_left = self.todo.first().is_some_and(|first| *first < at);
                 }
             }
@@ -206,7 +210,7 @@ impl Walk<'_> {
         !self.found.reasons.is_empty() || !self.moves.reasons.is_empty()
     }
 
-    /// Whether the host has waited in vain for what is due at the point.
+    /// Whether the edge that found the point was a wait for something that was due at once, and is still due.
     fn has_waited(&self, point: usize) -> bool {
         match self.found.points[point].by {
             (Some(from), nth) => self.found.edges[from][nth].act == HostAct::Wait(0),
@@ -214,11 +218,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Performs one input of the host at a point, with all results of functions and all combinations of reached limits.
+    /// Performs an action of the host at a point, with all results of functions and all combinations of reached limits.
     fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &HostAct) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
             let counts = self.step_in(machine, at, from, act, (0, turns));
+            // Without calls and turns, the other combinations would have the same effect.
             if counts {
                 for way in 1..self.limits.combinations.len() {
                     self.step_in(machine, at, from, act, (way, turns));
@@ -227,7 +232,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Likewise, with one combination of limits and this number of turns; whether limits counted anything.
+    /// Performs an action with one combination of limits and this number of turns. Returns whether limits counted anything.
     fn step_in(
         &mut self,
         machine: &mut Machined<'_>,
@@ -262,12 +267,13 @@ impl Walk<'_> {
                 return false;
             }
             if machine.allowed() == 0 {
-                // Its behavior may be due only to the lack of units.
+                // With more units, conditions that failed now might hold, so the behavior says nothing.
                 self.found.reasons.insert("its conditions and actions compute too much".into());
                 return false;
             }
             let Log { calls, forbidden, turns, .. } = self.log;
             counts |= calls + forbidden + turns > 0;
+            // The classes of limits describe the next call only, so further calls in the same input may have other effects.
             if !self.limits.is_empty() && calls > 0 && calls + forbidden > 1 {
                 self.found.reasons.insert("several model calls are made at once".into());
             }
@@ -284,12 +290,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes that there may be more than was found.
+    /// Records that a bound was reached, so that there may be more than was found.
     fn cut(&mut self, by: Cut) {
         self.found.reasons.insert(MORE.into());
         self.found.cut.get_or_insert(by);
     }
 
+    /// Adds the edge to the point at which the machine has arrived, and the point itself if it is new.
     fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &HostAct) {
         self.count(machine);
         let (races, weight) = self.keys.key(machine, &mut self.key);
@@ -340,7 +347,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The index of this story among all stories.
+    /// The index of the current story among all stories, which is added if it is new.
     fn place(&mut self) -> usize {
         let story = &self.log.story;
         if story.is_empty() {
@@ -355,7 +362,7 @@ impl Walk<'_> {
         place
     }
 
-    /// Sets what keys count, for the params of this run.
+    /// Sets the quantities that keys count, which depend on the params of this run.
     fn count(&mut self, machine: &Machined<'_>) {
         let bound = |expr: Option<&Expr>, more: i64| {
             let bound = bound(expr?, machine)?;
@@ -383,7 +390,7 @@ impl Walk<'_> {
     }
 }
 
-/// The value of an expression over params, in this run.
+/// The value of an expression over params in the machine's run; `None` if it is no whole number.
 fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
     let values = machine.facts().variables;
     fixed::number(expr, &|id| values.get(id.index()).cloned().flatten())

@@ -1,4 +1,4 @@
-//! A run that demonstrates something, in words and as a file for `chartc simulate`.
+//! A run that demonstrates a verdict, in words and as a file for `chartc simulate`.
 
 use super::log::Log;
 use super::moves::{Answer, HostAct};
@@ -17,27 +17,27 @@ use std::collections::BTreeMap;
 /// A run from its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Witness {
-    /// Params that are given, by name.
+    /// The params that are given, by name.
     pub params: Vec<(String, Value)>,
-    /// Inputs that are set before the start.
+    /// The inputs that are set before the start, by name.
     pub inputs: Vec<(String, Value)>,
-    /// What is done and where the run is then, in words, one for each step, the start first.
+    /// The steps of the run in words, the start first: what is done, and where the run is then.
     pub steps: Vec<String>,
-    /// What is done after the start, each a JSON object in the format of `chartc simulate`.
+    /// The actions after the start, each as a JSON object in the format of `chartc simulate`.
     pub entries: Vec<String>,
     /// The results of host functions, by name, in the order of the calls.
     pub functions: BTreeMap<String, Vec<Result<Value, String>>>,
-    /// The transitions that are taken, each with the number of the step that takes it; the start is step 1.
+    /// The transitions that are taken, each with the number of the step in which; the start is step 1.
     pub taken: Vec<(usize, TransitionId)>,
 }
 
 impl Witness {
-    /// The entries, one per line.
+    /// The entries, one on each line.
     pub fn events(&self) -> String {
         self.entries.iter().map(|entry| format!("{entry}\n")).collect()
     }
 
-    /// The results of host functions as a script; empty if there are none.
+    /// The results of host functions as a script in YAML; empty if there are none.
     pub fn script(&self) -> String {
         if self.functions.is_empty() {
             return String::new();
@@ -64,7 +64,7 @@ pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Va
         .collect()
 }
 
-/// The inputs that the host sets.
+/// The inputs that the host sets with an action.
 pub(super) fn inputs<'d>(
     chart: &Chart,
     act: &'d HostAct,
@@ -81,7 +81,7 @@ pub fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Whether the chart itself, with its real limits, does what the edges did.
+/// Whether the chart itself, with its real limits, does what the edges say: the same happenings, and the same end.
 pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge]) -> bool {
     let chart = context.chart;
     let Some(HostAct::Start(start)) = way.first().map(|edge| &edge.act) else { return false };
@@ -101,7 +101,7 @@ pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge
     })
 }
 
-/// Replays the edges, and describes what happens.
+/// Replays the edges from the start, and describes what happens.
 pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
     witness_on(&ExploreContext::new(chart), way)
 }
@@ -127,7 +127,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
         if let HostAct::Answer(key, _) = &edge.act {
-            // As `chartc simulate` does before an answer.
+            // `chartc simulate` does the same before an answer, and host functions have to be called in the same order.
             let is_called = machine.call(*key).is_ok();
             let kind = &chart.steps[key.step.index()].kind;
             if !is_called && matches!(kind, StepKind::Ask { .. }) {
@@ -166,6 +166,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
     told
 }
 
+/// The active leaves in words, and the status if the run has ended.
 fn place(chart: &Chart, machine: &Machined<'_>) -> String {
     let leaves = machine.leaves();
     let names: Vec<String> =
@@ -176,13 +177,15 @@ fn place(chart: &Chart, machine: &Machined<'_>) -> String {
     }
 }
 
+/// Describes actions, without repeating inputs that have not changed.
 struct Teller<'c> {
     chart: &'c Chart,
-    /// Inputs as last mentioned.
+    /// The inputs as they were mentioned last.
     known: Vec<(VarId, Value)>,
 }
 
 impl Teller<'_> {
+    /// The inputs that an action changes, in words.
     fn set(&mut self, act: &HostAct) -> String {
         let mut told = Vec::new();
         for (id, value) in inputs(self.chart, act) {
@@ -204,7 +207,7 @@ impl Teller<'_> {
         &self.chart.steps[key.step.index()].name
     }
 
-    /// What is done, in words; `calling` is the tool whose call is answered, if any.
+    /// An action in words; `calling` is the tool whose call is answered, if any.
     fn words(&mut self, act: &HostAct, calling: Option<ToolId>) -> String {
         let chart = self.chart;
         match act {
@@ -254,6 +257,7 @@ impl Teller<'_> {
         }
     }
 
+    /// An action as JSON, in the format of `chartc simulate`.
     fn entry(&self, act: &HostAct, pending: &[StepKey]) -> String {
         let chart = self.chart;
         let text = |text: &str| Value::Text(text.to_owned());
@@ -315,6 +319,7 @@ impl Teller<'_> {
                     Answer::Failed => put("fail", text("failed")),
                     Answer::Doubt => put("doubt", Value::Bool(true)),
                 }
+                // A single open step need not be named.
                 if pending.len() > 1 {
                     put("step", text(self.step(key)));
                 }

@@ -7,15 +7,18 @@ use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StepKind, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Transitions that take an event whatever its data, by event and state.
+/// The transitions that take an event regardless of its data: they have no guard and no `from`.
 pub struct Takers {
+    /// By event and source state: the first transition that names the event.
     own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>>,
+    /// By source state: the first transition for any event.
     any: BTreeMap<StateId, TransitionId>,
+    /// By source state: the first transition for the `turn` event.
     turn: BTreeMap<StateId, TransitionId>,
 }
 
 impl Takers {
-    /// Collects the unguarded transitions that apply everywhere in their source state.
+    /// Collects the unguarded transitions that can act everywhere in their source state.
     pub fn new(chart: &Chart) -> Self {
         let mut own: BTreeMap<EventId, BTreeMap<StateId, TransitionId>> = BTreeMap::new();
         let (mut any, mut turn) = (BTreeMap::new(), BTreeMap::new());
@@ -39,8 +42,8 @@ impl Takers {
         Self { own, any, turn }
     }
 
-    /// The transitions that keep a question from ever being asked: in every leaf where the question could start, one of them
-    /// takes its event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
+    /// The transitions that keep a question from being asked: in every leaf where the question could start, one of them takes its
+    /// event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
     pub fn before(
         &self,
         chart: &Chart,
@@ -70,10 +73,11 @@ impl Takers {
                 }
                 let takes = |state: StateId| self.turn.get(&state).copied();
                 everywhere(chart, place, &takes, &mut by)?;
-                // If a turn begins in another state, only the earlier steps of its walk can lead here.
+                // A turn may begin in another state, and earlier steps of its walk may lead here. So those must be kept from running, too.
                 for earlier in &places[..step.index()] {
                     everywhere(chart, earlier, &takes, &mut BTreeSet::new())?;
                 }
+                // A sent event can change the state between two steps of a walk, after the `turn` event.
                 if sends(chart) {
                     return None;
                 }
@@ -108,7 +112,7 @@ fn sends(chart: &Chart) -> bool {
     })
 }
 
-/// Adds the transitions that take the event in each leaf of the place; `None` if some leaf has none.
+/// Adds to `by` the transitions that take the event in each leaf of the scope condition; `None` if none takes it in some leaf.
 fn everywhere(
     chart: &Chart,
     place: &ScopeCondition,
@@ -125,7 +129,7 @@ fn everywhere(
     Some(())
 }
 
-/// Adds the transitions that take the event in each leaf below `top`; `None` if some leaf has none.
+/// Adds to `by` the transitions that take the event in each leaf below `top`; `None` if none takes it in some leaf.
 fn below(
     chart: &Chart,
     top: StateId,
@@ -133,6 +137,7 @@ fn below(
     takes: &dyn Fn(StateId) -> Option<TransitionId>,
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
+    // State ids follow document order, so a subtree is skipped by jumping to its end.
     let mut at = top;
     while at < chart.state(top).end {
         if is_history(chart, at) || is_end(chart, at) || place.except.contains(&at) {

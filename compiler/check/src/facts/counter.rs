@@ -1,4 +1,5 @@
-//! Bounds on counters in conditions, and the assignments that change counters.
+//! Counters: whole-number variables that a chart counts up or down, the conditions that bound them, and the assignments that change
+//! them.
 #![allow(
     clippy::wildcard_enum_match_arm,
     reason = "whatever does not count does anything, for ever"
@@ -22,7 +23,7 @@ pub(crate) struct CounterBound<'e> {
     pub(crate) than: &'e Expr,
 }
 
-/// The comparisons of counters that are necessary for the condition to hold; per-turn counters included.
+/// The comparisons of counters that must be true for the condition to hold. Variables that are reset in each turn are included.
 pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<'e>> {
     let mut found = Vec::new();
     let mut open = vec![guard];
@@ -49,7 +50,7 @@ pub(crate) fn bounds<'e>(chart: &'e Chart, guard: &'e Expr) -> Vec<CounterBound<
     found
 }
 
-/// The operand of `not` and true, or the expression itself and false.
+/// If the expression is `not e`: `e` and `true`. Otherwise: the expression itself and `false`.
 fn negated(expr: &Expr) -> (&Expr, bool) {
     if let ExprKind::Unary(UnaryOp::Not, inner) = &expr.kind {
         (inner, true)
@@ -58,7 +59,7 @@ fn negated(expr: &Expr) -> (&Expr, bool) {
     }
 }
 
-/// The ordering that a comparison asserts: negated if `opposite`, with its sides swapped if `swap`.
+/// The ordering that a comparison asserts: negated if `opposite`, with its sides swapped if `swap`. `None` for `==`, `!=` and `in`.
 fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
     let op = order(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
     Some(if swap { turned(op) } else { op })
@@ -69,7 +70,7 @@ fn is_counter(chart: &Chart, id: VarId) -> bool {
     row.ty == Type::Int && matches!(row.kind, VariableKind::Var { .. })
 }
 
-/// Whether the variable is an Int that the chart sets and that is not reset in each turn.
+/// Whether the variable is an Int that the chart sets and that keeps its value across turns.
 pub(crate) fn is_lasting(chart: &Chart, id: VarId) -> bool {
     is_counter(chart, id) && !is_of_turn(chart, id)
 }
@@ -79,7 +80,7 @@ pub(crate) fn is_of_turn(chart: &Chart, id: VarId) -> bool {
     matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
 }
 
-/// Whether the expression consists of params and constants only, so that no transition changes its value.
+/// Whether the expression consists of params, whole numbers and arithmetic only, so that its value is constant during a run.
 fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
     let mut fixed = true;
     own_walk(expr, &mut |e| {
@@ -117,7 +118,7 @@ fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
     fixed
 }
 
-/// The `n` of `x + n` and `n + x`, or its negative for `x - n`.
+/// The amount that the assigned value adds to the counter: `n` for `x + n` and `n + x`, `-n` for `x - n`.
 pub(crate) fn step(counter: VarId, value: &Expr) -> Option<i64> {
     let own = |e: &Expr| e.kind == ExprKind::Variable(counter);
     match &value.kind {
@@ -142,18 +143,18 @@ fn added(first: bool, a: &Expr, second: bool, b: &Expr) -> Option<i64> {
     }
 }
 
-/// What an assignment does to a counter.
+/// The effect of an assignment on its counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CounterChange {
-    /// Adds a nonzero number.
+    /// Adds this number, which is not zero.
     By(i64),
-    /// Sets the counter to a value that no run changes; the number, if it is a literal.
+    /// Sets the counter to a value that is constant during a run: a number, or `None` if it is not a literal.
     To(Option<i64>),
-    /// Anything else.
+    /// Any other effect.
     Other,
 }
 
-/// The owner of a block that sets a counter.
+/// The owner of an action block that sets a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// The actions of a transition.
@@ -167,16 +168,16 @@ pub enum Owner {
 /// An assignment to a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer {
-    /// The owner of the block.
+    /// The owner of the block with the assignment.
     pub owner: Owner,
     /// The index of this assignment among the owner's assignments to this counter.
     pub nth: usize,
     pub(crate) change: CounterChange,
-    /// Whether the block assigns the counter inside a `for`.
+    /// Whether a `for` in the block assigns the counter, so that it may change several times.
     pub(crate) is_repeated: bool,
 }
 
-/// Every assignment to the counter; `None` if an answer sets it as well.
+/// Every assignment to the counter; `None` if the answer of a step or the result of a tool call sets it as well.
 pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
     let answered = chart.steps.iter().any(|s| s.into == Some(counter))
         || chart
@@ -221,6 +222,7 @@ pub(crate) fn writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
 fn change(chart: &Chart, counter: VarId, value: &Expr) -> CounterChange {
     match step(counter, value) {
         Some(by) if by != 0 => return CounterChange::By(by),
+        // Adding zero is neither progress nor a reset.
         Some(_) => return CounterChange::Other,
         None => {}
     }
@@ -234,20 +236,20 @@ fn change(chart: &Chart, counter: VarId, value: &Expr) -> CounterChange {
     CounterChange::To(if let ExprKind::Int(n) = value.kind { Some(n) } else { None })
 }
 
-/// Whether the value is one that no run changes, so that the assignment resets the counter.
+/// Whether the value is constant during a run, so that the assignment resets the counter.
 pub(crate) fn is_reset(chart: &Chart, counter: VarId, value: &Expr) -> bool {
     matches!(change(chart, counter, value), CounterChange::To(_))
 }
 
-/// Whether actions set the counter.
+/// Whether the actions assign the counter, also inside `if` and `for`.
 pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
     let mut sets = false;
     Action::walk(actions, &mut |a| sets |= matches!(a, Action::Assign(id, _) if *id == counter));
     sets
 }
 
-/// The bounds of an expression while the counter is within `range`. A param without a declared range counts as its default, if
-/// that is positive.
+/// The bounds of an expression while the counter is within `range`. Assumes that a param without a declared range has its default
+/// value, if that is positive.
 pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
     let of = |e: &Expr| value(chart, e, counter, range);
     match &expr.kind {
@@ -260,7 +262,7 @@ pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) ->
                     Range { low: Some(*low), high: Some(*high) }
                 }
                 (VariableKind::Param { range: None }, Some(default)) => match default.kind {
-                    // A default of 0 suggests that the host sets the actual number.
+                    // A default of 0 suggests that the host sets the actual number, so nothing is assumed.
                     ExprKind::Int(n) if n > 0 => Range::one(n),
                     _ => Range::default(),
                 },

@@ -1,4 +1,4 @@
-//! Transitions that can never be taken because others have priority.
+//! Transitions that are never taken because others have priority: earlier ones of the same state, or those of inner states.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide, implies};
@@ -10,25 +10,25 @@ use chartc_core::model::{Chart, Expr, ExprKind, StateKind, Transition, Transitio
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of transitions of one state and trigger that a later one is compared with.
+/// The maximum number of earlier transitions, for each state and trigger, that a transition is compared with.
 const MOST: usize = 20;
 
-/// A transition that others shadow.
+/// A transition that others always precede.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shadow {
     /// The transition that is never taken.
     pub transition: TransitionId,
-    /// The transitions of which one is always taken instead; at least one, ascending.
+    /// The transitions of which one is always taken instead: at least one, ascending.
     pub by: Vec<TransitionId>,
-    /// Whether those belong to inner states.
+    /// Whether those belong to states inside the state of `transition`.
     pub inner: bool,
 }
 
-/// The budget of comparisons with transitions of inner states, per state and transition of the chart. Only charts with many
-/// transitions that each apply in many states need more.
+/// The budget of states that are visited when transitions are compared with those of inner states, per state and transition of the
+/// chart. Only charts with many transitions that each act in many states exceed it.
 const LOOKS: usize = 100;
 
-/// Every shadowed transition, ascending; and the transitions whose comparison with inner states exceeded the budget.
+/// The shadowed transitions, ascending; and the transitions whose comparison with inner states exceeded the budget.
 pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>) {
     let inner = Inner::new(chart, facts);
     let mut open = Vec::new();
@@ -58,7 +58,7 @@ pub fn shadows(chart: &Chart, facts: &Facts) -> (Vec<Shadow>, Vec<TransitionId>)
     (found, open)
 }
 
-/// The part of a trigger that decides which transitions of one state compete.
+/// The part of a trigger that decides which transitions of one state compete with each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Event(EventId),
@@ -67,10 +67,12 @@ pub(crate) enum Key {
     Turn,
     When,
     StateDone(StateId),
+    /// An outcome of a step: 0 for `done`, 1 for `error`, 2 for `doubt`; and the index of the step.
     Step(u8, u32),
     Deadline,
 }
 
+/// The keys of a transition. Empty for triggers that are never compared.
 pub(crate) fn keys(transition: &Transition) -> Vec<Key> {
     match &transition.trigger {
         Trigger::Event(events) => events.iter().copied().map(Key::Event).collect(),
@@ -107,7 +109,7 @@ impl Earlier {
         }
     }
 
-    /// Transitions that together shadow `id` for each of its triggers.
+    /// The transitions that together shadow `id`, for each of its keys. `None` if it can be taken.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let none: Vec<TransitionId> = Vec::new();
         let any = self.transitions.get(&Key::AnyEvent).unwrap_or(&none);
@@ -127,14 +129,14 @@ impl Earlier {
     }
 }
 
-/// Whether `first` precedes `then` wherever and whenever `then` is tried.
+/// Whether `first` takes precedence over `then` wherever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
     covers(chart, facts.scopes.transition(first), facts.scopes.transition(then))
         && sooner(chart.transition(first), chart.transition(then))
 }
 
-/// A single one of `transitions` whose guard holds whenever that of `then` does. Otherwise all of them, if in every such case some
-/// guard holds.
+/// One of `transitions` whose guard holds whenever that of `then` does. If there is none: all of them, if whenever the guard of `then`
+/// holds, so does at least one of theirs.
 fn enough(
     chart: &Chart,
     transitions: &[TransitionId],
@@ -149,7 +151,7 @@ fn enough(
     (transitions.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| transitions.to_vec())
 }
 
-/// Whether the first place includes the second.
+/// Whether the condition `whole` holds wherever `part` does.
 fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool {
     let inside = |s: &StateId, of: &[StateId]| of.iter().any(|o| chart.contains(*o, *s));
     !whole.is_approximate
@@ -160,8 +162,8 @@ fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool 
             .all(|e| inside(e, &part.except) || !part.within.iter().any(|w| chart.contains(*w, *e)))
 }
 
-/// Whether the first takes effect before the second. For deadlines: whether it is due no later and leaves the state, which
-/// cancels the other's deadline.
+/// Whether `first` takes effect before `then`, which follows it in document order. Deadlines are compared by time: the first must be
+/// due no later and must leave the state, which cancels the other's deadline.
 fn sooner(first: &Transition, then: &Transition) -> bool {
     let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
     match (&first.trigger, &then.trigger) {
@@ -183,7 +185,7 @@ fn not_later(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// The event of a key; `Some(None)` is `turn`. `None` for other triggers, which are not compared across states.
+/// The event of a key: `Some(Some(event))`, or `Some(None)` for `turn`. `None` for other keys, which are not compared across states.
 fn moment(key: Key) -> Option<Option<EventId>> {
     match key {
         Key::Event(event) => Some(Some(event)),
@@ -197,23 +199,24 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     }
 }
 
-/// Transitions that take an event wherever their source is active.
+/// The transitions that take an event wherever their source is active.
 struct Inner {
-    /// By event (`None` is `turn`), then by state, in document order.
+    /// By event (`None` is `turn`), then by source state: the transitions in document order.
     own: BTreeMap<Option<EventId>, BTreeMap<StateId, Vec<TransitionId>>>,
-    /// The same for transitions that take every host event.
+    /// By source state: the transitions that take every host event.
     any: BTreeMap<StateId, Vec<TransitionId>>,
     looks: Looks,
 }
 
-/// The budget of comparisons.
+/// The budget of states that may still be visited.
 struct Looks {
     left: Cell<usize>,
-    /// Whether the budget has run out since this flag was last read.
+    /// Whether a visit was refused since this flag was last reset.
     cut: Cell<bool>,
 }
 
 impl Looks {
+    /// Takes one visit from the budget; `None` if it is exhausted.
     fn one(&self) -> Option<()> {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.unwrap_or_default());
@@ -248,8 +251,8 @@ impl Inner {
         inner
     }
 
-    /// Transitions of inner states: in every leaf, for each trigger of `id`, one of them is taken first. They are unguarded, or
-    /// the guard of `id` implies theirs.
+    /// The transitions of inner states that shadow `id`: in every leaf, for each of its events, one of them is taken first. Each of them
+    /// is unguarded, or the guard of `id` implies its guard.
     fn hides(&self, chart: &Chart, facts: &Facts, id: TransitionId) -> Option<Vec<TransitionId>> {
         let transition = chart.transition(id);
         let events: Vec<Option<EventId>> = if transition.trigger == Trigger::AnyEvent {
@@ -281,14 +284,14 @@ impl Inner {
     }
 }
 
-/// Whether the inner transition's guard holds whenever the outer one's does, in every leaf.
+/// Whether the inner guard holds whenever that of `outer` does, in every leaf. Not if the outer guard depends on the active states.
 fn follows(chart: &Chart, outer: &Transition, inner: Option<&Expr>) -> bool {
     let here = |guard: &Expr| reads(chart, guard, &mut BTreeSet::new());
     !outer.guard.as_ref().is_some_and(here) && implies(chart, outer.guard.as_ref(), inner)
 }
 
-/// Walks the part of the tree where a transition of `source` applies, and adds the inner transitions that take the event first.
-/// `None` if some leaf has none on its path to `source`, or if the budget is exhausted.
+/// Walks the part of the tree where a transition of `source` can act, and adds to `by` the inner transitions that take the event
+/// first. `None` if some leaf has none on its path to `source`, or if the budget is exhausted.
 fn covered(
     chart: &Chart,
     facts: &Facts,
@@ -299,11 +302,11 @@ fn covered(
     by: &mut BTreeSet<TransitionId>,
 ) -> Option<()> {
     for top in &place.within {
-        // Transitions between the source and the place have priority over the source's own.
+        // Transitions of states between `source` and this one have priority over the transition of `source`.
         let mut above = chart.ancestors(*top).take_while(|s| *s != source);
         let above = above.find_map(|s| Some((s, takes(&s)?)));
-        // The other regions of a parallel lead to the source past what is inside of this one. (If each inner transition exited a state,
-        // it would win that conflict; a deeper one without a target may be taken in its place.)
+        // The leaf of another region reaches the transition of `source` without passing this region. (If each inner transition exited
+        // a state, it would win that conflict, but a deeper one without a target may be taken in its place.)
         let inside = above.map_or(*top, |(state, _)| state);
         let mut around = chart.ancestors(inside).skip(1).take_while(|s| chart.contains(source, *s));
         if inside != source && around.any(|s| matches!(chart.state(s).kind, StateKind::Parallel)) {

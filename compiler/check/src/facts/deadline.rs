@@ -1,4 +1,4 @@
-//! Deadlines that never fire.
+//! Deadlines that never fire, because something else always exits their state or ends the run before.
 
 use crate::facts::Facts;
 use crate::facts::reach::{domain, entries};
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 pub struct Dead {
     /// The transition of the deadline.
     pub transition: TransitionId,
-    /// The cause: what always happens first.
+    /// The reason: the transition or limit that always precedes the deadline.
     pub before: Before,
 }
 
-/// What always happens before a deadline.
+/// A transition or limit that always precedes a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     /// A `when` transition whose guard always holds.
@@ -32,8 +32,8 @@ pub enum Before {
     Time(StateId, u64),
 }
 
-/// Every deadline that can be armed and never fires, ascending, without those that [`crate::facts::cover`] finds. Linear in the
-/// number of transitions, times depth and deadlines of a state.
+/// The deadlines that can be armed and never fire, ascending, except those that [`crate::facts::cover`] finds. Linear in the number of
+/// transitions, times the depth of the tree and the deadlines of a state.
 pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     let timed = |t: &Trigger| matches!(t, Trigger::After(_) | Trigger::AfterTurns(_));
     if !chart.transitions.iter().any(|transition| timed(&transition.trigger)) {
@@ -62,13 +62,13 @@ pub fn dead(chart: &Chart, facts: &Facts) -> Vec<Dead> {
     found
 }
 
-/// Whether a transition applies wherever its source is active, and exits it.
+/// Whether a transition can act wherever its source is active, and exits it.
 pub(crate) fn leaves(facts: &Facts, transition: &Transition, id: TransitionId) -> bool {
     let whole = ScopeCondition::in_state(transition.source);
     transition.kind == TransitionKind::External && *facts.scopes.transition(id) == whole
 }
 
-/// By state: the `when` transition that exits it at once, so that it is never part of a stable configuration.
+/// By state: the `when` transition that exits the state at once, so that no stable configuration contains it.
 fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     let mut found = vec![None; chart.states.len()];
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -84,16 +84,16 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Option<TransitionId>> {
     found
 }
 
-/// The unguarded deadlines of one state that exit it, either all in milliseconds or all in turns. In document order, each with
-/// the latest time at which it is due.
+/// The unguarded deadlines of one state that exit it, either all in milliseconds or all in turns. In document order, each with the
+/// latest time at which it is due.
 #[derive(Debug, Clone, Default)]
 struct Firm {
     transitions: Vec<(TransitionId, u64)>,
-    /// For each block of [`BLOCK`] deadlines: the soonest.
+    /// For each block of [`BLOCK`] deadlines: the earliest time in it.
     soonest: Vec<u64>,
 }
 
-/// The number of deadlines that a search can skip at once.
+/// The number of deadlines that a search skips at once, so that charts with thousands of deadlines in one state are checked fast.
 const BLOCK: usize = 128;
 
 impl Firm {
@@ -107,7 +107,7 @@ impl Firm {
         }
     }
 
-    /// The first deadline after `behind` (or of all) that is due before `bound`.
+    /// The first deadline after the transition `behind` (or of all) that is always due before `bound`.
     fn first(&self, behind: Option<TransitionId>, bound: u64) -> Option<TransitionId> {
         let from = behind
             .map_or(0, |transition| self.transitions.partition_point(|(id, _)| *id <= transition));
@@ -127,7 +127,7 @@ impl Firm {
     }
 }
 
-/// By state: its deadlines in milliseconds, then those in turns.
+/// The unguarded deadlines of each state: first those in milliseconds, then those in turns.
 fn firm(chart: &Chart, facts: &Facts) -> Vec<[Firm; 2]> {
     let mut found = vec![<[Firm; 2]>::default(); chart.states.len()];
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -147,14 +147,14 @@ fn kind(transition: &Transition) -> usize {
     usize::from(!matches!(transition.trigger, Trigger::After(_)))
 }
 
-/// A deadline of the same state or of an ancestor that is always due first. The clock of an ancestor starts no later, and
-/// transitions that are due at the same time are tried in document order.
+/// A deadline of the same state or an ancestor that is always due first. An ancestor is entered no later than its descendant, so its
+/// clock starts no later. Transitions that are due at the same time are tried in document order.
 fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<TransitionId> {
     let transition = chart.transition(id);
     let (least, _) = range(chart, bound(transition)?)?;
     chart.ancestors(transition.source).find_map(|state| {
         let deadlines = &firm[state.index()][kind(transition)];
-        // `cover` handles earlier transitions of the same state.
+        // `cover` compares with earlier transitions of the same state; later ones must be due strictly before.
         if state == transition.source {
             deadlines.first(Some(id), least)
         } else {
@@ -163,11 +163,11 @@ fn sooner(chart: &Chart, id: TransitionId, firm: &[[Firm; 2]]) -> Option<Transit
     })
 }
 
-/// Unguarded deadlines that stay in their state and move what is inside of it: `after 3s -> work.late` in `work`.
+/// Unguarded deadlines that do not exit their state but move what is active inside it: `after 3s -> work.late` in `work`.
 struct Moving {
-    /// By state, in document order, each with the latest time at which it is due.
+    /// By source state: the deadlines in document order, each with the latest time at which it is due.
     transitions: BTreeMap<StateId, Vec<(TransitionId, u64)>>,
-    /// By state: the innermost state that stays active while a transition enters it.
+    /// By state: the innermost state that stays active while some transition enters this one. `None` if no transition enters it.
     entered_below: Vec<Option<StateId>>,
 }
 
@@ -183,7 +183,7 @@ impl Moving {
                 continue;
             };
             for entry in entries(chart, transition) {
-                // A history enters what is beside it.
+                // A history may enter any state beside it.
                 let top = match chart.state(entry).kind {
                     StateKind::History { .. } => chart.state(entry).parent.unwrap_or(entry),
                     StateKind::Atomic | StateKind::Final { .. } => entry,
@@ -205,7 +205,7 @@ impl Moving {
             };
             all.transitions.entry(transition.source).or_default().push((id, most));
         }
-        // Parents come before their children, and an inner domain has the greater id.
+        // Parents come before their children, and of two domains on one path the inner one has the greater id.
         for state in chart.state_ids() {
             let above = chart.state(state).parent.and_then(|parent| subtrees[parent.index()]);
             subtrees[state.index()] = subtrees[state.index()].max(above);
@@ -215,8 +215,8 @@ impl Moving {
         all
     }
 
-    /// Such a deadline of an ancestor that is always due first. It fires once after its state was entered, so it precedes only the
-    /// deadlines of states that are never entered later.
+    /// A deadline of an ancestor that is always due first. It fires once after its state was entered, so it precedes only the deadlines
+    /// of states that are not entered again while that ancestor stays active.
     fn sooner(&self, chart: &Chart, id: TransitionId) -> Option<TransitionId> {
         let transition = chart.transition(id);
         let (least, _) = range(chart, bound(transition)?)?;
@@ -235,6 +235,7 @@ impl Moving {
     }
 }
 
+/// The time of a deadline, in milliseconds or turns; `None` for other transitions.
 fn bound(transition: &Transition) -> Option<&Expr> {
     match &transition.trigger {
         Trigger::After(bound) | Trigger::AfterTurns(bound) => Some(bound),
@@ -255,7 +256,7 @@ fn bound(transition: &Transition) -> Option<&Expr> {
     }
 }
 
-/// The least and the greatest value of a bound that no run changes.
+/// The least and the greatest value of the time of a deadline. `None` unless it is a literal or a param with a range.
 pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
     let one = |value: u64| Some((value, value));
     let whole = |value: &Value| match value {
@@ -296,7 +297,7 @@ fn limited(chart: &Chart, transition: &Transition) -> Option<Before> {
     })
 }
 
-/// Whether some transition may handle the limit, so that the run goes on.
+/// Whether some transition may handle the limit of this kind (`turns` or `time`), so that the run goes on.
 fn is_handled(chart: &Chart, kind: &str) -> bool {
     chart.transitions.iter().any(|transition| match &transition.trigger {
         Trigger::AnyOccurrence => true,

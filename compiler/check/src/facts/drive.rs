@@ -7,9 +7,11 @@ use crate::facts::scope::is_final;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind, StepKind};
 
-/// Reachable atomic states in which no transition applies and no step of their own runs. A step of the whole chart does not
-/// count, only the transitions on its outcome do. States inside a parallel are omitted: another region may be active.
+/// Reachable atomic states in which no transition can act and no step of the state or its ancestors runs. `code` steps and steps of
+/// the root do not count, only the transitions on their outcomes do. States inside a parallel are omitted, because another region may
+/// be active.
 pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
+    // Transitions that exclude some states are tested for each leaf by `moved`.
     let count = chart.states.len();
     let mut acts = vec![false; count];
     for (i, place) in facts.scopes.transitions.iter().enumerate() {
@@ -24,6 +26,7 @@ pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
         }
     }
     let mut found = Vec::new();
+    // Document order visits a parent before its children, so that `acts` is inherited.
     for state in chart.state_ids().skip(1) {
         let row = chart.state(state);
         let Some(parent) = row.parent else { continue };
@@ -38,7 +41,7 @@ pub fn undriven(chart: &Chart, facts: &Facts) -> Vec<StateId> {
     found
 }
 
-/// Whether a transition with excluded states applies in the leaf.
+/// Whether a transition that excludes some states can act in the leaf.
 fn moved(facts: &Facts, leaf: StateId) -> bool {
     facts
         .moves

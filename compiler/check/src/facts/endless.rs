@@ -1,4 +1,4 @@
-//! Unbounded cycles of model calls.
+//! Cycles of model calls that nothing bounds: neither the host, nor a limit, a deadline or a counter.
 
 use crate::facts::Facts;
 use crate::facts::graph::{GraphNode, Moves};
@@ -11,17 +11,17 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// A cycle that calls the model in each iteration.
+/// A cycle that calls a model in each iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    /// A step of the cycle that calls the model.
+    /// A step of the cycle that calls a model.
     pub step: StepId,
-    /// The transitions of the cycle, ascending; empty if the step may simply stay in its state.
+    /// The transitions of the cycle, ascending. Empty if the step may run again in each turn without leaving its state.
     pub transitions: Vec<TransitionId>,
 }
 
-/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end: it needs no input
-/// from the host, no limit and no deadline ends it, and no condition in it reads a counter. Linear, up to logarithms.
+/// The first cycle of model calls that a run may repeat without bound although the chart has a reachable end. The cycle needs no input
+/// from the host, no limit or deadline ends it, and no condition in it reads a counter. Takes linear time, up to logarithms.
 pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     let ends = chart.state_ids().any(|s| is_end(chart, s) && facts.reach.can_enter(s));
     if !ends || is_limited(&chart.state(StateId::at(0)).limits) || !chart.steps.iter().any(calls) {
@@ -29,6 +29,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     }
     let moves = alone(chart, facts)?;
     let around = Around::new(chart, facts, &counted(chart));
+    // Components are in reverse topological order: the reverse begins where the run does, so a run reaches the reported cycle first.
     for component in moves.components().iter().rev() {
         let mut transitions: Vec<TransitionId> = Vec::new();
         let mut leaves: Vec<StateId> = Vec::new();
@@ -48,7 +49,7 @@ pub fn endless(chart: &Chart, facts: &Facts) -> Option<Round> {
     None
 }
 
-/// The moves of the chart without host events and without answers of people; `None` if some question waits for a host event.
+/// The graph of moves without host events and without answers of people. `None` if some question waits for a host event.
 pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     let alone = Alone::new(chart)?;
     let mut places = facts.scopes.clone();
@@ -60,7 +61,7 @@ pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
     Some(Moves::new(chart, &places, &facts.reach))
 }
 
-/// Whether the step calls the model in a turn.
+/// Whether the step calls a model in the walk of a turn.
 fn calls(step: &Step) -> bool {
     matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
 }
@@ -76,7 +77,7 @@ struct Alone {
 }
 
 impl Alone {
-    /// `None` if some question waits for a host event, because the analysis does not track which question offers an option.
+    /// `None` if some question waits for a host event, because it is not known which question offers an option.
     fn new(chart: &Chart) -> Option<Self> {
         let mut own = BTreeSet::new();
         for block in chart.blocks() {
@@ -115,7 +116,7 @@ impl Alone {
         match &chart.transition(transition).trigger {
             Trigger::Event(events) => events.iter().any(|event| self.own.contains(event)),
             Trigger::AnyEvent => !self.own.is_empty(),
-            // People count as the host, and a child chart has limits of its own.
+            // People count as part of the host, and a child chart has limits of its own.
             Trigger::StepDone(step)
             | Trigger::StepError(step)
             | Trigger::StepTimeout(step, _)
@@ -137,18 +138,18 @@ impl Alone {
     }
 }
 
-/// By state: properties of the state or of one of its ancestors.
+/// Properties of a state or one of its ancestors, by state.
 struct Around {
-    /// The first step that calls the model in a turn there.
+    /// The first step that calls a model in a turn while the state is active.
     calling: Vec<Option<StepId>>,
-    /// Whether a step there leaves the state whenever it is done.
+    /// Whether a step leaves the state whenever it is done.
     moves_on: Vec<bool>,
-    /// Whether an option of a question there has no target. Repeated unusable answers do not count.
+    /// Whether an option of a question has no target, so that choosing it stays in the state. Unusable answers do not count.
     asks_on: Vec<bool>,
-    /// The number of options that a question there may offer; an option with fields counts twice, because it is never chosen
+    /// The number of options that a question may offer. An option with fields counts twice, because even alone it is never chosen
     /// without asking.
     offers: Vec<usize>,
-    /// Whether a limit, a deadline or a condition on a counter bounds the time there.
+    /// Whether a limit, a deadline or a condition on a counter bounds the time in the state.
     bounded: Vec<bool>,
 }
 
@@ -183,6 +184,7 @@ impl Around {
                 }
             }
         }
+        // Document order visits parents first, so each state inherits from all of its ancestors.
         for (i, state) in chart.states.iter().enumerate() {
             let Some(parent) = state.parent.map(StateId::index) else { continue };
             calling[i] = match (calling[i], calling[parent]) {
@@ -197,7 +199,7 @@ impl Around {
         Self { calling, moves_on, asks_on, offers, bounded }
     }
 
-    /// The cycle of these leaves and transitions, if it calls the model and nothing bounds it.
+    /// The cycle of these leaves and transitions, if it calls a model and nothing bounds it.
     fn round(
         &self,
         chart: &Chart,
@@ -208,7 +210,7 @@ impl Around {
             return None;
         }
         let step = leaves.iter().find_map(|leaf| self.calling[leaf.index()])?;
-        // A step that always leaves the state when it is done ends the stay, too.
+        // A question with a single option takes it without asking a model, unless it is asked `always`.
         let asks = |always: bool| {
             leaves.iter().map(|leaf| leaf.index()).any(|leaf| {
                 self.asks_on[leaf] && (self.offers[leaf] > 1 || always && self.offers[leaf] > 0)
@@ -221,6 +223,7 @@ impl Around {
                 false
             }
         };
+        // A step that leaves the state whenever it is done ends the repetition, too.
         let stays = stays && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);
         (!transitions.is_empty() || stays).then_some(Round { step, transitions })
     }
@@ -235,11 +238,11 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
     })
 }
 
-/// Variables that the chart counts up or down.
+/// The variables that the chart counts: those assigned a value that depends on themselves or on others of the same block.
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
     let mut counted = BTreeSet::new();
     for block in written(chart) {
-        // A growing list or text bounds a cycle like a number does.
+        // This includes lists and texts, which bound a cycle by their length.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {
                 let mut read = BTreeSet::new();
@@ -253,7 +256,7 @@ fn counted(chart: &Chart) -> BTreeSet<VarId> {
     counted
 }
 
-/// Whether a condition reads a count: of turns, of time, or in a counted variable.
+/// Whether a condition reads a quantity that grows: turns, time, calls, failures, or a counted variable.
 fn counts(chart: &Chart, guard: &Expr, counted: &BTreeSet<VarId>) -> bool {
     let mut found = false;
     walk(chart, guard, &mut |e| {

@@ -1,4 +1,4 @@
-//! Decides conditions over variables with small finite domains: the evaluator tries every assignment.
+//! Decides conditions over variables with small finite domains, by evaluating them with every assignment.
 
 use crate::facts::guard::Verdict;
 use crate::facts::uses::walk;
@@ -7,10 +7,10 @@ use chartc_core::expr::{Environment, Fuel, Value, holds};
 use chartc_core::model::{Builtin, Chart, Expr, ExprKind, Type, TypeKind, VariableKind};
 use std::collections::BTreeMap;
 
-/// The maximal number of assignments that are tried.
+/// The maximum number of assignments that are tried.
 const MOST: usize = 1_024;
 
-/// Like [`crate::facts::guard::decide`], for conditions over variables with small finite domains: enumerates their values.
+/// Like [`crate::facts::guard::decide`], for conditions that read nothing but variables with small finite domains.
 pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     let Some((read, domains)) = read(chart, goals) else { return Verdict::Perhaps };
     let mut values = Values { chart, of: BTreeMap::new() };
@@ -34,11 +34,11 @@ pub(crate) fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
     }
 }
 
-/// Variables, each with an expression that names it, and the domain of each.
+/// The variables that conditions read, each with an expression that names it; and the values of each variable, in the same order.
 type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
 
-/// The variables that the conditions read and their domains; `None` if the conditions read anything else or the domains are too
-/// large.
+/// The variables that the conditions read, with their domains. `None` if the conditions read anything else, or if there are more than
+/// [`MOST`] assignments.
 fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
     let mut read = BTreeMap::new();
     let mut closed = true;
@@ -52,7 +52,7 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
             | ExprKind::Observable(_)
             | ExprKind::Call(..)
             | ExprKind::Comprehension { .. }
-            // An expression that always fails was reported when it was read.
+            // Lowering has already reported an expression that always fails.
             | ExprKind::Builtin(Builtin::Fail, _)
             | ExprKind::Unknown(_) => closed = false,
             ExprKind::None
@@ -94,7 +94,7 @@ struct Domain<'c> {
     optional: bool,
 }
 
-/// A small set of values.
+/// The values of a small domain, without `none`.
 enum Few<'c> {
     Bools,
     Names(&'c [String]),

@@ -1,11 +1,14 @@
-//! Conditions as formulas over terms, for `guard` to decide.
+//! Conditions as formulas over terms, the form in which `guard` decides them.
+//!
+//! For example, `n > 3 and not (a < b)` becomes `And(Compare(0, >, 3), Not(Compare(1, <, 0)))` with two terms: term 0 is `n`, and term
+//! 1 is the order of `a` and `b`, which is -1, 0 or 1.
 #![allow(clippy::wildcard_enum_match_arm, reason = "whatever is no formula is a term, for ever")]
 
 use crate::facts::term::{Sample, Term, is_total};
 use chartc_core::expr::{self, Value};
 use chartc_core::model::{BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Type, UnaryOp};
 
-/// Larger whole numbers have no exact double; comparisons with them are not decided.
+/// Whole numbers from this on are not compared with constants: samples are computed as doubles, which are not exact for large ones.
 const EXACT: u64 = 1 << 52;
 
 /// A condition over a list of terms, which it refers to by index.
@@ -15,7 +18,7 @@ pub(crate) enum Formula {
     Not(Box<Formula>),
     And(Box<Formula>, Box<Formula>),
     Or(Box<Formula>, Box<Formula>),
-    /// The second formula if the first holds, else the third.
+    /// The second formula if the first holds, otherwise the third.
     If(Box<Formula>, Box<Formula>, Box<Formula>),
     /// A term of type Bool.
     Holds(usize),
@@ -24,8 +27,8 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Evaluates the formula with one value for each term; `None` if evaluation fails. Like the language, it evaluates from left
-    /// to right and short-circuits.
+    /// Evaluates the formula with one value for each term. `None` if evaluation fails. Like the language, it evaluates from left to
+    /// right and stops when the result is known.
     pub(crate) fn value(&self, values: &[&Sample]) -> Option<bool> {
         match self {
             Self::Constant(value) => Some(*value),
@@ -62,7 +65,7 @@ impl Formula {
     }
 }
 
-/// Translates a condition; adds new terms to the list.
+/// Translates a condition, and appends terms that are new to the list.
 pub(crate) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
     match &expr.kind {
         ExprKind::Bool(value) => Formula::Constant(*value),
@@ -93,7 +96,7 @@ pub(crate) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Form
     }
 }
 
-/// Translates `bool(x)`.
+/// Translates `bool(x)`: `x` differs from the zero or the empty value of its type.
 fn truth(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
     let ExprKind::Builtin(_, parts) = &expr.kind else { return Formula::Constant(false) };
     let part = &parts[0];
@@ -130,6 +133,7 @@ fn or(a: Formula, b: Formula) -> Formula {
     Formula::Or(Box::new(a), Box::new(b))
 }
 
+/// Translates `left op right`. A comparison that is not understood becomes a term of its own.
 fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
     match (constant(left), constant(right)) {
         (Some(a), Some(b)) => Formula::Constant(expr::compare(op, &a, &b).unwrap_or(false)),
@@ -174,7 +178,7 @@ fn is_collection(expr: &Expr) -> bool {
     matches!(expr.ty, Type::List(_) | Type::Map(_))
 }
 
-/// Whether the comparison only depends on which of less, equal or greater holds between its sides.
+/// Whether the value of the comparison depends only on whether the left side is less than, equal to or greater than the right side.
 fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     let plain = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration | Type::Text);
     match op {
@@ -186,7 +190,7 @@ fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     }
 }
 
-/// Translates a comparison of two expressions: their order is a term, compared with 0. `a < b` and `b > a` share one term.
+/// Translates a comparison of two expressions: their order is a term, compared with 0. `a < b` and `b > a` share this term.
 fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
     let sides = |a: &Expr, b: &Expr| {
         ExprKind::Compare(Box::new(a.clone()), vec![(CompareOp::Equal, b.clone())])
@@ -205,7 +209,7 @@ fn order(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> For
     Formula::Compare(terms.len() - 1, op, zero)
 }
 
-/// Whether a term of this type can be compared with constants: by order, if `numbers` samples it, or for equality.
+/// Whether a comparison by `op` of a term of this type with a constant can be decided by samples.
 fn comparable(ty: &Type, op: CompareOp) -> bool {
     match op {
         CompareOp::Equal | CompareOp::NotEqual => {
@@ -228,6 +232,7 @@ fn comparable(ty: &Type, op: CompareOp) -> bool {
     }
 }
 
+/// The operator that gives the same value with the sides swapped; `None` for `in`.
 fn flipped(op: CompareOp) -> Option<CompareOp> {
     match op {
         CompareOp::Equal | CompareOp::NotEqual => Some(op),
@@ -239,6 +244,7 @@ fn flipped(op: CompareOp) -> Option<CompareOp> {
     }
 }
 
+/// The value of a literal; `None` for other expressions and for whole numbers that are too large.
 fn constant(expr: &Expr) -> Option<Value> {
     match &expr.kind {
         ExprKind::None => Some(Value::None),
@@ -257,6 +263,8 @@ fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
+/// The index of the term of an expression, with the constant added to those that it is compared with. Without a constant, the
+/// expression is a condition itself.
 fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
     let same = |t: &Term| !t.is_order && t.expr.kind == expr.kind;
     let place = terms.iter().position(same).unwrap_or_else(|| {
@@ -264,7 +272,7 @@ fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
         terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: false });
         terms.len() - 1
     });
-    // After a test for `none`, the expression has a narrower type; the term keeps the optional one.
+    // After a test for `none`, the same expression has a narrower type elsewhere; the term keeps the optional type.
     if matches!(expr.ty, Type::Optional(_)) {
         terms[place].expr.ty.clone_from(&expr.ty);
     }

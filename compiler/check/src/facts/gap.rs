@@ -1,4 +1,6 @@
 //! Transitions that distinguish the cases of one trigger and omit exactly one case.
+//!
+//! For example, `done if mode == Mode.fast -> a` and `done if mode == Mode.slow -> b` omit `Mode.off` if that is the only other name.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, compatible, decide, implies};
@@ -10,22 +12,22 @@ use chartc_core::expr::Value;
 use chartc_core::model::{BinaryOp, Chart, CompareOp, Expr, ExprKind, Trigger, Type, UnaryOp};
 use std::collections::BTreeMap;
 
-/// The maximal number of transitions of one trigger that are examined.
+/// The maximum number of transitions of one trigger that are examined.
 const MOST: usize = 20;
-/// The maximal number of variables in the omitted case.
+/// The maximum number of variables in the omitted case.
 const VARIABLES: usize = 2;
 
 /// A case that no transition takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
-    /// The transitions in document order; at least two, each with a guard.
+    /// The transitions of the trigger in document order: at least two, each with a guard.
     pub transitions: Vec<TransitionId>,
-    /// The only values for which none of the guards holds: variables with their values.
+    /// The only values for which no guard holds, as pairs of a variable and its value.
     pub case: Vec<(Expr, Value)>,
 }
 
 impl Gap {
-    /// Whether the case is about the answer or the event data, not about variables.
+    /// Whether the case is about an answer or the data of an event, and not about variables.
     pub fn is_given(&self) -> bool {
         self.case
             .iter()
@@ -40,8 +42,8 @@ enum GapTrigger {
     Event(StateId, EventId),
 }
 
-/// Every gap, ordered by its first transition. Only gaps that look forgotten are reported: two or more disjoint guards cover
-/// every case except one, which is a single value of each variable that they read. A larger remainder may be intended.
+/// The gaps, ordered by their first transition. Reports only gaps that look forgotten: two or more disjoint guards cover every case
+/// except one, which is a single value of each variable that they read. A larger remainder may be intended.
 pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     let mut moments: BTreeMap<GapTrigger, Vec<TransitionId>> = BTreeMap::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -72,7 +74,7 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
             | Trigger::LimitWarn(_) => {}
         }
     }
-    // States with a transition for any event, or with steps, which may be questions.
+    // States that may handle any event: by a transition for any event, or by a step, which may be a question.
     let any = |transition: &TransitionId| {
         matches!(chart.transition(*transition).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
@@ -94,12 +96,12 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
     found
 }
 
-/// The last step that may run in each state.
+/// The last step, by index, that may run in each state.
 struct Last<'f> {
     facts: &'f Facts,
-    /// By state: the last step whose place lists it.
+    /// By state: the last step whose scope condition lists the state.
     own: Vec<Option<usize>>,
-    /// By state: the same, descendants included.
+    /// By state: the last step whose scope condition lists the state or a descendant.
     below: Vec<Option<usize>>,
 }
 
@@ -130,8 +132,8 @@ impl<'f> Last<'f> {
     }
 }
 
-/// Whether something else may handle the omitted case: for an event, a transition or step of an ancestor; for a step, a later
-/// step of the same walk.
+/// Whether something else may handle the omitted case: for an event, a transition or step of an ancestor; for the outcome of a step, a
+/// later step of the same walk.
 fn is_taken_elsewhere(
     chart: &Chart,
     last: &Last<'_>,
@@ -149,7 +151,7 @@ fn is_taken_elsewhere(
     })
 }
 
-/// Whether other conditions read the answer of the omitted case, directly or in the variable that stores it.
+/// Whether other conditions test the answer that the omitted case is about, directly or in the variable that stores it.
 fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     let steps: Vec<StepId> =
         gap.case
@@ -178,6 +180,7 @@ fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
     asked
 }
 
+/// The gap that these transitions of one trigger leave, if there is one.
 fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     if !(2..=MOST).contains(&all.len()) {
         return None;
@@ -190,7 +193,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
             return None;
         }
         let guard = transition.guard.as_ref()?;
-        // A transition that an earlier one shadows takes nothing.
+        // A transition that an earlier one shadows covers no case.
         if !guards.iter().any(|other| implies(chart, Some(guard), Some(*other))) {
             transitions.push(*id);
             guards.push(guard);
@@ -207,7 +210,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     only_case(chart, &rest).map(|case| Gap { transitions, case })
 }
 
-/// The only values of at most [`VARIABLES`] terms that give each condition its wanted value.
+/// The values of at most [`VARIABLES`] terms that give each condition its wanted value, if no other values do.
 pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
     let Verdict::Example(case) = decide(chart, goals) else { return None };
     if !(1..=VARIABLES).contains(&case.len()) {
@@ -221,7 +224,7 @@ pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(E
     (decide(chart, &others) == Verdict::Never).then_some(case)
 }
 
-/// A condition that holds for this value of the term only.
+/// A condition that holds only if the term has this value. `None` if the language has no literal for the value.
 fn is(term: &Expr, value: &Value) -> Option<Expr> {
     let ty = if let Type::Optional(inner) = &term.ty { inner } else { &term.ty };
     let kind = match (value, ty) {

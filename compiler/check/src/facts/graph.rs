@@ -1,4 +1,4 @@
-//! The graph of possible moves between states over transitions.
+//! The graph of possible moves: how states lead to each other over transitions.
 
 use crate::facts::reach::{
     Reach, entered_by_default, entries, is_end, is_history, is_leaf, restored,
@@ -10,11 +10,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Bfs, Dfs, Reversed};
 use std::collections::BTreeMap;
 
-/// Over-approximates what a chart can do from any configuration: an edge may be impossible in a run, but what no path reaches is
-/// unreachable.
+/// A graph of what a chart can do in any configuration. It over-approximates: an edge may be impossible in every run, but a node that
+/// no path reaches is unreachable.
+///
+/// A state has two nodes, because entering it by default has consequences that being active has not: `on go -> work` in `idle` is
+/// `Active(idle)` → `Transition(go)` → `Entered(work)`, which leads to `Active(work)` and to the `Entered` node of its initial child.
 #[derive(Debug, Clone)]
 pub struct Moves {
     graph: DiGraph<(), (), u32>,
+    /// The number of states, which determines the index of each node.
     states: usize,
 }
 
@@ -27,17 +31,17 @@ pub enum GraphNode {
     Entered(StateId),
     /// The transition is taken.
     Transition(TransitionId),
-    /// Some transition that applies in this state outside its excluded states is taken. Saves an edge from each leaf to each such
-    /// transition.
+    /// A transition that can act in this state, outside the states that it excludes, is taken. Without this node, each leaf would need
+    /// an edge to each such transition.
     Any(StateId),
 }
 
-/// The maximal number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more,
-/// every leaf leads to all of them: a coarser over-approximation that keeps the graph linear.
+/// The maximum number of transitions with excluded states, per state, whose exclusions the graph represents. If there are more, every
+/// leaf leads to all of them, which is less exact but keeps the graph linear.
 const MOST_OPEN: usize = 64;
 
 impl Moves {
-    /// Builds the graph of reachable states and transitions. Linear in states and transitions.
+    /// Builds the graph of the reachable states and transitions. Takes time linear in their number.
     pub fn new(chart: &Chart, places: &ScopeConditions, reach: &Reach) -> Self {
         let states = chart.states.len();
         let mut build = Build { chart, places, reach, edges: Vec::new(), open: BTreeMap::new() };
@@ -55,7 +59,7 @@ impl Moves {
         Self { graph, states }
     }
 
-    /// By state: whether one of `goals` is reachable from it.
+    /// By state: whether a path leads from it to one of `goals`.
     pub fn leads_to(&self, goals: impl IntoIterator<Item = StateId>) -> Vec<bool> {
         let reversed = Reversed(&self.graph);
         let mut search = Dfs::empty(reversed);
@@ -71,7 +75,7 @@ impl Moves {
         leads
     }
 
-    /// By state: the length of the shortest path to the goal, in nodes.
+    /// By state: the number of edges of the shortest path to the goal; `u32::MAX` if none leads there.
     pub fn distances(&self, goal: StateId) -> Vec<u32> {
         let reversed = Reversed(&self.graph);
         let mut search = Bfs::new(reversed, self.index(GraphNode::Active(goal)));
@@ -135,7 +139,7 @@ struct Build<'c> {
     places: &'c ScopeConditions,
     reach: &'c Reach,
     edges: Vec<(u32, u32)>,
-    /// Transitions with excluded states, by each state of their places.
+    /// By state: the transitions that can act in it, except in some of its descendants.
     open: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
@@ -180,15 +184,18 @@ impl Build<'_> {
             if !reach.can_enter(state) {
                 continue;
             }
+            // A history is never active itself.
             if !is_history(chart, state) {
                 self.edge(GraphNode::Entered(state), GraphNode::Active(state));
             }
+            // While a parallel is active, all states inside it may be, whichever leaf the search has come from.
             if let Some(parallel) = parallels[state.index()] {
                 self.edge(GraphNode::Active(parallel), GraphNode::Active(state));
             }
             if is_end(chart, state) {
                 continue;
             }
+            // An active state implies that its ancestors are active, whose transitions may then be taken.
             if let Some(parent) = row.parent
                 && !is_history(chart, state)
             {
@@ -201,7 +208,7 @@ impl Build<'_> {
         }
     }
 
-    /// Adds edges from a leaf to those transitions with excluded states that apply in it.
+    /// Adds edges from a leaf to those transitions with excluded states that can act in it.
     fn exceptions(&mut self, leaf: StateId) {
         if self.open.is_empty() {
             return;
@@ -216,6 +223,7 @@ impl Build<'_> {
             let out =
                 |l: &&TransitionId| !self.places.transition(**l).excludes_leaf(self.chart, leaf);
             let holding: Vec<_> = transitions.iter().filter(out).copied().collect();
+            // If no transition excludes this leaf, one edge stands for all of them.
             if holding.len() == transitions.len() {
                 found.push(GraphNode::Any(place));
             } else {
@@ -227,6 +235,7 @@ impl Build<'_> {
         }
     }
 
+    /// Adds edges to what the state enters by default, and, for a history, to what it may restore.
     fn entry(&mut self, state: StateId) {
         let (chart, reach) = (self.chart, self.reach);
         for entered in entered_by_default(chart, state) {
@@ -235,6 +244,7 @@ impl Build<'_> {
         for child in restored(chart, state).filter(|c| reach.can_enter(*c)) {
             self.edge(GraphNode::Entered(state), GraphNode::Entered(child));
         }
+        // A deep history restores any configuration below its parent, that is, any of its leaves.
         if let StateKind::History { deep: true, .. } = chart.state(state).kind
             && let Some(parent) = chart.state(state).parent
         {

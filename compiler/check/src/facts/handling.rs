@@ -1,4 +1,4 @@
-//! Which events a chart handles.
+//! The events that a chart handles, ignores, or forwards to child charts.
 
 use crate::facts::Facts;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -6,8 +6,8 @@ use chartc_core::model::{AskOn, Chart, Forward, StepKind, Trigger};
 use chartc_core::tables::CATCH_ALL;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Events that may be forwarded to child charts. `child` returns the chart of a `run` step, if it is known; an unknown chart may
-/// take every event.
+/// The events that may be forwarded to child charts. `child` returns the chart of a `run` step, or `None` if it is unknown; an
+/// unknown chart may take every event.
 pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) -> BTreeSet<EventId> {
     let mut events = BTreeSet::new();
     for (i, step) in chart.steps.iter().enumerate() {
@@ -17,6 +17,7 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
         }
         let known: Option<BTreeSet<&str>> = child(StepId::at(i))
             .map(|child| child.events.iter().map(|e| e.name.as_str()).collect())
+            // A child chart with an event of this name takes all events, whatever their names.
             .filter(|names: &BTreeSet<&str>| !names.contains(CATCH_ALL));
         let own = chart.events.iter().enumerate();
         let taken = own.filter(|(_, e)| known.as_ref().is_none_or(|k| k.contains(e.name.as_str())));
@@ -28,22 +29,22 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
 /// A transition or question that takes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
-    /// A transition.
+    /// A transition for the event.
     Transition(TransitionId),
     /// A question that waits for the event.
     Question(StepId),
 }
 
-/// An event that nothing ever takes.
+/// An event that nothing takes in any run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unhandled {
-    /// The event.
+    /// The event that is ignored.
     pub event: EventId,
-    /// Transitions and questions for it, all in unreachable states.
+    /// The transitions and questions for the event, all in unreachable states.
     pub dead: Vec<Handler>,
 }
 
-/// Every event that this chart itself does not handle, ascending; none if a transition takes any event.
+/// The events that this chart itself does not handle, ascending. Empty if a transition takes any event.
 pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
     let all = |t: &Trigger| matches!(t, Trigger::AnyEvent | Trigger::AnyOccurrence);
     if chart.transitions.iter().any(|transition| all(&transition.trigger)) {

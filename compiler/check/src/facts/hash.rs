@@ -1,12 +1,12 @@
-//! A fast hash for keys that no attacker chooses.
+//! A fast hash for maps whose keys no attacker chooses, so that protection against crafted collisions is not needed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map that is only looked up, never iterated.
+/// A map that is only looked up, never iterated: its order is arbitrary, and no output may depend on it.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
-/// Hashes word by word: rotate, xor, multiply.
+/// Hashes word by word: rotates, xors and multiplies.
 #[derive(Default)]
 pub(crate) struct Quick(u64);
 

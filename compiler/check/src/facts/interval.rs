@@ -1,9 +1,9 @@
-//! Intervals of whole numbers.
+//! Intervals of whole numbers, and what comparisons say about them. An overflow of a bound makes it unbounded.
 
 use chartc_core::arena::VarId;
 use chartc_core::model::{CompareOp, Expr, ExprKind, Type};
 
-/// The least and the greatest value, both included; `None` is unbounded.
+/// An interval from the least to the greatest value, both included. `None` is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
     /// The least value.
@@ -21,7 +21,7 @@ impl Range {
         matches!((self.low, self.high), (Some(low), Some(high)) if low > high)
     }
 
-    /// The smallest interval that contains both.
+    /// The smallest interval that contains both intervals.
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             low: self.low.zip(other.low).map(|(a, b)| a.min(b)),
@@ -57,7 +57,7 @@ impl Range {
     }
 }
 
-/// The ordering that a comparison asserts if its value is `wanted`.
+/// The ordering that holds if a comparison by `op` has the value `wanted`: `<` for a `>=` that is false. `None` for `!=` and `in`.
 pub(crate) fn order(op: CompareOp, wanted: bool) -> Option<CompareOp> {
     Some(match (op, wanted) {
         (CompareOp::Less, true) | (CompareOp::GreaterEqual, false) => CompareOp::Less,
@@ -81,7 +81,7 @@ pub(crate) fn turned(op: CompareOp) -> CompareOp {
     }
 }
 
-/// The values that stand in this relation to some value of `other`.
+/// The values that are in the relation `op` to some value of `other`: for `<` and 1..=5, the values up to 4.
 pub(crate) fn within(op: CompareOp, other: Range) -> Range {
     match op {
         CompareOp::Less => Range { low: None, high: other.high.and_then(|n| n.checked_sub(1)) },
@@ -93,7 +93,7 @@ pub(crate) fn within(op: CompareOp, other: Range) -> Range {
     }
 }
 
-/// The bounds as conditions on the variable.
+/// The bounds of a variable as conditions, `low <= variable` and `variable <= high`.
 pub(crate) fn conditions((id, range): (VarId, Range)) -> Vec<Expr> {
     let compare = |op: CompareOp, n: i64| {
         let side = |kind: ExprKind| Expr { kind, ty: Type::Int };

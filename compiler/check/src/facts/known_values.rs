@@ -1,35 +1,35 @@
-//! Values that the transitions of a cycle assign to variables.
+//! The values that variables certainly have after the transitions of a path, because one of them assigned a literal.
 
 use crate::facts::uses::assigned;
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{Action, Chart, CompareOp, Expr, ExprKind, Transition, Type, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each variable with a known literal value: the condition that it equals the literal.
+/// The variables with a known literal value: for each, the condition that it equals the literal.
 #[derive(Debug)]
 pub(crate) struct KnownValues<'d> {
     rows: BTreeMap<VarId, Expr>,
-    /// Variables that `initial` and history actions set.
+    /// Variables that actions of an `initial` or a history set.
     defaulted: &'d BTreeSet<VarId>,
 }
 
-/// The variables that `initial` and history actions set anywhere in the chart.
+/// The variables that actions of an `initial` or a history set anywhere in the chart.
 pub(crate) fn defaulted(chart: &Chart) -> BTreeSet<VarId> {
     chart.states.iter().flat_map(|state| assigned(&state.default_actions)).collect()
 }
 
 impl<'d> KnownValues<'d> {
-    /// No variable is known.
+    /// The values before any transition: no variable is known.
     pub(crate) const fn new(defaulted: &'d BTreeSet<VarId>) -> Self {
         Self { rows: BTreeMap::new(), defaulted }
     }
 
-    /// The conditions that hold.
+    /// The conditions that hold after the transitions so far.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Expr> {
         self.rows.values()
     }
 
-    /// Updates the conditions for a transition that is taken from one leaf to another.
+    /// Updates the conditions for a transition that is taken in the leaf `from` and enters the leaf `to`.
     pub(crate) fn follow(
         &mut self,
         chart: &Chart,
@@ -49,7 +49,7 @@ impl<'d> KnownValues<'d> {
         }
         self.forget(assigned(&transition.actions));
         self.forget(later.iter().copied());
-        // A failing action ends its block, and only assignments of literals never fail.
+        // A failing action ends its block, so only the leading literals, which never fail, are certainly assigned.
         let literal = |action: &Action| match action {
             Action::Assign(id, value) => Some((*id, equal(chart, *id, value)?)),
             Action::If(..)
@@ -73,7 +73,7 @@ impl<'d> KnownValues<'d> {
     }
 }
 
-/// The condition that a variable equals a literal.
+/// The condition that a variable equals a literal. `None` if the value is no literal of a supported type.
 fn equal(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
     let ty = chart.variables[id.index()].ty.clone();
     let variable = Expr { kind: ExprKind::Variable(id), ty };

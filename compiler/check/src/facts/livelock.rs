@@ -1,4 +1,7 @@
-//! Cycles of `when` transitions that never end once they are entered.
+//! Livelocks: cycles of `when` transitions that never end once they are entered.
+//!
+//! For example, `when x -> b` in `a` and `when x -> a` in `b`, where neither changes `x`. Starting from each `when` transition, the
+//! analysis assumes its guard and follows the transitions that must be taken next, until it returns to the first one.
 
 use crate::facts::Facts;
 use crate::facts::guard::{Verdict, decide};
@@ -11,22 +14,23 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest cycle that is searched for.
+/// The maximum length of a cycle, in transitions.
 const LONGEST: usize = 64;
-/// The maximal number of guards that a livelock assumes.
+/// The maximum number of guards that a livelock assumes to hold.
 const GIVEN: usize = 6;
 
-/// A cycle of `when` transitions. If the guards of `given` hold, all of them are taken, and none changes what these guards read.
+/// A cycle of `when` transitions. If the guards of `given` hold, all of its transitions are taken, and none changes what these guards
+/// read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Livelock {
-    /// In the order taken, starting from the least id.
+    /// The transitions in the order taken, starting from the one with the least id.
     pub transitions: Vec<TransitionId>,
-    /// The transitions whose guards are assumed: the first one, and those that only read what the host or an answer sets.
+    /// The transitions whose guards are assumed to hold: the first one, and those that only read what the host or an answer sets.
     pub given: Vec<TransitionId>,
 }
 
-/// Every cycle, by its first transition. A cycle is certain while the assumed guards hold: in each of its states, the first
-/// transition whose guard may hold is the next one of the cycle.
+/// The livelocks, by their first transition. Each is certain while the assumed guards hold: in each of its states, the first transition
+/// whose guard may hold is the next one of the cycle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
     let whens = chart.transitions.iter().filter(|transition| transition.trigger == Trigger::When);
@@ -54,14 +58,14 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     found.into_iter().map(|(transitions, given)| Livelock { transitions, given }).collect()
 }
 
-/// A leaf in which a targetless transition of the state may be taken; for other transitions, any leaf will do.
+/// The first reachable leaf in the state. It matters only for a targetless transition; any other one leaves it at once.
 fn first_leaf(chart: &Chart, facts: &Facts, state: StateId) -> Option<StateId> {
     let mut below = (state.0..chart.state(state).end.0).map(StateId);
     below.find(|s| is_leaf(chart, *s) && facts.reach.can_enter(*s))
 }
 
-/// The state inside of which the cycle runs while nothing else changes: the root, or the innermost region that contains the leaf
-/// if all `sources` of `when` transitions are inside that region.
+/// The state inside of which a cycle runs while nothing else changes: the root if the leaf is in no parallel, or else the innermost
+/// region around the leaf. `None` if a `when` transition outside this region may interfere.
 fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
     let is_region = |state: &StateId| {
         let parent = chart.state(*state).parent;
@@ -73,7 +77,8 @@ fn alone(chart: &Chart, sources: &[StateId], leaf: StateId) -> Option<StateId> {
     (behind - first == sources.len()).then_some(region)
 }
 
-/// Follows the transitions that are certainly taken after `first`, all inside of `within`. Returns the cycle and its assumed guards.
+/// Follows the transitions that are certainly taken after `first`, all inside of `within`. Returns the cycle and the transitions whose
+/// guards it assumes.
 fn cycle(
     chart: &Chart,
     facts: &Facts,
@@ -109,6 +114,7 @@ fn cycle(
                 (transitions, given)
             });
         }
+        // A cycle that does not include `first` is found from one of its own transitions.
         if transitions.contains(&next) {
             return None;
         }
@@ -118,8 +124,8 @@ fn cycle(
     None
 }
 
-/// Whether no transition of a cycle changes what the assumed guards read. `landed` lists the leaf before each transition, and the
-/// last leaf.
+/// Whether no transition of a cycle changes what the assumed guards read. `landed` lists the leaf before each transition, and the leaf
+/// after the last one.
 fn stays(
     chart: &Chart,
     transitions: &[TransitionId],
@@ -130,7 +136,7 @@ fn stays(
     let mut watched: BTreeSet<VarId> = BTreeSet::new();
     let mut local = false;
     for guard in given.iter().filter_map(|id| chart.transition(*id).guard.as_ref()) {
-        // The active states of other regions do not change.
+        // A test of states of other regions keeps its value, because the cycle does not move them.
         let is_beside = is_where(guard) && !asks_inside(chart, guard, within);
         local |= reads(chart, guard, &mut watched) && !is_beside;
     }
@@ -151,12 +157,12 @@ fn asks_inside(chart: &Chart, guard: &Expr, within: StateId) -> bool {
     found
 }
 
-/// The single leaf that a transition enters, if there is one and it is not inside a parallel.
+/// The single leaf that a transition enters. `None` if it enters several or none, or if the leaf is inside a parallel.
 pub(crate) fn landing(chart: &Chart, transition: &Transition) -> Option<StateId> {
     leaf_of(chart, transition).filter(|leaf| is_outside_parallel(chart, *leaf))
 }
 
-/// The single leaf that a transition enters, if there is one.
+/// The single leaf that a transition enters by default, without history and without actions of an `initial`; `None` otherwise.
 fn leaf_of(chart: &Chart, transition: &Transition) -> Option<StateId> {
     let entered = entries(chart, transition);
     let [mut at] = entered[..] else { return None };
@@ -179,9 +185,9 @@ pub(crate) fn is_outside_parallel(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values set before: the first whose
-/// guard may hold must hold. A guard that only reads what the host or an answer sets is assumed as well, if all assumptions can
-/// hold together.
+/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values that were set before. It is the
+/// first one whose guard may hold, and that guard must hold. If the guard only reads what the host or an answer sets, it is assumed as
+/// well, provided that all assumptions can hold together.
 fn forced(
     chart: &Chart,
     facts: &Facts,
@@ -218,7 +224,7 @@ fn forced(
     None
 }
 
-/// Whether a condition reads only variables that the host or an answer may set to any value.
+/// Whether a condition reads only variables that the host or an answer may set to any value, and at least one.
 fn is_free(chart: &Chart, guard: &Expr) -> bool {
     let mut read = BTreeSet::new();
     let local = reads(chart, guard, &mut read);

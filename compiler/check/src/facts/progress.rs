@@ -1,4 +1,4 @@
-//! Traps: states from which a run makes no progress.
+//! Traps: sets of states that a run enters and never leaves.
 
 use crate::facts::Facts;
 use crate::facts::drive::undriven;
@@ -12,14 +12,15 @@ use std::collections::BTreeSet;
 /// A set of states that a run cannot leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trap {
-    /// States that lead only to each other, ascending; at least one. A state represents all leaves below it.
+    /// States that lead only to each other, ascending; at least one. A compound or parallel state stands for all leaves inside it.
     pub states: Vec<StateId>,
     /// Whether the chart has a final state that other states reach.
     pub ends: bool,
 }
 
-/// The minimal sets of leaves that can be entered and not left. If a final state is reachable, these are sets that lead to none;
-/// in a chart without final states, single states. States in which nothing can happen are omitted: see [`undriven`].
+/// The minimal sets of leaves that can be entered and not left. If a final state is reachable: the sets that lead to none. If the chart
+/// has no final states: only single states, because every run of such a chart stays in some set. States in which nothing can happen are
+/// omitted: see [`undriven`].
 pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     let all: Vec<StateId> = chart.state_ids().filter(|s| is_end(chart, *s)).collect();
     let ends: Vec<StateId> = all.iter().copied().filter(|s| facts.reach.can_enter(*s)).collect();
@@ -50,7 +51,7 @@ pub fn traps(chart: &Chart, facts: &Facts) -> Vec<Trap> {
     found
 }
 
-/// Replaces children by their parent if the set contains all reachable leaves of the parent.
+/// Replaces states by an ancestor if the set contains all reachable leaves inside it.
 fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
     let mut lifted = Vec::new();
     let mut at = 0;
@@ -71,10 +72,11 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
 
 /// The sets of `leaves` that lead to each other and to no other of `leaves`.
 fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
+    // By component: whether it or one of its successors contains some of `leaves`.
     let mut beyond: Vec<bool> = Vec::new();
     let mut component = vec![usize::MAX; facts.moves.nodes()];
     let mut found = Vec::new();
-    // A component comes after all of its successors.
+    // Components are in reverse topological order, so `beyond` is known for all successors.
     for (number, nodes) in facts.moves.components().into_iter().enumerate() {
         for node in &nodes {
             component[facts.moves.place(*node)] = number;

@@ -1,4 +1,8 @@
-//! Which states are reachable, and by which transitions.
+//! The states that a run can enter, and the transitions by which it enters them first.
+//!
+//! A breadth-first search: entering a state makes the transitions that can act in it available, and taking one of these enters its
+//! targets with everything that is entered by default along with them. Guards do not matter here; `scope` has already removed the
+//! transitions whose guard cannot hold.
 
 use crate::facts::scope::{ScopeConditions, is_final};
 use chartc_core::arena::{StateId, TransitionId};
@@ -13,7 +17,7 @@ pub enum Cause {
     Start,
     /// A transition enters it.
     Transition(TransitionId),
-    /// It is entered along with this state: as its initial child, region, history default, child or parent.
+    /// The state is entered along with this one: as its initial child, region, history default, child or parent.
     With(StateId),
 }
 
@@ -33,12 +37,13 @@ impl Reach {
         ReachSearch::new(chart, places).run()
     }
 
-    /// Likewise for the part of a run before it enters `barred`, with what the last transition of that part enters.
+    /// Like [`Self::compute`], for the part of a run before it enters `barred`. The last transition of that part may enter `barred`
+    /// together with other states; those count as entered.
     pub fn before(chart: &Chart, places: &ScopeConditions, barred: StateId) -> Self {
         ReachSearch { barred: Some(barred), ..ReachSearch::new(chart, places) }.run()
     }
 
-    /// Whether the state can be active (or, for a history, be targeted).
+    /// Whether the state can become active (or, for a history, be the target of a transition).
     pub fn can_enter(&self, state: StateId) -> bool {
         self.causes[state.index()].is_some()
     }
@@ -48,7 +53,7 @@ impl Reach {
         self.actors[transition.index()].is_some()
     }
 
-    /// Leaves that can be active, ascending: atomic states, and final states below the top level.
+    /// The leaves that can be active, ascending: atomic states, and final states below the top level.
     pub fn leaves<'c>(&'c self, chart: &'c Chart) -> impl Iterator<Item = StateId> + 'c {
         chart.state_ids().filter(|s| self.can_enter(*s) && is_leaf(chart, *s))
     }
@@ -68,7 +73,7 @@ pub fn is_end(chart: &Chart, state: StateId) -> bool {
     is_final(chart, state) && chart.state(state).parent == Some(StateId::at(0))
 }
 
-/// The transition domain: all states that the transition exits are its descendants. `None` if it is targetless.
+/// The transition domain, whose active descendants the transition exits. `None` for a targetless transition.
 pub fn domain(chart: &Chart, transition: &Transition) -> Option<StateId> {
     if transition.targets.is_empty() {
         return None;
@@ -78,14 +83,14 @@ pub fn domain(chart: &Chart, transition: &Transition) -> Option<StateId> {
     Some(structure::domain(chart, transition.source, is_internal, holds))
 }
 
-/// Every state that a transition enters by default: its targets, and the regions entered with them.
+/// The states that a transition enters by default: its targets, and the regions that are entered with them.
 pub fn entries(chart: &Chart, transition: &Transition) -> Vec<StateId> {
     let Some(domain) = domain(chart, transition) else { return Vec::new() };
     let targets: Vec<StateId> = transition.targets.iter().map(|t| t.state).collect();
     entered_with(chart, &targets, domain)
 }
 
-/// Targets below `domain`, and the regions entered with them.
+/// The targets, and the regions below `domain` that are entered with them.
 pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
     let mut entries = Vec::new();
     for target in targets {
@@ -111,8 +116,8 @@ fn regions(
     }
 }
 
-/// The states that are entered along with a state that is entered by default: its initial states, its regions, or, for a history, its
-/// default. What a history has recorded is in [`restored`].
+/// The states that are entered along with a state that is entered by default: its initial states or its regions; for a history, its
+/// default. The states that a history may restore instead are in [`restored`].
 pub fn entered_by_default(chart: &Chart, state: StateId) -> Vec<StateId> {
     match &chart.state(state).kind {
         StateKind::Atomic | StateKind::Final { .. } => Vec::new(),
@@ -125,19 +130,19 @@ pub fn entered_by_default(chart: &Chart, state: StateId) -> Vec<StateId> {
     }
 }
 
-/// The states that a shallow history may restore, each with what it enters by default. Empty for other states.
+/// The children that a shallow history may restore; each enters its own defaults. Empty for other states.
 pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId> + '_ {
     let is_shallow = matches!(chart.state(history).kind, StateKind::History { deep: false, .. });
     let parent = chart.state(history).parent.filter(|_| is_shallow);
     parent.into_iter().flat_map(|parent| structure::regions(chart, parent))
 }
 
-/// Whether entering these states by default enters `state` or a state inside it, whatever histories have recorded.
+/// Whether entering these states by default enters `state` or one of its descendants, whatever the histories have recorded.
 pub fn surely_enters(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
     closure(chart, entries, |s| !is_history(chart, s)).iter().any(|s| chart.contains(state, *s))
 }
 
-/// The states with everything that is entered by default along with those for which `follows` holds.
+/// These states, and all that is entered by default along with them. Stops at states for which `follows` is false.
 fn closure(chart: &Chart, entries: &[StateId], follows: impl Fn(StateId) -> bool) -> Vec<StateId> {
     let mut found: Vec<StateId> = entries.to_vec();
     let mut at = 0;
@@ -161,9 +166,13 @@ pub fn is_history(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::History { .. })
 }
 
+/// An entry of the queues of the search.
 enum WorkItem {
+    /// The state becomes active; its defaults are not entered.
     Active(StateId, Cause),
+    /// The state is entered by default.
     Default(StateId, Cause),
+    /// The transition is taken.
     Transition(TransitionId),
 }
 
@@ -171,18 +180,20 @@ struct ReachSearch<'c> {
     chart: &'c Chart,
     places: &'c ScopeConditions,
     causes: Vec<Option<Cause>>,
+    /// By state: whether it has been entered by default.
     defaulted: Vec<bool>,
     actors: Vec<Option<StateId>>,
-    /// Transitions by each state of their places.
+    /// By state: the transitions that can act in it or in its descendants. Taken out when the state becomes active.
     starting: Vec<Vec<TransitionId>>,
-    /// Transitions that wait for a leaf that they do not exclude, by each state of their places.
+    /// By state: its transitions that exclude some leaves and have not found a leaf yet in which they can act.
     waiting: BTreeMap<StateId, Vec<TransitionId>>,
-    /// Parents whose children a shallow history may restore.
+    /// By state: whether a shallow history may restore any of its children.
     remembered: Vec<bool>,
-    /// Nothing that happens after this state is entered counts.
+    /// A state that the run has not entered yet; the search does not continue behind it.
     barred: Option<StateId>,
-    /// By state: whether it is entered along with the barred one, and how.
+    /// By state: how it is entered by the same transition as the barred state.
     along: Vec<Option<Cause>>,
+    // Two queues: everything that a transition enters is handled before the next transition, so that paths are counted in transitions.
     now: VecDeque<WorkItem>,
     later: VecDeque<WorkItem>,
 }
@@ -228,18 +239,20 @@ impl<'c> ReachSearch<'c> {
         Reach { causes: both.map(|(cause, along)| cause.or(along)).collect(), actors: self.actors }
     }
 
+    /// Whether the state is the barred one or inside it.
     fn bars(&self, state: StateId) -> bool {
         self.barred.is_some_and(|barred| self.chart.contains(barred, state))
     }
 
-    /// If entering these states surely enters the barred one, notes what else is entered, but not what follows, and returns `true`.
+    /// If entering these states surely enters the barred one, records which others are entered along with it, and returns `true`. The
+    /// search does not continue from any of them.
     fn stop_at_barred(&mut self, entries: &[StateId], cause: Cause) -> bool {
         let chart = self.chart;
         if !self.barred.is_some_and(|barred| surely_enters(chart, entries, barred)) {
             return false;
         }
         for entered in closure(chart, entries, |_| true) {
-            // A deep history restores what has been active, and is noted already.
+            // The leaves that a deep history restores were active before, so the search has found them already.
             for state in chart.ancestors(entered) {
                 if !self.bars(state) {
                     self.along[state.index()].get_or_insert(cause);
@@ -251,7 +264,7 @@ impl<'c> ReachSearch<'c> {
 
     fn active(&mut self, state: StateId, cause: Cause) {
         if self.bars(state) {
-            // A history may lead there, or elsewhere.
+            // Only a history gets here past `stop_at_barred`. It may restore another state, so the parent counts as entered.
             let outside = self.barred.and_then(|barred| self.chart.state(barred).parent);
             self.now.extend(outside.map(|parent| WorkItem::Active(parent, cause)));
             return;
@@ -266,6 +279,7 @@ impl<'c> ReachSearch<'c> {
                 self.now.push_back(WorkItem::Default(state, Cause::With(parent)));
             }
         }
+        // Nothing is taken after the end of the run.
         if is_end(self.chart, state) {
             return;
         }
@@ -279,8 +293,8 @@ impl<'c> ReachSearch<'c> {
         self.wake(state);
     }
 
-    /// Tries the waiting transitions: for a leaf, those of its ancestors; for any other state, its own, in the leaves found
-    /// earlier.
+    /// Tries the waiting transitions again now that this state is active. For a leaf, tries those of its ancestors in this leaf; for any
+    /// other state, tries its own in the leaves that were found before it.
     fn wake(&mut self, state: StateId) {
         if self.waiting.is_empty() {
             return;
@@ -300,6 +314,7 @@ impl<'c> ReachSearch<'c> {
         }
     }
 
+    /// Takes the waiting transitions of `place` that do not exclude the leaf; the others keep waiting.
     fn serve(&mut self, place: StateId, leaf: StateId) {
         let Some(transitions) = self.waiting.remove(&place) else { return };
         let (ready, waiting): (Vec<_>, Vec<_>) = transitions
@@ -341,6 +356,7 @@ impl<'c> ReachSearch<'c> {
         for entered in entered_by_default(chart, state) {
             self.now.push_back(WorkItem::Default(entered, with));
         }
+        // A shallow history restores any child that has been active; those that become active later are handled in `active`.
         if let StateKind::History { deep: false, .. } = chart.state(state).kind
             && let Some(parent) = chart.state(state).parent
             && !std::mem::replace(&mut self.remembered[parent.index()], true)

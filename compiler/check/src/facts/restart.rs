@@ -1,4 +1,4 @@
-//! Transitions that restart states unintentionally, and states that are never exited.
+//! Transitions that exit and re-enter states, perhaps unintentionally, and states that are never exited.
 
 use crate::facts::Facts;
 use crate::facts::reach::{domain, is_end, is_history};
@@ -6,23 +6,23 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A transition that exits a parallel and enters it again, along with regions that it does not target.
+/// A transition that exits a parallel and enters it again, and so restarts regions that it does not target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
-    /// The transition. It is taken only while the parallel is active.
+    /// The transition, which is taken only while the parallel is active.
     pub transition: TransitionId,
     /// The parallel that is exited and entered again.
     pub parallel: StateId,
-    /// The first few untargeted regions in which a restart is observable; at least one.
+    /// The first few regions that are not targeted and whose restart is observable; at least one.
     pub regions: Vec<StateId>,
-    /// The number of all such regions.
+    /// The number of all such regions, including those that `regions` omits.
     pub count: usize,
 }
 
-/// The maximal number of regions reported for one transition.
+/// The maximum number of regions that are listed for one transition.
 const TOLD: usize = 4;
 
-/// Every such transition that can be taken, ascending. Linear in transitions, targets and regions, times depth.
+/// The resets that can happen, ascending by transition. Linear in transitions, targets and regions, times depth.
 pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     let taken = |id: &TransitionId| facts.reach.can_take(*id);
     let transitions = (0..chart.transitions.len()).map(TransitionId::at).filter(taken);
@@ -30,7 +30,7 @@ pub fn resets(chart: &Chart, facts: &Facts) -> Vec<Reset> {
     transitions.filter_map(|id| reset(chart, facts, id, &mut busy)).collect()
 }
 
-/// Checks one transition. `busy` caches the regions of each parallel in which a restart is observable.
+/// Checks one transition. `busy` caches the regions of each parallel whose restart is observable.
 fn reset(
     chart: &Chart,
     facts: &Facts,
@@ -72,17 +72,16 @@ fn is_busy(chart: &Chart, state: StateId) -> bool {
         || !matches!(row.kind, StateKind::Atomic)
 }
 
-/// A `from` transition that applies in its own target.
+/// A `from` transition that can be taken in its own target, which is then exited and entered again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restart {
     /// The transition.
     pub transition: TransitionId,
-    /// The state that is exited and entered again.
+    /// The state that is restarted: the target, or the parent of a history.
     pub state: StateId,
 }
 
-/// Every such transition that can be taken in its target, ascending. Linear in transitions, targets and listed states, times
-/// depth.
+/// The restarts that can happen, ascending by transition. Linear in transitions, targets and listed states, times depth.
 pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
     let mut found = Vec::new();
     for (i, transition) in chart.transitions.iter().enumerate() {
@@ -96,6 +95,7 @@ pub fn restarts(chart: &Chart, facts: &Facts) -> Vec<Restart> {
             let state = if is_history(chart, target) {
                 chart.state(target).parent.unwrap_or(target)
             } else if scope.wildcard {
+                // The scope of `from *` excludes the target already.
                 return None;
             } else {
                 target
@@ -129,6 +129,7 @@ pub fn left(chart: &Chart, facts: &Facts) -> Vec<bool> {
             }
         }
     }
+    // Parents come first, so `above` is complete.
     for state in chart.state_ids().skip(1) {
         let above = chart.state(state).parent.map_or(0, StateId::index);
         own[state.index()] |= below[above] || own[above];

@@ -1,4 +1,8 @@
-//! The states in which a transition or a step may act.
+//! Scope conditions: the states in which a transition or a step can act.
+//!
+//! They combine what is known before any run is considered: the source state, `from` and `except`, `in(state)` in guards, guards that
+//! can never hold, the questions that offer an option, and the transition table. For example, `on stop if in(work.a) -> done` in `work`
+//! can act only while `work.a` is active.
 
 use crate::facts::asking::Takers;
 use crate::facts::guard::{Verdict, decide};
@@ -9,15 +13,14 @@ use chartc_core::model::{
 };
 use std::collections::BTreeMap;
 
-/// A necessary condition for acting: one of `within` is active, and none of `except`.
+/// A necessary condition for acting: some state of `within` is active, and no state of `except`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScopeCondition {
-    /// Ascending; empty means nowhere. A state and its descendant are both listed only if the chart names both.
+    /// Ascending. Empty if acting is impossible. A state and its descendant are both listed only if the chart names both.
     pub within: Vec<StateId>,
-    /// Descendants of states in `within`.
+    /// Excluded states, all descendants of states in `within`.
     pub except: Vec<StateId>,
-    /// Whether the condition also involves a state of another region. Then the place only says where acting is possible, not
-    /// where it is certain.
+    /// Whether the real condition also involves a state of another region. Then acting is impossible elsewhere, but not certain here.
     pub is_approximate: bool,
 }
 
@@ -27,21 +30,21 @@ impl ScopeCondition {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.excludes_leaf(chart, leaf)
     }
 
-    /// Whether the condition tests for states that are never active here, so that it is false for all values of the variables.
+    /// Whether a guard tests for states that are never active here, so that it is false whatever the variables are.
     pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
         rest.confine(chart, guard);
         rest.within.is_empty() && !self.within.is_empty()
     }
 
-    /// Whether the condition holds here for all values of the variables.
+    /// Whether a guard holds here whatever the variables are.
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
         decide(chart, &[(guard, false)]) == Verdict::Never
             || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })
     }
 
-    /// The place of one state, without exceptions.
+    /// The condition that one state is active.
     pub fn in_state(state: StateId) -> Self {
         Self { within: vec![state], ..Self::default() }
     }
@@ -51,11 +54,13 @@ impl ScopeCondition {
         self.except.iter().any(|s| chart.contains(*s, leaf))
     }
 
+    /// Adds the condition that some state of `to` is active.
     fn narrow(&mut self, chart: &Chart, to: &[StateId]) {
         self.is_approximate |= self.within.iter().any(|s| to.iter().any(|t| apart(chart, *s, *t)));
         self.within = meet(chart, &self.within, to);
     }
 
+    /// Adds the condition that none of these states is active.
     fn exclude(&mut self, chart: &Chart, states: &[StateId]) {
         if states.is_empty() && self.except.is_empty() {
             return;
@@ -65,11 +70,13 @@ impl ScopeCondition {
         self.except.extend(states);
         self.except.sort_unstable();
         self.except.dedup();
+        // Keeps the invariants: no state of `within` is excluded entirely, and every exclusion is inside some state of `within`.
         self.within.retain(|s| !self.except.iter().any(|e| chart.contains(*e, *s)));
         let within = &self.within;
         self.except.retain(|e| within.iter().any(|s| chart.contains(*s, *e)));
     }
 
+    /// Adds the condition that the guard may hold.
     fn guard(&mut self, chart: &Chart, ranges: &Ranges, guard: Option<&Expr>) {
         let Some(guard) = guard else { return };
         if ranges.forbid(chart, guard) {
@@ -79,7 +86,7 @@ impl ScopeCondition {
         self.confine(chart, guard);
     }
 
-    /// Narrows the place by the active states that the condition tests for.
+    /// Narrows the condition by the states that the guard tests for.
     fn confine(&mut self, chart: &Chart, guard: &Expr) {
         if let Some(states) = confines(chart, guard) {
             self.narrow(chart, &states);
@@ -88,24 +95,24 @@ impl ScopeCondition {
     }
 }
 
-/// The states in which each transition and each step may act.
+/// The scope conditions of all transitions and steps of a chart.
 #[derive(Debug, Clone)]
 pub struct ScopeConditions {
-    /// By transition. Empty if its guard cannot hold, its step cannot run, no question offers it, or the transition table forbids
-    /// it everywhere.
+    /// By transition. Empty if the guard cannot hold, the step cannot run, no question offers the option, or the transition table forbids
+    /// the move everywhere.
     pub transitions: Vec<ScopeCondition>,
-    /// By transition: the states of its place from which the transition table forbids the move.
+    /// By transition: the states in which it could act if the transition table did not forbid the move from there.
     pub forbidden: Vec<Vec<StateId>>,
-    /// By row of the transition table: whether a step or an option makes the move that it permits.
+    /// By row of the transition table: whether some step or option makes a move that the row permits.
     pub used: Vec<bool>,
     /// By step.
     pub steps: Vec<ScopeCondition>,
-    /// Questions that are never asked, with the transitions that always take their event or the turn. Their place is empty.
+    /// Questions that are never asked, with the transitions that always take their event or the turn. Their scope condition is empty.
     pub unput: BTreeMap<StepId, Vec<TransitionId>>,
 }
 
 impl ScopeConditions {
-    /// Computes the places from scopes, guards, steps and permissions.
+    /// Computes the conditions from scopes, guards, steps and permissions.
     pub fn new(chart: &Chart, ranges: &Ranges) -> Self {
         let mut steps: Vec<ScopeCondition> = chart
             .steps
@@ -116,6 +123,7 @@ impl ScopeConditions {
                 place
             })
             .collect();
+        // Steps come first: transitions on their outcomes and options of questions inherit their conditions.
         let unput = unput(chart, &mut steps);
         let mut table = Table::new(chart);
         let asks = asks(chart, &steps);
@@ -138,18 +146,18 @@ impl ScopeConditions {
         Self { transitions, forbidden, used: table.used, steps, unput }
     }
 
-    /// Where a transition may act.
+    /// The states in which a transition can act.
     pub fn transition(&self, id: TransitionId) -> &ScopeCondition {
         &self.transitions[id.index()]
     }
 
-    /// Where a step may run.
+    /// The states in which a step can run.
     pub fn step(&self, id: StepId) -> &ScopeCondition {
         &self.steps[id.index()]
     }
 }
 
-/// Clears the places of questions that are never asked, and returns these with the transitions that take their event.
+/// Clears the conditions of questions that are never asked, and returns these questions with the transitions that take their event.
 fn unput(chart: &Chart, steps: &mut [ScopeCondition]) -> BTreeMap<StepId, Vec<TransitionId>> {
     let mut found = BTreeMap::new();
     if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
@@ -165,7 +173,7 @@ fn unput(chart: &Chart, steps: &mut [ScopeCondition]) -> BTreeMap<StepId, Vec<Tr
     found
 }
 
-/// The place that the `from` of a transition describes; without a `from`, its source.
+/// The condition that the `from` of a transition describes. Without a `from`: that its source is active.
 pub fn scope(chart: &Chart, transition: &Transition) -> ScopeCondition {
     let mut place = ScopeCondition::in_state(transition.source);
     if let Some(scope) = &transition.scope {
@@ -177,8 +185,8 @@ pub fn scope(chart: &Chart, transition: &Transition) -> ScopeCondition {
     place
 }
 
-/// Whether anything besides the walk may change the configuration while a step is awaited, such as the result of a tool that a
-/// step calls.
+/// Whether anything besides the walk may change the configuration while a step is under way, such as an event, a deadline, or the
+/// result of a tool that a step calls.
 fn is_interrupted(chart: &Chart) -> bool {
     let outside = |t: &Trigger| {
         matches!(
@@ -196,8 +204,8 @@ fn is_interrupted(chart: &Chart) -> bool {
         || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
 }
 
-/// Whether a step may end although its condition no longer holds. A step is canceled only when its state is exited. A question,
-/// however, ends with its leaf, and code takes no time.
+/// Whether a step may end although its condition no longer holds. In general it may, because a step is canceled only when its state is
+/// exited. But a question ends with its leaf, and code takes no time.
 fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     match &chart.steps[step.index()].kind {
         StepKind::Code(_) | StepKind::Ask { .. } => false,
@@ -205,6 +213,7 @@ fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     }
 }
 
+/// The condition of a transition without its guard: its scope, the condition of its step, or the completion of its state.
 fn transition_scope(
     chart: &Chart,
     transition: &Transition,
@@ -236,7 +245,7 @@ pub fn is_final(chart: &Chart, state: StateId) -> bool {
     matches!(chart.state(state).kind, StateKind::Final { .. })
 }
 
-/// States in which a question may be open, ascending.
+/// The states in which a question may be open, ascending.
 fn asks(chart: &Chart, steps: &[ScopeCondition]) -> Vec<StateId> {
     let mut states: Vec<StateId> = chart
         .steps
@@ -250,10 +259,11 @@ fn asks(chart: &Chart, steps: &[ScopeCondition]) -> Vec<StateId> {
     states
 }
 
-/// The parts of `within` in which a question may be open: a whole state if the question belongs to it or an ancestor, otherwise
-/// the descendants that have a question.
+/// The parts of `within` in which a question may be open: a state entirely if the question belongs to it or an ancestor, otherwise its
+/// descendants that have a question.
 fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> {
     let mut parts = Vec::new();
+    // `asks` is ascending, and the descendants of a state are a contiguous range of ids.
     for state in within {
         if chart.ancestors(*state).any(|a| asks.binary_search(&a).is_ok()) {
             parts.push(*state);
@@ -266,10 +276,10 @@ fn offered(chart: &Chart, within: &[StateId], asks: &[StateId]) -> Vec<StateId> 
     parts
 }
 
-/// The `allow` lines by the state that they permit to enter: their index and the state to leave.
+/// The transition table, by the state that a row permits to enter: the index of the row, and the state to leave (`None` for any).
 struct Table {
     rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>>,
-    /// By row: whether some move uses it.
+    /// By row: whether some move needs it.
     used: Vec<bool>,
 }
 
@@ -278,6 +288,7 @@ impl Table {
         let mut rows: BTreeMap<StateId, Vec<(usize, Option<StateId>)>> = BTreeMap::new();
         for (row, permission) in chart.permissions.iter().enumerate() {
             let guard = permission.guard.as_ref();
+            // A permission whose guard never holds permits nothing.
             if !guard.is_some_and(|g| matches!(decide(chart, &[(g, true)]), Verdict::Never)) {
                 rows.entry(permission.to).or_default().push((row, permission.from));
             }
@@ -285,7 +296,7 @@ impl Table {
         Self { rows, used: vec![false; chart.permissions.len()] }
     }
 
-    /// Narrows the place of a move to where it is permitted; returns the states in which it is not permitted at all.
+    /// Narrows the condition of a move to where the table permits it. Returns the states in which the table forbids it entirely.
     fn apply(
         &mut self,
         chart: &Chart,
@@ -315,7 +326,8 @@ impl Table {
     }
 }
 
-/// The states in which one of `left` and one of `right` can be active together, as far as the tree tells; ascending.
+/// The states in which one of `left` and one of `right` can be active together, ascending. Of two such states, the inner one; of two in
+/// different regions, the one of `left`.
 pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> {
     let mut both = Vec::new();
     for a in left {
@@ -332,18 +344,18 @@ pub fn meet(chart: &Chart, left: &[StateId], right: &[StateId]) -> Vec<StateId> 
     both
 }
 
-/// Whether two states are in different regions of a parallel.
+/// Whether two states are in different regions of the same parallel.
 fn apart(chart: &Chart, a: StateId, b: StateId) -> bool {
     !chart.contains(a, b) && !chart.contains(b, a) && !exclusive(chart, a, b)
 }
 
-/// Whether two states can never be active together.
+/// Whether two states can never be active together, because they are in different children of a compound.
 pub fn exclusive(chart: &Chart, a: StateId, b: StateId) -> bool {
     let common = chart.ancestors(a).find(|s| chart.contains(*s, b));
     common.is_some_and(|s| s != a && s != b && !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// States of which one is active whenever the condition holds; `None` if the condition implies no such set.
+/// States of which at least one is active whenever the condition holds. `None` if the condition implies no such set.
 fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {
         Some(vec![*state])
@@ -361,7 +373,7 @@ fn confines(chart: &Chart, guard: &Expr) -> Option<Vec<StateId>> {
     }
 }
 
-/// States that are all inactive whenever the condition has the value.
+/// States that are all inactive whenever the condition has this value.
 fn excludes(chart: &Chart, guard: &Expr, value: bool) -> Vec<StateId> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     if let ExprKind::Observable(Observable::In(state)) = &guard.kind {

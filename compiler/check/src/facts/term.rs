@@ -1,4 +1,4 @@
-//! Terms of conditions: expressions treated as opaque, and sample values that distinguish their cases.
+//! Terms of conditions: expressions that are not taken apart, and sample values that distinguish their cases.
 
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -6,20 +6,22 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Enums with more values than this are sampled.
+/// The maximum number of values of an enum that are all samples.
 const SHORT: usize = 64;
 
 /// A value that a term may have; `None` if its evaluation fails.
 pub(crate) type Sample = Option<Value>;
 
-/// An opaque expression, with the constants that it is compared with.
+/// An expression that is not taken apart, with the constants that it is compared with.
 #[derive(Debug, Clone)]
 pub(crate) struct Term {
+    /// The expression; for an order, `a == b`.
     pub(crate) expr: Expr,
+    /// The constants, in the order found, with repetitions.
     pub(crate) constants: Vec<Value>,
-    /// Whether the term occurs as a condition itself, whatever its type.
+    /// Whether the expression also occurs as a condition of its own, whatever its type.
     pub(crate) is_condition: bool,
-    /// Whether the term is the order of the two sides of `a == b`: -1, 0 or 1.
+    /// Whether the value is the order of the two sides of `a == b`: -1, 0 or 1.
     pub(crate) is_order: bool,
 }
 
@@ -33,7 +35,8 @@ impl Term {
         !self.is_order && self.is_place()
     }
 
-    /// Whether the term is stored and not computed. An answer that may be missing depends on other steps and does not count.
+    /// Whether the term reads a stored value and computes nothing. An answer that may be missing depends on other steps and does not
+    /// count.
     pub(crate) fn is_place(&self) -> bool {
         let missing = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
         let root = root(&self.expr);
@@ -57,7 +60,7 @@ impl Term {
         within(&self.expr, &other.expr) || within(&other.expr, &self.expr)
     }
 
-    /// One value of each class into which the constants divide the term's type, and `None` if its evaluation may fail.
+    /// One value of each class into which the constants divide the values of the term, and `None` if its evaluation may fail.
     pub(crate) fn samples(&self, chart: &Chart) -> Vec<Sample> {
         let mut samples: Vec<Sample> = self.values(chart).into_iter().map(Some).collect();
         if !is_total(&self.expr) {
@@ -90,6 +93,7 @@ impl Term {
                         names.push(constant.clone());
                     }
                 }
+                // Stands for all texts that are not compared: a text that differs from each constant.
                 let mut other = String::from("\u{2026}");
                 while names.iter().any(|n| matches!(n, Value::Text(text) if *text == other)) {
                     other.push('\u{2026}');
@@ -101,13 +105,14 @@ impl Term {
         if optional {
             samples.push(Value::None);
         }
+        // Values of other types as conditions: the language may treat them as true or false, so both are tried.
         if self.is_condition && *ty != Type::Bool {
             samples.extend([Value::Bool(false), Value::Bool(true), Value::Int(0), Value::Int(1)]);
         }
         samples
     }
 
-    /// The values of an enum; for a large one, the compared values and two others.
+    /// The values of an enum. For a large one: those that occur in comparisons, and two others.
     fn names(&self, names: &[String]) -> Vec<Value> {
         let text = |name: &str| Value::Text(name.into());
         if names.len() <= SHORT {
@@ -122,11 +127,14 @@ impl Term {
         compared.iter().copied().chain(others.take(2)).map(text).collect()
     }
 
+    /// A number below all constants, one between each two neighbors, one above all, and the constants themselves; only those within the
+    /// bounds of the term.
     fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {
         let whole = *ty != Type::Float;
         let (low, high) = self.bounds(chart);
         let mut cuts: Vec<f64> = self.constants.iter().filter_map(number).collect();
         cuts.extend([low, high].into_iter().flatten());
+        // A whole number compared with 2.5 has its classes at 2 and 3.
         if whole {
             cuts = cuts.iter().flat_map(|c| [c.floor(), c.ceil()]).collect();
         }
@@ -162,7 +170,7 @@ impl Term {
             .collect()
     }
 
-    /// The least and the greatest value, where known.
+    /// The least and the greatest value that the term can have, where known.
     fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
         let least = (self.expr.ty == Type::Duration).then_some(0.0);
         if let ExprKind::Variable(id) = self.expr.kind
@@ -172,12 +180,13 @@ impl Term {
             return (number(low), number(high));
         }
         let counts =
+            // Observables and lengths count something, so they are never negative.
             matches!(self.expr.kind, ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _));
         (if counts { Some(0.0) } else { least }, None)
     }
 }
 
-/// The expression under all field accesses.
+/// The expression below all field accesses: `x` for `x.a.b`.
 pub(crate) fn root(expr: &Expr) -> &Expr {
     let mut at = expr;
     while let ExprKind::Field(base, _) = &at.kind {
@@ -186,7 +195,7 @@ pub(crate) fn root(expr: &Expr) -> &Expr {
     at
 }
 
-/// Whether evaluation cannot fail. The structure of Json values is unknown, so they may fail.
+/// Whether evaluation cannot fail. The structure of Json values is unknown, so reading them may fail.
 pub(crate) fn is_total(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None

@@ -1,4 +1,4 @@
-//! Which declarations of a chart are used, and which variables nothing sets.
+//! The declarations of a chart that are used, and the variables that nothing sets.
 
 use crate::facts::uses::{own_walk, takes_payload};
 use chartc_core::arena::{StepId, ToolSetId, TransitionId, VarId};
@@ -8,45 +8,45 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// The owner of an expression, in the categories that lints distinguish.
+/// The owner of an expression, as far as lints distinguish owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExprOwner {
     /// The guard of a transition.
     Transition(TransitionId),
     /// The condition of a step.
     Step(StepId),
-    /// A named condition.
+    /// A named condition, by its index.
     Predicate(usize),
-    /// The condition of a row of the transition table.
+    /// The condition of a row of the transition table, by the index of the row.
     Permission(usize),
-    /// The value assigned to the variable.
+    /// The assignment of the value to this variable.
     Value(VarId),
     /// Anywhere else.
     Other,
 }
 
-/// The used declarations of a chart, by index of the declaration.
+/// The used declarations of a chart. Each list is indexed by declaration.
 #[derive(Debug, Clone)]
 pub struct Usage {
-    /// Variables that something other than their own assignments reads.
+    /// Whether something other than its own assignments reads the variable.
     pub read: Vec<bool>,
-    /// Variables that something reads, their own assignments included.
+    /// Whether anything reads the variable, its own assignments included.
     pub seen: Vec<bool>,
-    /// Variables that something sets.
+    /// Whether anything sets the variable: an assignment, an answer or the result of a tool.
     pub set: Vec<bool>,
-    /// Steps whose answer something reads, by name or as data of the outcome.
+    /// Whether anything reads the answer of the step, by name or as data of its outcome.
     pub answers: Vec<bool>,
     /// Whether something reads the result of the last step, whichever it was.
     pub last_result: bool,
-    /// Functions that are called.
+    /// Whether the function is called.
     pub called: Vec<bool>,
-    /// Named conditions that something reads.
+    /// Whether anything reads the named condition.
     pub asked: Vec<bool>,
-    /// Clients that a step, or another client, uses.
+    /// Whether a step, or another client as its fallback, uses the client.
     pub clients: Vec<bool>,
-    /// Tools that a transition offers or a step calls.
+    /// Whether a transition or step offers the tool, or a step calls it.
     pub tools: Vec<bool>,
-    /// Tool sets that a transition offers.
+    /// Whether a transition or step offers the tool set.
     pub tool_sets: Vec<bool>,
 }
 
@@ -124,7 +124,7 @@ impl Usage {
     fn offer(&mut self, chart: &Chart, set: ToolSetId) {
         if !std::mem::replace(&mut self.tool_sets[set.index()], true) {
             chart.tools_of(set).iter().for_each(|t| self.tools[t.index()] = true);
-            // A tool that is excluded by name counts as used: the author knows that it exists.
+            // A tool that is excluded by name counts as used, because the author knows that it exists.
             let minus = &chart.tool_sets[set.index()].minus;
             let named = |name: &str| {
                 minus.iter().any(|pattern| match pattern.strip_suffix('*') {
@@ -138,17 +138,17 @@ impl Usage {
     }
 }
 
-/// A condition that never changes, because nothing sets the variable that it reads.
+/// A condition that has the same value in every run, because nothing sets the variable that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
-    /// The variable.
+    /// The variable that nothing sets.
     pub variable: VarId,
-    /// The owner of the first such condition.
+    /// The owner of the first condition that depends only on this variable.
     pub spot: ExprOwner,
 }
 
-/// Variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it with
-/// constants and params.
+/// Finds the variables that nothing sets although a condition depends only on them: a test of such a variable, or a comparison of it
+/// with constants and params.
 pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     let never = |id: VarId| {
         let var = matches!(chart.variables[id.index()].kind, VariableKind::Var { .. });
@@ -183,7 +183,7 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
     found
 }
 
-/// The tests that `and`, `or` and `not` combine into a condition.
+/// The parts of a condition that `and`, `or` and `not` combine.
 fn tests(expr: &Expr) -> Vec<&Expr> {
     let mut open = vec![expr];
     let mut found = Vec::new();
@@ -204,7 +204,7 @@ fn tests(expr: &Expr) -> Vec<&Expr> {
     found
 }
 
-/// Whether the expression can change even if no variable does.
+/// Whether an expression of this kind can change although no variable does.
 fn changes(kind: &ExprKind) -> bool {
     matches!(
         kind,
@@ -217,7 +217,7 @@ fn changes(kind: &ExprKind) -> bool {
     )
 }
 
-/// Calls `visit` with every outermost expression of the chart and its owner.
+/// Calls `visit` with every expression of the chart that is not part of another one, and its owner.
 pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     for variable in &chart.variables {
         variable.default.iter().for_each(|e| visit(ExprOwner::Other, e));
@@ -318,7 +318,7 @@ fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     }
 }
 
-/// Calls `visit` with every action of all blocks and `code` steps.
+/// Calls `visit` with every action of all blocks and `code` steps, nested actions included.
 pub(crate) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
     chart.blocks().for_each(|block| Action::walk(block, visit));
     for step in &chart.steps {

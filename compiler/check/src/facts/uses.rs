@@ -1,4 +1,4 @@
-//! What expressions read and what transitions change.
+//! Visitors of expressions and actions: the variables that they read and set.
 
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
@@ -6,7 +6,7 @@ use chartc_core::model::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a condition only tests for active states, so that the place of its transition or step fully describes it.
+/// Whether a condition only tests for active states, so that the scope condition of its transition or step describes it fully.
 pub fn is_where(guard: &Expr) -> bool {
     if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
         is_where(a) && is_where(b)
@@ -28,7 +28,7 @@ pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
     chart.blocks().chain(code)
 }
 
-/// Calls `visit` with the direct parts of an expression in evaluation order; the part of a predicate is its definition.
+/// Calls `visit` with the direct parts of an expression, in the order of evaluation. The part of a predicate is its definition.
 fn each_part<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     if let ExprKind::Predicate(id) = expr.kind {
         visit(&chart.predicates[id.index()].expr);
@@ -42,7 +42,7 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
     each_part(chart, expr, &mut |part| walk(chart, part, visit));
 }
 
-/// Like [`walk`], but does not follow predicates.
+/// Like [`walk`], but without the definitions of predicates. Uses a list instead of recursion, so that deep expressions need no stack.
 pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut open = Vec::new();
@@ -56,7 +56,7 @@ pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     }
 }
 
-/// Like [`walk`], but skips the left side of `??`, whose value is expected to be missing at times.
+/// Like [`walk`], but skips the left side of `??`, whose value may be missing by design.
 pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut known = matches!(expr.kind, ExprKind::Default(..));
@@ -67,7 +67,7 @@ pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&
     });
 }
 
-/// Adds the variables that an expression reads. Returns whether it also reads something that depends on the active states.
+/// Adds the variables that an expression reads. Returns whether the expression also reads something that depends on the active states.
 pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> bool {
     let mut local = false;
     walk(chart, expr, &mut |e| {
@@ -92,7 +92,7 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
     local
 }
 
-/// The variables that actions set.
+/// The variables that the actions set, also inside `if` and `for`.
 pub fn assigned(actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
     Action::walk(actions, &mut |action| {
@@ -103,7 +103,7 @@ pub fn assigned(actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// The variables that a `code` step reads, except on the left side of `??`.
+/// The variables that a `code` step reads, except those on the left side of `??`.
 pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
     let mut read = |expr| {
@@ -115,7 +115,7 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     };
     Action::walk(actions, &mut |action| match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => read(e),
-        // None of these occurs in a `code` step.
+        // A `code` step contains only assignments, `if` and `for`.
         Action::Do(..)
         | Action::Raise(..)
         | Action::Send { .. }
@@ -126,8 +126,8 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     variables
 }
 
-/// Whether taking a transition into `leaf` may assign one of the variables: in its own actions, or in those of the states that it
-/// may exit or enter.
+/// Whether a transition into `leaf` may assign one of the variables: in its own actions, or in those of states that it may exit or
+/// enter.
 pub fn changes(
     chart: &Chart,
     transition: &Transition,
@@ -141,11 +141,12 @@ pub fn changes(
         .map(StateId)
         .chain(chart.ancestors(transition.source))
         .any(|s| chart.state(s).exit.iter().any(|b| sets(b)));
+    // Which `initial` and history actions run depends on the histories, so all of them count.
     let defaulted = || chart.states.iter().any(|s| sets(&s.default_actions));
     sets(&transition.actions) || (moved && (entered || left || defaulted()))
 }
 
-/// Whether a transition reads the data of its trigger.
+/// Whether a transition reads the data of its trigger, in its guard, its arguments or its actions.
 pub fn takes_payload(transition: &Transition) -> bool {
     let mut takes = false;
     let mut look = |expr| {
@@ -159,7 +160,7 @@ pub fn takes_payload(transition: &Transition) -> bool {
     takes
 }
 
-/// The expressions of an action, without those of nested actions.
+/// The expressions of an action, without those of the actions nested in it.
 pub fn own_expressions(action: &Action) -> Vec<&Expr> {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],

@@ -1,12 +1,12 @@
-//! The shortest run that reaches a state, as far as the facts tell.
+//! The shortest run that reaches a state, in the over-approximation of [`Reach`].
 
 use crate::facts::reach::{Cause, Reach};
 use chartc_core::arena::{StateId, TransitionId};
 
-/// A run over the fewest transitions. Whether all its guards can hold together is not decided.
+/// A run over the fewest transitions. It is not decided whether all guards on it can hold together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
-    /// The transitions taken, each with a state in which it can be taken and a state that it enters.
+    /// The transitions in the order taken, each with the state in which it is taken and a state that it enters.
     pub hops: Vec<(StateId, TransitionId, StateId)>,
 }
 

@@ -1,4 +1,7 @@
-//! The cheapest run to an end.
+//! The fewest model calls of a run to its end, or of a stay in a state: a shortest path over transitions.
+//!
+//! Transitions cost 0 or 1 call each, so the search is a breadth-first search with two ends of the queue (0-1 BFS): free moves are pushed
+//! to the front, moves that cost a call to the back.
 
 use crate::facts::Facts;
 use crate::facts::reach::{domain, entered_by_default, entries, restored};
@@ -8,45 +11,47 @@ use chartc_core::machine::Status;
 use chartc_core::model::{AskOn, Chart, ChoiceKind, StateKind, StepKind, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How a state became active: a state that was active before, and the transition taken. `None` is the start.
+/// How a state became active: the state that was active before, and the transition taken. `None` at the start.
 type Cause = Option<(StateId, TransitionId)>;
 
-/// A state, whether it is entered by default, and the calls made so far.
+/// An entry of the queue: a state that is entered, and the number of calls made until then.
 #[derive(Clone, Copy)]
 struct QueueItem {
     calls: u64,
+    /// The state that is entered.
     state: StateId,
+    /// Whether the state is entered by default, so that others are entered along with it.
     default: bool,
     cause: Cause,
-    /// Whether the state is outside of the state that is to be exited.
+    /// Whether the transition has exited the state of [`Goal::Out`].
     is_out: bool,
 }
 
 /// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goal {
-    /// The end of the run, `ok`.
+    /// The end of the run with the status `ok`.
     End,
-    /// The exit of this state, or its own end, counted from its entry.
+    /// The exit from this state, or its completion. Calls are counted from its entry.
     Out(StateId),
 }
 
-/// The fewest model calls of a run that ends `ok`, with its transitions; `None` if no run does. All conditions count as true, and a
-/// question that may be settled without a call as free, so this is a lower bound. Linear.
+/// The fewest model calls of a run that ends `ok`, with its transitions; `None` if no run does. This is a lower bound: all conditions
+/// count as true, and a question that may be settled without a call as free. Takes linear time.
 pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     search(chart, facts, false, Goal::End)
 }
 
-/// The fewest turns of a run that ends `ok`, as implied by the model calls of its walks, with its transitions; `None` if no run does, or if
-/// the calls of a turn are unlimited.
+/// The fewest turns of a run that ends `ok`, with its transitions: its fewest calls in walks, divided by the most calls of a turn. `None`
+/// if no run ends `ok`, or if the calls of a turn are not limited.
 pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     let each = calls_of_a_turn(chart)?;
     let (calls, way) = search(chart, facts, true, Goal::End)?;
     Some((calls.div_ceil(each.max(1)), way))
 }
 
-/// The fewest model calls from the entry of a state until a transition exits it, or it ends; `None` if only errors or limits lead out of
-/// it.
+/// The fewest model calls from the entry of a state until a transition exits it or it completes, with the transitions. `None` if only
+/// errors or limits lead out of it.
 pub fn least_through(
     chart: &Chart,
     facts: &Facts,
@@ -55,7 +60,7 @@ pub fn least_through(
     search(chart, facts, false, Goal::Out(state))
 }
 
-/// The fewest turns from the entry of a state until a transition exits it, or it ends, as implied by the model calls of its walks.
+/// The fewest turns from the entry of a state until a transition exits it or it completes, computed like [`least_turns`].
 pub fn least_turns_through(
     chart: &Chart,
     facts: &Facts,
@@ -66,20 +71,20 @@ pub fn least_turns_through(
     Some((calls.div_ceil(each.max(1)), way))
 }
 
-/// The most model calls of one turn: each region has a walk with calls of its own. `None` if they are not limited.
+/// The maximum number of model calls of one turn, in which each region has a walk with calls of its own. `None` if they are not limited.
 fn calls_of_a_turn(chart: &Chart) -> Option<u64> {
     let states = chart.state_ids().skip(1);
     let walks = 1 + states.filter(|s| region(chart, *s) == *s).count() as u64;
     Some(u64::from(chart.calls_per_turn?).saturating_mul(walks))
 }
 
-/// Whether a search takes the transition: the handler of an error does not count as a way through a state.
+/// Whether the search takes the transition. A way out of a state does not count if it only handles an error or a warning.
 fn serves(transition: &Transition, goal: Goal) -> bool {
     let fault = matches!(transition.trigger, Trigger::Error(_) | Trigger::LimitWarn(_));
     goal == Goal::End || !fault
 }
 
-/// The cheapest path to the goal. If `walks`, only the calls of walks count.
+/// The cheapest path to the goal. With `walks`, only calls in walks count.
 fn search(
     chart: &Chart,
     facts: &Facts,
@@ -89,6 +94,7 @@ fn search(
     let mut transitions: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
     for (i, place) in facts.scopes.transitions.iter().enumerate() {
         let row = &chart.transitions[i];
+        // `done` of a parallel needs all of its regions; `Regions::end` enables these transitions.
         if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
             continue;
         }
@@ -123,6 +129,7 @@ fn search(
             let inner = QueueItem { calls, state, default: false, cause, is_out: false };
             open.all_first(parent, |state| QueueItem { state, ..inner });
             let ready = regions.end(chart, state);
+            // The transitions are taken out: the first visit of a state is the cheapest.
             for id in std::mem::take(&mut transitions[state.index()]).into_iter().chain(ready) {
                 if std::mem::replace(&mut taken[id.index()], true) {
                     continue;
@@ -177,7 +184,7 @@ impl AllFirst for VecDeque<QueueItem> {
     }
 }
 
-/// The transitions that led to the cause, in the order taken.
+/// The transitions that led to a cause, in the order taken.
 fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
     let mut transitions = Vec::new();
     let mut at = last;
@@ -189,12 +196,13 @@ fn trace(active: &[Option<Cause>], last: Cause) -> Vec<TransitionId> {
     transitions
 }
 
-/// Parallels that end when all of their regions have ended.
+/// The parallels whose completion some transition waits for.
 struct Regions {
-    /// By parallel: the number of its regions that have not ended.
+    /// By parallel: the number of its regions that have not completed.
     left: BTreeMap<StateId, usize>,
+    /// The regions that have completed.
     ended: BTreeSet<StateId>,
-    /// `done` transitions of the parallel.
+    /// By parallel: the transitions on its `done`.
     transitions: BTreeMap<StateId, Vec<TransitionId>>,
 }
 
@@ -214,7 +222,7 @@ impl Regions {
         Self { left, ended: BTreeSet::new(), transitions }
     }
 
-    /// The parallel for whose end the transition waits.
+    /// The parallel whose completion the transition waits for. `None` for other triggers, and if a region is not a compound.
     fn waits(chart: &Chart, id: TransitionId) -> Option<StateId> {
         let transition = chart.transition(id);
         let Trigger::StateDone(state) = transition.trigger else { return None };
@@ -225,7 +233,7 @@ impl Regions {
         (parallel && simple).then_some(state)
     }
 
-    /// The transitions that this active state enables by ending the last region of a parallel.
+    /// The transitions that become available because this state, a final one, completes the last region of a parallel.
     fn end(&mut self, chart: &Chart, state: StateId) -> Vec<TransitionId> {
         let is_final = matches!(chart.state(state).kind, StateKind::Final { .. });
         let region = chart.state(state).parent.filter(|_| is_final);
@@ -239,13 +247,13 @@ impl Regions {
     }
 }
 
-/// Which transitions cost a model call.
+/// Decides which transitions cost a model call.
 struct Prices {
-    /// By state: the number of `may` transitions that are enabled whenever it is active.
+    /// By state: the number of options that are enabled whenever the state is active.
     open: Vec<u32>,
     /// Whether every question is asked even if it has a single option.
     always: bool,
-    /// Whether some options may be chosen outside of walks, where calls are not counted.
+    /// Whether options may be chosen outside of walks, whose calls do not count here.
     outside: bool,
 }
 
@@ -268,6 +276,7 @@ impl Prices {
         Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)), outside }
     }
 
+    /// Whether taking the transition costs a model call.
     fn pays(&self, chart: &Chart, id: TransitionId) -> bool {
         let transition = chart.transition(id);
         let open = self.open[transition.source.index()];
@@ -286,7 +295,7 @@ impl Prices {
         match chart.steps[step.index()].kind {
             // The list of an `each` may be empty.
             StepKind::Llm => chart.steps[step.index()].each.is_none(),
-            // Without an enabled option, its `else` is taken without a call.
+            // Without an enabled option, the `else` of a question is taken without a call.
             StepKind::Ask { .. } => {
                 !self.outside && (!matches!(transition.trigger, Trigger::StepElse(_)) || open > 0)
             }

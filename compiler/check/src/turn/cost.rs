@@ -1,7 +1,7 @@
 //! Lower and upper bounds on the model calls of a turn and of a run.
 //!
-//! Every number is a bound: a turn may make fewer calls than its worst case and more than its least, but not the reverse. The
-//! calls of a child chart count for the child.
+//! Every number is a bound: a turn makes at least its `least` and at most its `worst` calls, but perhaps no turn makes exactly so many.
+//! The calls of a child chart count for the child. The header of [`crate::turn`] works an example.
 
 use crate::facts::Facts;
 use crate::facts::graph::GraphNode;
@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// The model calls of a chart.
 #[derive(Debug, Clone)]
 pub struct Cost {
-    /// By leaf in which a turn may begin, ascending.
+    /// The calls of a turn that begins in each leaf, ascending by leaf.
     pub turns: Vec<TurnCost>,
-    /// Questions that wait for an event, with the most calls that one such event causes.
+    /// The questions that wait for an event, with the most calls that one such event causes.
     pub events: Vec<Driver>,
     /// The calls of a whole run.
     pub run: RunCost,
@@ -30,9 +30,9 @@ pub struct Cost {
 pub struct TurnCost {
     /// The leaf in which the turn begins.
     pub leaf: StateId,
-    /// The fewest calls of a turn that ends without an error.
+    /// The minimum number of calls of a turn that ends without an error.
     pub least: u64,
-    /// The most calls, with retries and repeated questions.
+    /// The maximum number of calls, with retries and repeated questions.
     pub worst: u64,
     /// The steps that contribute to the worst case, most expensive first.
     pub drivers: Vec<Driver>,
@@ -41,20 +41,21 @@ pub struct TurnCost {
 /// A step that calls the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Driver {
-    /// The step.
+    /// The step that calls a model.
     pub step: StepId,
-    /// How often it runs: in several regions, or a question in several leaves.
+    /// The maximum number of its calls without retries: one for each element of an `each`; for a question, one in each leaf where it may
+    /// be asked.
     pub times: u64,
     /// The number of further attempts of each call.
     pub retries: u64,
     /// The number of tools that each call may use; after each tool, the model is called again.
     pub tools: u64,
-    /// Whether the retries are those of its client, not its own or the chart's default.
+    /// Whether the retries are those of the step's client, not of the step itself or the chart's defaults.
     pub of_client: bool,
 }
 
 impl Driver {
-    /// The total number of calls.
+    /// The total number of calls, with retries and calls after tools.
     pub fn calls(&self) -> u64 {
         self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
     }
@@ -63,16 +64,16 @@ impl Driver {
 /// The model calls of one run.
 #[derive(Debug, Clone)]
 pub struct RunCost {
-    /// The fewest calls of a run that ends `ok`, with the transitions taken; `None` if no run does.
+    /// The minimum number of calls of a run that ends `ok`, with the transitions taken; `None` if no run does.
     pub least: Option<(u64, Vec<TransitionId>)>,
     /// The bound on the calls of any run.
     pub worst: CallBound,
-    /// If nothing bounds them: the shortest cycle of transitions through the leaf or the step's state. Empty if the state need
-    /// not be exited in between.
+    /// If nothing bounds the calls: the shortest cycle of transitions through the leaf or the step's state. Empty if the calls repeat
+    /// without exiting it.
     pub round: Vec<TransitionId>,
 }
 
-/// The reason why the calls of a run are bounded, if they are.
+/// The bound on the calls of a run, by its reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallBound {
     /// No model step can run.
@@ -83,16 +84,16 @@ pub enum CallBound {
     States(u64),
     /// `limits { turns … }` of the chart, times the calls of the worst turn.
     Turns {
-        /// The limit.
+        /// The limit on the turns.
         turns: u64,
-        /// The most calls of a turn.
+        /// The maximum number of calls of a turn.
         each: u64,
     },
-    /// `limits { calls … }` of the chart, computed from its params.
+    /// `limits { calls … }` of the chart, computed from its params. No number is known before a run.
     Formula,
-    /// Nothing: this step may call in every turn that begins in the leaf, or whenever its event occurs.
+    /// No bound: this step may call in every turn that begins in the leaf, or whenever its event occurs.
     None {
-        /// The step.
+        /// The step that calls.
         step: StepId,
         /// The leaf, if the step runs in turns.
         leaf: Option<StateId>,
@@ -100,7 +101,7 @@ pub enum CallBound {
 }
 
 impl CallBound {
-    /// The upper bound on the calls of a run, if there is one.
+    /// The maximum number of calls of a run, if it is known.
     pub fn calls(self) -> Option<u64> {
         match self {
             Self::NoCalls => Some(0),
@@ -111,19 +112,19 @@ impl CallBound {
     }
 }
 
-/// Computes all bounds. The work for each leaf is about its depth where any event may come while a step is awaited, and no states are
-/// parallel; else the number of steps that may run in a turn that begins there.
+/// Computes all bounds. If any event may arrive while a step is under way and no states are parallel, the work for each leaf is about its
+/// depth; otherwise it is the number of steps that may run in a turn that begins there.
 pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
     let walks = Walks::new(chart, facts);
     bounds(chart, facts, &walks, Shared::new(&walks))
 }
 
-/// Likewise, with a walk for each leaf: what [`cost`] has to agree with.
+/// Like [`cost`], but always with one walk for each leaf. Slower; tests compare the results of both.
 pub fn cost_by_walks(chart: &Chart, facts: &Facts) -> Cost {
     bounds(chart, facts, &Walks::new(chart, facts), None)
 }
 
-/// Like [`cost`]; `None` if it would take long.
+/// Like [`cost`]; `None` if that would take long.
 pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
     let walks = Walks::new(chart, facts);
     let shared = Shared::new(&walks);
@@ -134,7 +135,7 @@ pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
     is_soon.then(|| bounds(chart, facts, &walks, shared))
 }
 
-/// Most visits of leaves and steps that count as soon.
+/// The maximum number of visits of leaves and steps that [`cost_soon`] makes.
 const MOST: usize = 4_000_000;
 
 fn bounds(
@@ -170,7 +171,7 @@ fn bounds(
     Cost { turns, events, run: RunCost { least, worst, round } }
 }
 
-/// The shortest cycle of transitions from a state back to it.
+/// The shortest cycle of transitions from a state back to it. Empty if there is none.
 fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
     let goal = GraphNode::Active(state);
     let mut from: Vec<Option<GraphNode>> = vec![None; facts.moves.nodes()];
@@ -193,7 +194,7 @@ fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
     Vec::new()
 }
 
-/// The transitions on the path that leads back to the goal.
+/// The transitions on the path that the search has found back to the goal.
 fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<TransitionId> {
     let mut transitions = Vec::new();
     let mut at = from[facts.moves.place(goal)];
@@ -213,21 +214,21 @@ fn by_states(chart: &Chart, turns: &[TurnCost], events: &[Driver]) -> Option<u64
     for driver in turns.iter().flat_map(|turn| &turn.drivers).chain(events) {
         let state = chart.steps[driver.step.index()].state;
         let limit = |s: StateId| Some((s, u64::try_from(chart.state(s).limits.calls?).ok()?));
-        // The limit of the outermost state covers all calls inside of it.
+        // The limit of the outermost state covers all calls inside it.
         let (state, calls) = chart.ancestors(state).filter_map(limit).last()?;
         limited.insert(state, calls);
     }
     Some(limited.values().fold(0, |sum: u64, calls| sum.saturating_add(*calls)))
 }
 
-/// The turn with which `limits` ends every run, unless a line handles that and goes on.
+/// The turn with which `limits` ends every run, unless a transition handles the limit and the run continues.
 pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
     // A turn is counted when it ends, so that a limit of 0 is never met.
     let turns = chart.state(StateId::at(0)).limits.turns.filter(|turns| *turns > 0)?;
     u64::try_from(turns).ok().filter(|_| ends_at_turns(chart, facts))
 }
 
-/// Whether the run ends when its limit of turns is reached: no line handles that and goes on.
+/// Whether the run ends when its limit of turns is reached: no transition handles the limit and lets the run continue.
 pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
     let goes_on = |(i, transition): (usize, &Transition)| {
         let handles = if let Trigger::Error(pattern) = &transition.trigger {
@@ -243,9 +244,11 @@ pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
     !chart.transitions.iter().enumerate().any(goes_on)
 }
 
+/// The least upper bound on the calls of any run.
 fn bound(chart: &Chart, facts: &Facts, turns: &[TurnCost], events: &[Driver]) -> CallBound {
     let limits = &chart.state(StateId::at(0)).limits;
     let given = |limit: Option<i64>| limit.and_then(|n| u64::try_from(n).ok());
+    // Of equally expensive turns, the one of the first leaf.
     let dearest = turns.iter().max_by_key(|t| (t.worst, std::cmp::Reverse(t.leaf)));
     let each = dearest.map_or(0, |t| t.worst);
     let by_turns = last_turn(chart, facts).filter(|_| events.is_empty());

@@ -1,4 +1,4 @@
-//! Per-turn values that are read before the turn can have set them.
+//! Values that a step reads before the turn can have set them, because only later steps set them.
 
 use crate::facts::Facts;
 use crate::facts::scope::meet;
@@ -9,22 +9,22 @@ use chartc_core::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part of a step that reads.
+/// The part of a step that reads a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReadingPart {
-    /// Its condition.
+    /// The condition of the step.
     Guard,
-    /// A part of its prompt.
+    /// A part of the step's prompt, by its index.
     Prompt(usize),
-    /// The condition of a component in its prompt.
+    /// The condition of a component in the prompt.
     Injection(ComponentId),
-    /// A part of a component in its prompt.
+    /// A part of a component in the prompt, by its index.
     Fragment(ComponentId, usize),
-    /// Its statements.
+    /// The statements of a `code` step.
     Code,
-    /// The guard of a transition on its outcome.
+    /// The guard of a transition on the step's outcome.
     Transition(TransitionId),
-    /// The condition of an `allow` line that its move needs.
+    /// The guard of a row of the transition table that the step's move needs, by the index of the row.
     Permission(usize),
 }
 
@@ -50,8 +50,8 @@ pub struct Early {
     pub setter: StepId,
 }
 
-/// Every such reading, by step. Only considers variables with a constant default that nothing but steps sets: what an event or the host
-/// sets may be set earlier.
+/// The readings of values that only later steps set, ordered by step. Considers only variables with a constant default that nothing but
+/// steps sets: what an event or the host sets may be set before the turn.
 pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let setters = setters(chart);
     let table = table(chart);
@@ -64,6 +64,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     let mut found = Vec::new();
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
+        // With `own`, the step may have set the value itself before this reading, as in the guard of its outcome.
         let mut note = |reading: ReadingPart, read: BTreeSet<Value>, own: bool| {
             for value in read {
                 let setter = match value {
@@ -109,7 +110,7 @@ pub fn early(chart: &Chart, facts: &Facts) -> Vec<Early> {
     found
 }
 
-/// By per-turn variable: the first step that sets it.
+/// By per-turn variable: the first step that sets it. Without variables that actions set or whose default is not constant.
 fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
     let mut first: BTreeMap<VarId, StepId> = BTreeMap::new();
     for (i, step) in chart.steps.iter().enumerate() {
@@ -125,6 +126,7 @@ fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
             first.entry(variable).or_insert(StepId::at(i));
         }
     }
+    // Actions may run before any step, so a variable that they set may be set early.
     for variable in chart.blocks().flat_map(|actions| assigned(actions)) {
         first.remove(&variable);
     }
@@ -136,7 +138,7 @@ fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
     first
 }
 
-/// Whether an expression reads nothing.
+/// Whether an expression reads nothing. Answers only for literals and empty collections.
 fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::List(items) => items.is_empty(),
@@ -170,6 +172,7 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
+/// The variables and answers that an expression reads, except on the left side of `??`.
 fn reads(chart: &Chart, expr: &Expr) -> BTreeSet<Value> {
     let mut read = BTreeSet::new();
     early_reads(chart, expr, &mut |e| {
@@ -183,6 +186,7 @@ fn reads(chart: &Chart, expr: &Expr) -> BTreeSet<Value> {
     read
 }
 
+/// The expressions in a template, with the indexes of their parts.
 fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
     text.parts.iter().enumerate().filter_map(|(i, part)| match part {
         TemplatePart::Hole { expr, .. } => Some((i, expr)),
@@ -190,7 +194,7 @@ fn parts(text: &Template) -> impl Iterator<Item = (usize, &Expr)> {
     })
 }
 
-/// The `allow` lines with their indexes, by the state that they permit to enter.
+/// The rows of the transition table with their indexes, by the state that they permit to enter.
 type Table<'c> = BTreeMap<StateId, Vec<(usize, &'c Permission)>>;
 
 fn table(chart: &Chart) -> Table<'_> {
@@ -201,7 +205,7 @@ fn table(chart: &Chart) -> Table<'_> {
     rows
 }
 
-/// Guarded `allow` lines without which a move of the step is not permitted.
+/// The guards of rows without which a move of the step is not permitted, with the indexes of the rows.
 fn needed<'c>(
     chart: &'c Chart,
     facts: &Facts,
@@ -217,6 +221,7 @@ fn needed<'c>(
                 p.from.is_none_or(|from| !meet(chart, &place.within, &[from]).is_empty())
             });
             let guards: Vec<_> = fits.map(|(row, p)| (*row, p.guard.as_ref())).collect();
+            // If a row without a guard permits the move, none of the guards is needed.
             if guards.iter().all(|(_, guard)| guard.is_some()) {
                 rows.extend(guards.into_iter().filter_map(|(row, guard)| Some((row, guard?))));
             }

@@ -6,16 +6,16 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Client, Expr, Step, StepKind};
 use chartc_core::tables::is_free;
 
-/// What a run costs, in the unit of the prices. What a child chart calls counts for the child.
+/// The cost of the model calls of a run, in the unit of the prices. Calls of a child chart count for the child.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Money<'c> {
-    /// The least that a run which ends `ok` costs; `None` if no run does. Each call takes a token in and one out at least.
+    /// The minimum cost of a run that ends `ok`; `None` if no run does. Assumes one input and one output token for each call.
     pub least: Option<f64>,
-    /// The most that any run costs.
+    /// The maximum cost of any run.
     pub most: Most<'c>,
 }
 
-/// The reason why the money of a run is bounded, if it is.
+/// The bound on the cost of a run, by its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Most<'c> {
     /// No model step can run.
@@ -24,28 +24,29 @@ pub enum Most<'c> {
     Cost(f64),
     /// `limits { tokens … }` of the chart, all of them at the highest price.
     Tokens {
-        /// The limit.
+        /// The limit on tokens.
         tokens: i64,
-        /// Of a million tokens.
+        /// The highest price of a million tokens, of input or output, among all clients that may be called.
         price: f64,
     },
     /// `limits { cost … }` of the chart, computed from its params.
     CostOf(&'c Expr),
     /// `limits { tokens … }` of the chart, computed from its params, all of them at the highest price.
     TokensOf {
-        /// The limit.
+        /// The limit on tokens.
         tokens: &'c Expr,
-        /// Of a million tokens.
+        /// The highest price of a million tokens, as above.
         price: f64,
     },
-    /// Only that of the answers: so many calls, each with the longest answer that its client takes. Nothing bounds the prompts.
+    /// A bound on the cost of the answers alone: the maximum number of calls, each with the longest answer of any client. Nothing bounds
+    /// the length of the prompts.
     Answers(f64),
-    /// Nothing.
+    /// No bound is known.
     Unbounded,
 }
 
 impl Most<'_> {
-    /// The bound, if it is a number.
+    /// The bound, if it is known before a run and covers all costs.
     pub fn known(&self) -> Option<f64> {
         match self {
             Self::NoCalls => Some(0.0),
@@ -56,13 +57,13 @@ impl Most<'_> {
     }
 }
 
-/// The money of a run with these calls; `None` if a step calls a model whose price is not known, or if all of them are free.
+/// The cost of a run that makes these calls. `None` if a step calls a model without a known price, or if all of them are free.
 pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
     let steps: Vec<&Step> = chart.steps.iter().filter(|step| calls(step)).collect();
     let mut clients: Vec<&Client> = Vec::new();
     for step in &steps {
         let mut next = Some(step.client?);
-        // Fallbacks are acyclic.
+        // The loop ends, because fallbacks are acyclic.
         while let Some(id) = next {
             let client = &chart.clients[id.index()];
             let is_priced = client.input_price.or(client.output_price).is_some();
@@ -80,6 +81,7 @@ pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
         return None;
     }
     let each = |client: &&Client| (price(client.input_price) + price(client.output_price)) / 1e6;
+    // A fallback may be cheaper than the client, so every call counts with the cheapest price.
     let cheapest = clients.iter().map(each).fold(f64::INFINITY, f64::min);
     let least = run.least.as_ref().map(|(calls, _)| match calls {
         0 => 0.0,
@@ -88,6 +90,7 @@ pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
     Some(Money { least, most: most(chart, run, &clients, dearest) })
 }
 
+/// The maximum cost. `price` is the highest one of a million tokens.
 fn most<'c>(chart: &'c Chart, run: &RunCost, clients: &[&Client], price: f64) -> Most<'c> {
     let calls = run.worst.calls();
     if calls == Some(0) || clients.is_empty() {
@@ -122,6 +125,7 @@ fn most<'c>(chart: &'c Chart, run: &RunCost, clients: &[&Client], price: f64) ->
     }
 }
 
+/// Whether the step calls a model.
 fn calls(step: &Step) -> bool {
     match &step.kind {
         StepKind::Llm | StepKind::Ask { .. } => true,

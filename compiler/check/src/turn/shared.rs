@@ -1,7 +1,8 @@
-//! The part of a turn's walk that is the same for every initial leaf.
+//! The part of a walk that is the same for all leaves in which a turn may begin.
 //!
-//! Once an event may have occurred, any leaf may be active. From then on, the walk depends only on the step at which this happened and on
-//! the ends of the run that may have been entered before. So this part is computed once for all leaves.
+//! Once an event may have arrived, any leaf may be active. From then on, the walk no longer depends on the leaf in which it began, but only
+//! on the step at which this happened and on the final states that may have ended the run before. So this part is computed once, and each
+//! leaf adds the part before.
 
 use crate::facts::reach::is_end;
 use crate::turn::calls::is_model;
@@ -13,20 +14,20 @@ use chartc_core::model::StepKind;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part of a walk after the step at which any leaf may be active.
+/// The part of a walk from the step on at which any leaf may be active.
 pub(super) struct Shared<'w, 'c> {
     walks: &'w Walks<'c>,
-    /// The leaves that may be active then.
+    /// The leaves that may be active then: all in which a turn may begin, and what they lead to. Ascending.
     at: Vec<StateId>,
-    /// The steps that may still be visited then.
+    /// The steps that the walk may still visit then.
     due: BTreeSet<StepId>,
-    /// For each end of the run that is not among these leaves: the steps that may lead to it, ascending.
+    /// By final state that ends the run and is not in `at`: the steps that may lead to it, ascending.
     ends: BTreeMap<StateId, Vec<StepId>>,
     /// The model steps that certainly call if the run continues, ascending.
     sure: Vec<StepId>,
-    /// The model steps after which the turn may end, ascending.
+    /// The model steps with an `ends turn`, ascending.
     stops: Vec<StepId>,
-    /// The model steps by their number of attempts, greatest first.
+    /// The model steps by their number of further attempts, greatest first.
     ranks: BTreeMap<Reverse<u64>, Vec<StepId>>,
     /// The first part of the walk, if it is the same for all leaves.
     begun: Option<PartialWalk>,
@@ -35,16 +36,19 @@ pub(super) struct Shared<'w, 'c> {
 /// A walk up to the step at which any leaf may be active.
 #[derive(Clone)]
 struct PartialWalk {
+    /// The step at which any leaf may be active.
     step: StepId,
-    /// The ends of the run that may have been entered.
+    /// The final states that may have ended the run before.
     ends: BTreeSet<StateId>,
+    /// The minimum number of calls so far.
     least: u64,
+    /// Whether an `ends turn` may have ended the turn.
     stops: bool,
 }
 
 impl<'w, 'c> Shared<'w, 'c> {
-    /// `None` if walks run in parallel, if no event can occur while a step is awaited, or if a step leads to leaves that events do not
-    /// reach.
+    /// `None` if nothing can be shared: if walks run in parallel, if no event can arrive while a step is under way, or if a step leads to
+    /// leaves in which no turn begins.
     pub(super) fn new(walks: &'w Walks<'c>) -> Option<Self> {
         if !walks.interrupted || walks.parallel {
             return None;
@@ -64,6 +68,7 @@ impl<'w, 'c> Shared<'w, 'c> {
         }
         let outside: Vec<StateId> =
             chart.state_ids().filter(|s| is_end(chart, *s) && !walk.at.contains(s)).collect();
+        // Visits each step on its own, to see what it leads to from all leaves.
         let mut ends: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
         for step in &due {
             walk.visit(*step);
@@ -80,14 +85,14 @@ impl<'w, 'c> Shared<'w, 'c> {
         Some(Self { walks, at, due, ends, sure, stops, ranks, begun: None })
     }
 
-    /// The calls of a turn that begins in a leaf; `None` if the first part of its walk leads outside what is shared.
+    /// The calls of a turn that begins in a leaf. `None` if the first part of its walk leads outside of the shared part.
     pub(super) fn turn(&mut self, leaf: StateId) -> Option<TurnCost> {
         let begun = match &self.begun {
             Some(begun) => begun.clone(),
             None => {
                 let mut walk = Walk::begin(self.walks, leaf, true);
                 let last = loop {
-                    // The walk ends before any leaf may be active.
+                    // If the walk ends before any leaf may be active, nothing is shared.
                     let Some(step) = walk.due.pop_first() else { return Some(walk.total(leaf)) };
                     walk.visit(step);
                     if walk.is_anywhere {
@@ -97,6 +102,7 @@ impl<'w, 'c> Shared<'w, 'c> {
                 self.begun(&walk, last)?
             }
         };
+        // If sent events may arrive before the first step, the first part does not depend on the leaf either.
         if self.walks.sends && self.begun.is_none() {
             self.begun = Some(begun.clone());
         }
@@ -104,6 +110,7 @@ impl<'w, 'c> Shared<'w, 'c> {
         Some(self.most(leaf, &begun, least))
     }
 
+    /// The state of a walk that has passed `step`. `None` if it has leaves or due steps that the shared part does not foresee.
     fn begun(&self, walk: &Walk<'_, '_>, step: StepId) -> Option<PartialWalk> {
         let is_leaf = |state: &StateId| self.at.binary_search(state).is_ok();
         let ends: BTreeSet<StateId> = walk.at.iter().copied().filter(|s| !is_leaf(s)).collect();
@@ -113,13 +120,14 @@ impl<'w, 'c> Shared<'w, 'c> {
         is_foreseen.then_some(PartialWalk { step, ends, least: walk.least, stops: walk.stops })
     }
 
-    /// The minimum number of calls.
+    /// The minimum number of calls of the whole walk.
     fn least(&self, begun: &PartialWalk) -> u64 {
         let (walks, first, cap) = (self.walks, begun.step, self.walks.cap());
         let mut least = begun.least;
         if begun.stops {
             return least.min(cap);
         }
+        // Calls are certain up to the first later step that may end the turn.
         let stop = self.stops.get(self.stops.partition_point(|step| *step <= first));
         let from = self.sure.partition_point(|step| *step <= first);
         for step in &self.sure[from..] {
@@ -131,6 +139,7 @@ impl<'w, 'c> Shared<'w, 'c> {
                 let next = steps.get(steps.partition_point(|step| *step <= first));
                 next.is_some_and(|next| next < step)
             };
+            // As in `Walks::surely`: the step must run in everything that may be active by then, final states included.
             let later = self.ends.iter().filter(|(_, steps)| entered(steps)).map(|(end, _)| end);
             if begun.ends.iter().chain(later).all(|end| place.may_hold_in(walks.chart, *end)) {
                 least += 1;
@@ -139,11 +148,11 @@ impl<'w, 'c> Shared<'w, 'c> {
         least.min(cap)
     }
 
-    /// The maximum number of calls, with the steps that make them.
+    /// The maximum number of calls of the whole walk, with the steps that make them.
     fn most(&self, leaf: StateId, begun: &PartialWalk, least: u64) -> TurnCost {
         let Walks { chart, steps, facts, .. } = self.walks;
         let first = begun.step;
-        // Among steps with equally many attempts, those that may run in the leaf come first.
+        // Of steps with equally many attempts, those that may run in the leaf come first. The order is that of `Walk::total`.
         let above = chart.ancestors(leaf).flat_map(|state| steps.get(&state).into_iter().flatten());
         let here = |step: &StepId| {
             let place = facts.scopes.step(*step);
@@ -172,7 +181,7 @@ impl<'w, 'c> Shared<'w, 'c> {
         TurnCost { leaf, least, worst, drivers }
     }
 
-    /// The maximum number of calls of a step: a question is asked in each leaf that may be active.
+    /// The maximum number of calls of a step without retries: a question is asked in each leaf that may be active.
     fn times(&self, step: StepId, begun: &PartialWalk) -> u64 {
         let chart = self.walks.chart;
         let row = &chart.steps[step.index()];

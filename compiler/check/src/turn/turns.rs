@@ -1,4 +1,4 @@
-//! What may call the model in a turn: the steps and lines of each state.
+//! The steps and transitions that may take part in the walks of turns, by state.
 
 use crate::facts::Facts;
 use crate::facts::reach::is_end;
@@ -9,28 +9,31 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Action, AskOn, Chart, StateKind, Step, StepKind, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the walks of turns go by.
+/// An index of a chart for the walks of its turns, computed once.
 pub(crate) struct Walks<'c> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'c Facts,
+    /// The leaves in which a turn may begin, ascending.
     pub leaves: Vec<StateId>,
-    /// Steps that call or move, by the states of their places.
+    /// By state of the scope condition: the steps that call a model, set data, or have transitions on their outcomes.
     pub(super) steps: BTreeMap<StateId, Vec<StepId>>,
-    /// Transitions that a macrostep may take on its own, by the states of their places; without `on turn` transitions.
+    /// By state of the scope condition: the transitions that a macrostep may take by itself, without `on turn`.
     pub(super) moving: BTreeMap<StateId, Vec<TransitionId>>,
+    /// By state of the scope condition: the `on turn` transitions.
     pub(super) starting: BTreeMap<StateId, Vec<TransitionId>>,
-    /// `may` transitions, by the states of their places.
+    /// By state of the scope condition: the `may` transitions.
     pub(super) choices: BTreeMap<StateId, Vec<TransitionId>>,
-    /// Transitions on the outcomes of a step.
+    /// By step: the transitions on its outcomes.
     pub(super) ends: BTreeMap<StepId, Vec<TransitionId>>,
-    /// By state: the most leaves below it that can be active together.
+    /// By state: the maximum number of leaves inside it that can be active together.
     width: Vec<u64>,
+    /// Whether the chart has a parallel, so that several walks run at once.
     pub(super) parallel: bool,
-    /// Whether events may arrive while a step is awaited.
+    /// Whether events may arrive while a step is under way.
     pub(super) interrupted: bool,
-    /// Whether a step calls a model.
+    /// Whether any step calls a model.
     pub(super) calls: bool,
-    /// Whether sent events may arrive before each step.
+    /// Whether the chart sends events, which may arrive before each step.
     pub(super) sends: bool,
 }
 
@@ -85,6 +88,7 @@ impl<'c> Walks<'c> {
                     ends.entry(step).or_default().push(TransitionId::at(i));
                     continue;
                 }
+                // The host and the clock act between turns, or while a step is under way: see `interrupted`.
                 Trigger::Event(_)
                 | Trigger::AnyEvent
                 | Trigger::After(_)
@@ -96,6 +100,7 @@ impl<'c> Walks<'c> {
         }
         let calls = chart.steps.iter().any(is_model);
         let mut width = vec![0; chart.states.len()];
+        // From the last state to the first, so that the widths of children are known.
         for i in (0..chart.states.len()).rev() {
             let id = StateId::at(i);
             let children = chart.children(id).map(|c| width[c.index()]);
@@ -124,11 +129,12 @@ impl<'c> Walks<'c> {
         }
     }
 
-    /// The most calls of the walk of a region.
+    /// The maximum number of model calls of the walk of one region.
     pub(super) fn cap(&self) -> u64 {
         self.chart.calls_per_turn.map_or(u64::MAX, u64::from)
     }
 
+    /// The step as a contribution to the cost of a turn, with as many runs as it may have anywhere.
     pub(crate) fn driver(&self, step: StepId) -> Driver {
         let row = &self.chart.steps[step.index()];
         let times = match &row.each {
@@ -149,8 +155,8 @@ impl<'c> Walks<'c> {
         }
     }
 
-    /// How many calls a step makes at most, in which regions: a question in each leaf where it may be put. The walk of each region has calls
-    /// of its own, and asks again in a leaf behind the one where it has asked before.
+    /// By region: the maximum number of calls of a step without retries. A question may be asked in each leaf, because an option that leads
+    /// from one leaf to a later one makes the walk ask there again.
     pub(super) fn times(&self, row: &Step, at: &BTreeSet<StateId>) -> BTreeMap<StateId, u64> {
         let mut most: BTreeMap<StateId, u64> = BTreeMap::new();
         if matches!(row.kind, StepKind::Ask { .. }) {
@@ -164,7 +170,7 @@ impl<'c> Walks<'c> {
         most
     }
 
-    /// Whether the step calls in every leaf that may be active when the walk reaches it.
+    /// Whether the step certainly calls a model in every leaf of `at`, those that may be active when the walk reaches it.
     pub(super) fn surely(&self, step: StepId, at: &BTreeSet<StateId>) -> bool {
         let (row, place) = (&self.chart.steps[step.index()], self.facts.scopes.step(step));
         let kind = match &row.kind {
@@ -184,12 +190,12 @@ impl<'c> Walks<'c> {
     }
 }
 
-/// The attempts of one call beyond the first, with those after tools.
+/// The number of further attempts of one call: retries, and calls after tools.
 pub(super) fn attempts(driver: &Driver) -> u64 {
     driver.retries.saturating_add(driver.tools)
 }
 
-/// How often a call repeats: a step with an `each` counts once, however many elements it has.
+/// The maximum number of model calls that count as one call of a step: the elements of its `each`, or 1.
 pub(super) fn elements(row: &Step) -> u64 {
     row.each.as_ref().map_or(1, |each| u64::from(each.most))
 }

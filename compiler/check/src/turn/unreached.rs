@@ -1,4 +1,7 @@
 //! Steps whose state is never active when the walk of a turn reaches them.
+//!
+//! For example, a state with `llm a { … } -> next` and, below it, `llm b { … }`: the walk reaches `b` only after `a`, whose outcome has
+//! exited the state.
 
 use crate::facts::Facts;
 use crate::facts::reach::{entries, is_history};
@@ -8,21 +11,21 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{AskOn, Chart, Failure, Step, StepKind, Transition, Trigger};
 use std::collections::BTreeMap;
 
-/// A step that never runs.
+/// A step that never runs, because an earlier one exits its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreached {
-    /// The step.
+    /// The step that never runs.
     pub step: StepId,
     /// The state in which it would run.
     pub state: StateId,
-    /// An earlier step of that state, which always runs; then the walk ends or the state has been exited.
+    /// An earlier step of that state. It always runs, and afterwards the walk has ended or the state has been exited.
     pub after: StepId,
     /// The transition of that step that exits the state.
     pub transition: TransitionId,
 }
 
-/// Every such step, ascending. A walk reaches each step once, in document order. If an earlier step always exits the state and nothing in
-/// between re-enters it, the later step never runs. Linear in steps and transitions.
+/// The steps that never run, ascending. A walk visits each step at most once, in document order. So if an earlier step always exits the
+/// state and nothing in between re-enters it, the later step never runs. Linear in steps and transitions.
 pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut found = Vec::new();
     let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
@@ -40,6 +43,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     }
     let back = Entering::new(chart);
     for (state, steps) in by_state {
+        // The last step so far after which the state has been exited.
         let mut gone: Option<(StepId, TransitionId)> = None;
         for id in steps {
             if let Some((after, transition)) = gone
@@ -58,7 +62,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     found
 }
 
-/// Whether a walk starts the step.
+/// Whether the walk of a turn starts the step.
 fn in_walk(step: &Step) -> bool {
     match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
@@ -67,8 +71,8 @@ fn in_walk(step: &Step) -> bool {
     }
 }
 
-/// A transition on the step's outcome, if the step runs whenever its state is active and the walk continues only after the state has been
-/// exited.
+/// A transition on the step's outcome, if the step runs whenever its state is active, and the walk continues only after the state has
+/// been exited. `None` otherwise.
 fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<TransitionId> {
     let step = &chart.steps[id.index()];
     let awaited = match &step.kind {
@@ -89,6 +93,7 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
     };
     for transition in step.outcomes.iter().copied().chain(failing) {
         let row = chart.transition(transition);
+        // Every transition must exit the state, whichever outcome the step has.
         let away = !row.targets.is_empty()
             && permitted(chart, state, row)
             && outside(chart, state, transition);
@@ -102,7 +107,7 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
     sure
 }
 
-/// Whether the transition table permits the move from the state for all values of the variables.
+/// Whether the transition table permits the move from the state whatever the variables are.
 fn permitted(chart: &Chart, state: StateId, transition: &Transition) -> bool {
     let rows = &chart.permissions;
     let permits = |target: StateId| {
@@ -131,14 +136,15 @@ fn touches(chart: &Chart, target: StateId, state: StateId) -> bool {
     chart.contains(target, state) || chart.contains(state, target)
 }
 
-/// The states that transitions may enter within a walk.
+/// The states that transitions may enter during a walk.
 struct Entering {
     /// By step: the states that transitions on its outcomes enter.
     steps: BTreeMap<StepId, Vec<StateId>>,
     /// The states that other transitions enter.
     others: Vec<StateId>,
-    /// Questions, ascending: their options enter `chosen`.
+    /// The questions, ascending. Their options enter the states of `chosen`.
     asks: Vec<StepId>,
+    /// The states that options enter.
     chosen: Vec<StateId>,
 }
 
@@ -165,7 +171,7 @@ impl Entering {
         Self { steps, others, asks: asks.map(|(i, _)| StepId::at(i)).collect(), chosen }
     }
 
-    /// Whether the state may be entered again between the two steps of a walk.
+    /// Whether the state may be entered again between two steps of a walk.
     fn between(&self, chart: &Chart, state: StateId, after: StepId, until: StepId) -> bool {
         let any = |entered: &[StateId]| entered.iter().any(|t| touches(chart, *t, state));
         let waits = |s: &StepId| match &chart.steps[s.index()].kind {
@@ -173,8 +179,7 @@ impl Entering {
             StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) => false,
             StepKind::Human(_) | StepKind::Run(..) => true,
         };
-        // Steps outside of the walk may end at any time, and so may questions on events.
-        // The walks of other regions go on meanwhile.
+        // Steps outside of the walk may end at any time, and so may questions on events. Meanwhile, the walks of other regions continue.
         let own = region(chart, state);
         let other = |s: &StepId| region(chart, chart.steps[s.index()].state) != own;
         let beside = |id: &StepId| waits(id) || other(id) || (after < *id && *id < until);

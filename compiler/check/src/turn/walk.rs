@@ -1,4 +1,8 @@
-//! The steps that may call the model in a turn that begins in a given leaf.
+//! The walk of a turn that begins in a given leaf: the steps that may run, and their model calls.
+//!
+//! Works with the set of leaves that may be active. Visiting a step adds the leaves that its outcomes may enter, and the steps of new
+//! leaves become due if they come later in document order. The set only grows, which over-approximates: a leaf stays in it after it has
+//! been exited.
 
 use crate::facts::reach::{entered_by_default, entries, is_history, is_leaf};
 use crate::facts::scope::exclusive;
@@ -9,7 +13,7 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, StateKind, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The calls of a turn that begins in a leaf.
+/// The model calls of a turn that begins in a leaf.
 pub(super) fn turn(walks: &Walks<'_>, leaf: StateId) -> TurnCost {
     let mut walk = Walk::begin(walks, leaf, false);
     while let Some(step) = walk.due.pop_first() {
@@ -18,30 +22,35 @@ pub(super) fn turn(walks: &Walks<'_>, leaf: StateId) -> TurnCost {
     walk.total(leaf)
 }
 
-/// One walk: the leaves that may be active, and the calls so far.
+/// A walk in progress: the leaves that may be active, the steps that are due, and the calls so far.
 pub(super) struct Walk<'w, 'c> {
     walks: &'w Walks<'c>,
+    /// The leaves that may be active.
     pub(super) at: BTreeSet<StateId>,
+    /// The steps that the walk may still visit, in document order.
     pub(super) due: BTreeSet<StepId>,
+    /// The last step that was visited; the walk does not go back before it.
     pub(super) past: Option<StepId>,
-    /// The steps that were visited, if the walks of regions run in parallel, so that the order of their steps is unknown.
+    /// The visited steps, instead of `past`, if the walks of several regions run in parallel, so that the order of their steps is unknown.
     passed: BTreeSet<StepId>,
     /// Whether any leaf may be active.
     pub(super) is_anywhere: bool,
-    /// Whether [`Self::is_anywhere`] is only set, without marking every leaf as possibly active.
+    /// Whether to set only [`Self::is_anywhere`] then, without adding all leaves to `at`.
     is_lazy: bool,
-    /// The states with questions that may be put now.
+    /// The states whose questions may be open.
     asked: BTreeSet<StateId>,
-    /// The number of possibly active leaves when options were last chosen. The set of leaves only grows.
+    /// The number of leaves in `at` when options were last chosen. If it has grown, options may lead further.
     chosen: usize,
+    /// The visited steps that call a model.
     drivers: Vec<Driver>,
+    /// The minimum number of calls so far.
     pub(super) least: u64,
-    /// Whether the turn may have ended.
+    /// Whether an `ends turn` may have ended the turn.
     pub(super) stops: bool,
 }
 
 impl<'w, 'c> Walk<'w, 'c> {
-    /// A walk without active leaves.
+    /// A walk in which no leaf is active yet.
     pub(super) fn new(walks: &'w Walks<'c>, is_lazy: bool) -> Self {
         Self {
             walks,
@@ -59,24 +68,26 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// The walk of a turn that begins in a leaf.
+    /// The walk of a turn that begins in a leaf. Empty if no step calls a model.
     pub(super) fn begin(walks: &'w Walks<'c>, leaf: StateId, is_lazy: bool) -> Self {
         let mut walk = Self::new(walks, is_lazy);
         if !walks.calls {
             return walk;
         }
         walk.enter(leaf, true);
+        // The turn begins in several leaves, one for each region: all that can be active together with this one.
         if walks.parallel {
             let beside = |l: &&StateId| !exclusive(walks.chart, leaf, **l);
             walks.leaves.iter().filter(beside).for_each(|l| walk.enter(*l, true));
         }
+        // A sent event may arrive before the first step and lead anywhere.
         if walks.sends {
             walks.leaves.iter().for_each(|l| walk.enter(*l, true));
         }
         walk
     }
 
-    /// Visits a step that is due.
+    /// Visits a step that was due: counts its calls, and adds what it leads to.
     pub(super) fn visit(&mut self, step: StepId) {
         let walks = self.walks;
         self.pass(step);
@@ -90,6 +101,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             if matches!(row.kind, StepKind::Ask { .. }) {
                 self.ask(row.state);
             }
+            // While the model answers, events may arrive.
             if walks.interrupted {
                 self.enter_any();
             }
@@ -103,12 +115,12 @@ impl<'w, 'c> Walk<'w, 'c> {
             self.enter_any();
         }
         if walks.parallel {
-            // The question may be put only after another region has moved.
+            // A question of one region may be asked only after another region has moved.
             self.choose();
         }
     }
 
-    /// The calls of the whole walk.
+    /// The bounds on the calls of the whole walk. The limit of calls is given to the steps with the most attempts first.
     pub(super) fn total(self, leaf: StateId) -> TurnCost {
         let Self { walks, mut drivers, at, least, .. } = self;
         let elsewhere =
@@ -132,7 +144,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         TurnCost { leaf, least: least.min(cap), worst, drivers }
     }
 
-    /// Notes that a step was visited.
+    /// Records that a step was visited.
     fn pass(&mut self, step: StepId) {
         if self.walks.parallel {
             self.passed.insert(step);
@@ -141,14 +153,14 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// Marks every leaf as possibly active.
+    /// Records that any leaf may be active.
     fn enter_any(&mut self) {
         if !std::mem::replace(&mut self.is_anywhere, true) && !self.is_lazy {
             self.walks.leaves.iter().for_each(|leaf| self.enter(*leaf, false));
         }
     }
 
-    /// Takes a transition: enters its targets.
+    /// Records that a transition may be taken: enters its targets.
     fn take(&mut self, transition: TransitionId) {
         let chart = self.walks.chart;
         let mut leaves = Vec::new();
@@ -160,7 +172,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// Puts the question of a state.
+    /// Records that the question of a state may be open.
     fn ask(&mut self, state: StateId) {
         if !self.walks.parallel {
             self.asked.clear();
@@ -170,7 +182,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.choose();
     }
 
-    /// Chooses every enabled option of the questions, also in the leaves that options lead to.
+    /// Chooses every option of the open questions, also in the leaves that options lead to.
     fn choose(&mut self) {
         let Walks { chart, choices, .. } = self.walks;
         while std::mem::replace(&mut self.chosen, self.at.len()) != self.at.len() {
@@ -185,7 +197,8 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
     }
 
-    /// Marks the leaf as possibly active, and everything that its own transitions enter.
+    /// Adds the leaf and everything that transitions enter from there by themselves. `first` is true at the beginning of the turn, when
+    /// `on turn` transitions are taken, too.
     pub(super) fn enter(&mut self, leaf: StateId, first: bool) {
         let Walks { chart, steps, moving, starting, facts, .. } = self.walks;
         let mut open = vec![leaf];
@@ -213,7 +226,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 }
 
-/// Adds the leaves that entering a state may activate; for a history, all leaves of its parent.
+/// Adds the leaves that entering a state may activate. A history may restore any leaf of its parent.
 fn leaves_of(chart: &Chart, state: StateId, found: &mut Vec<StateId>) {
     let mut open = vec![state];
     while let Some(state) = open.pop() {

@@ -1,4 +1,4 @@
-//! Whether a state can always be entered, wherever a run is.
+//! Decides `always_reaches`: whether a run can still enter the state, wherever it is.
 
 use super::super::walk::MORE;
 use super::super::{Edge, Explored, Happened, Search};
@@ -7,11 +7,11 @@ use super::{Properties, Unconfirmed, Verdict, closed};
 use chartc_core::arena::StateId;
 use chartc_core::model::CheckArgument;
 
-/// Most points without a way to the state that are tried until the chart itself confirms one.
+/// The maximum number of points without a way to the state that are replayed until the chart itself confirms one.
 const TRIED: usize = 20;
 
 impl Properties<'_> {
-    /// Ignores that limits or bounds of turns may end a run earlier: most runs get nowhere just before one is reached.
+    /// Decides the line. Ignores that limits or bounds on turns may end a run earlier: just before one is reached, most runs get nowhere.
     pub(super) fn always(&mut self, state: StateId) -> Verdict {
         let facts = self.facts;
         let chart = self.chart;
@@ -20,7 +20,7 @@ impl Properties<'_> {
         }
         let leads = facts.moves.leads_to([state]);
         let inside = |leaf: StateId| chart.contains(state, leaf);
-        // If the graph always leads there, only a complete exploration can show that some runs do not.
+        // If the graph leads to the state from everywhere, only a complete exploration can show that some runs do not get there.
         let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
         let whole = !is_open && !self.others_look();
         let search = Search { whole, ..self.search() };
@@ -46,7 +46,7 @@ impl Properties<'_> {
         self.by_bounds(|this, found| Ok(this.always_in(found, state, &leads)))
     }
 
-    /// Whether another line looks for a run, which even an incomplete exploration may find.
+    /// Whether another line looks for a single run, which even an incomplete exploration may find.
     fn others_look(&self) -> bool {
         self.chart.checks.iter().any(|check| match &check.arguments[..] {
             [CheckArgument::State(of)] => {
@@ -57,7 +57,7 @@ impl Properties<'_> {
         })
     }
 
-    /// Judges what was explored; `leads` says by state whether the graph leads to the target.
+    /// Judges an exploration. `leads` tells, by state, whether the graph of moves leads from it to the state.
     fn always_in(&self, found: &Explored, state: StateId, leads: &[bool]) -> Verdict {
         let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
         let complete = found.is_complete();
@@ -66,6 +66,7 @@ impl Properties<'_> {
             let point = &found.points[*nth];
             let is_there = point.ended || point.leaves.iter().any(inside);
             !is_there
+                // If not everything was tried, only leaves from which the graph never leads to the state are certain.
                 && if complete {
                     !good[*nth]
                 } else {
@@ -87,7 +88,7 @@ impl Properties<'_> {
     }
 }
 
-/// By point: whether a goal edge can still be taken from it.
+/// By point: whether an edge for which `goal` holds can still be taken from it. Follows the edges backwards.
 pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.points.len()];
     let mut good = vec![false; found.points.len()];

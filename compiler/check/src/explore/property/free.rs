@@ -1,6 +1,7 @@
-//! Guards that the host can keep from holding, as it sets what they read.
+//! Guards that the host can keep from holding, by the inputs that it sets.
 //!
-//! One choice is tried: every whole number of the inputs is the same as one variable, whatever that is. Differences are known then.
+//! Tries one choice: the host sets all whole-number inputs to the current value of one variable of the chart. Then their differences are
+//! known: with `clock` and `last` equal, the guard `clock - last >= 10` fails, so the host can make the walk skip that step.
 
 use chartc_core::arena::VarId;
 use chartc_core::model::{
@@ -8,19 +9,19 @@ use chartc_core::model::{
 };
 use std::collections::BTreeMap;
 
-/// Nesting beyond which nothing is known.
+/// The nesting beyond which an expression is unknown.
 const DEEP: u32 = 64;
 
-/// What an expression is worth.
+/// The value of an expression, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Worth {
-    /// The value of the variable that the inputs are set to.
+    /// The value of the variable to which the inputs are set.
     Same,
     Int(i64),
     Bool(bool),
 }
 
-/// Whether the host can set the inputs so that a turn's walk skips all these model steps, and no code among them fails.
+/// Whether the host can set the inputs so that the walk of a turn skips all these model steps, and no `code` among them fails.
 pub(super) fn can_skip(chart: &Chart, steps: &[&Step]) -> bool {
     let is_kept = |id: &VarId| {
         let row = &chart.variables[id.index()];
@@ -32,6 +33,7 @@ pub(super) fn can_skip(chart: &Chart, steps: &[&Step]) -> bool {
     steps.is_empty() || anchors.into_iter().any(|anchor| skips(chart, steps, anchor))
 }
 
+/// Whether the steps are skipped if all whole-number inputs have the value of the variable `anchor`.
 fn skips(chart: &Chart, steps: &[&Step], anchor: VarId) -> bool {
     let mut worth: BTreeMap<VarId, Option<Worth>> = BTreeMap::from([(anchor, Some(Worth::Same))]);
     steps.iter().all(|step| {
@@ -50,13 +52,14 @@ fn skips(chart: &Chart, steps: &[&Step], anchor: VarId) -> bool {
     })
 }
 
+/// Evaluates expressions, given the values that `code` has assigned so far.
 struct ExprValues<'c> {
     chart: &'c Chart,
     worth: &'c BTreeMap<VarId, Option<Worth>>,
 }
 
 impl ExprValues<'_> {
-    /// `None` if it is not known, or if it may fail.
+    /// The value of an expression; `None` if it is not known, or if its evaluation may fail.
     fn of(&self, expr: &Expr, depth: u32) -> Option<Worth> {
         if depth > DEEP {
             return None;
@@ -82,7 +85,7 @@ impl ExprValues<'_> {
                 Worth::Bool(value) => Some(Worth::Bool(!value)),
                 Worth::Same | Worth::Int(_) => None,
             },
-            // What comes first decides alone whether the other is looked at.
+            // The left side decides alone whether the right side is evaluated.
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => match of(a)? {
                 Worth::Bool(value) if value == (*op == BinaryOp::Or) => Some(Worth::Bool(value)),
                 Worth::Bool(_) => of(b),

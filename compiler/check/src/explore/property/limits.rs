@@ -1,4 +1,4 @@
-//! What limits prove, whatever the data are: nothing is tried.
+//! `check` lines that limits prove, whatever the data are. No run is tried.
 
 use super::super::static_check::ends_within;
 use crate::facts::Facts;
@@ -11,10 +11,10 @@ use chartc_core::model::{
     BinaryOp, Chart, Check, CheckArgument, Expr, ExprKind, UnaryOp, VariableKind,
 };
 
-/// Nesting beyond which nothing is known of a bound.
+/// The nesting beyond which a bound is not computed.
 const DEEP: u32 = 64;
 
-/// Whether the limits of the chart and of its states prove a line.
+/// Whether the limits of the chart and its states prove the line.
 pub(super) fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     let [CheckArgument::Bound(bound, unit)] = &check.arguments[..] else { return false };
     let holds = |most: Option<u64>| {
@@ -25,7 +25,7 @@ pub(super) fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
         ("ends_within", "turns") => {
             holds(last_turn(chart, facts))
                 || ends_within(chart, bound)
-                // A limit of 0 turns is never met.
+                // A limit of 0 turns is never reached, because turns are counted when they end.
                 || is_limit(chart, LimitKind::Turns, bound)
                     && range(chart, bound, 0).low > Some(0)
                     && ends_at_turns(chart, facts)
@@ -37,12 +37,12 @@ pub(super) fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     }
 }
 
-/// Whether the chart computes its limit from the params as the line computes its bound.
+/// Whether the chart's limit is the same expression over params as the bound of the line.
 fn is_limit(chart: &Chart, kind: LimitKind, bound: &Expr) -> bool {
     chart.state(StateId::at(0)).limits.formula(kind) == Some(bound)
 }
 
-/// The most model calls of a run.
+/// The maximum number of model calls of a run, if it is known.
 fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
     let limit =
         chart.state(StateId::at(0)).limits.calls.and_then(|calls| u64::try_from(calls).ok());
@@ -50,7 +50,7 @@ fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
     limit.into_iter().chain(worst.calls()).min()
 }
 
-/// The values of a bound, for all values of the params.
+/// The bounds of an expression, over all values of the params.
 fn range(chart: &Chart, expr: &Expr, depth: u32) -> Range {
     let of = |expr: &Expr| range(chart, expr, depth + 1);
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no bound, for ever")]

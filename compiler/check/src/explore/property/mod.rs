@@ -1,4 +1,12 @@
-//! Whether a `check` line holds: proved, refuted by a run, or undecided within the states that were examined.
+//! Decides `check` lines: a line is proved, refuted by a run, or left open within the points that were examined.
+//!
+//! Three ways are tried, the cheapest first: the structure of the chart (`structure`, `ways`), its limits (`limits`), and exploration.
+//! Several lines share an exploration if they count nothing. It relaxes limits, which adds runs: a line that holds in it holds for the
+//! chart, and a counterexample in it counts only if the chart itself can play it.
+//!
+//! Example: `check never(paid before approving)` in the README. Structure does not prove it, because the option `settle` leads from
+//! `triage` to `paid`. No limits matter. The exploration finds an edge that enters `paid` on a path that has not entered `approving`. The
+//! path becomes the witness: `claim`, a turn, and the answer `settle`.
 
 mod always;
 mod free;
@@ -20,10 +28,10 @@ use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Check, CheckArgument};
 use std::cell::{Cell, OnceCell};
 
-/// Most work for all lines of a chart together, for each state that may be examined: see [`Search::work`].
+/// The maximum amount of work for all lines of a chart together, for each point that may be examined: see [`Search::work`].
 const WORK: usize = 500;
 
-/// Nodes of the graph of moves that are examined in the time of one unit of work.
+/// The number of nodes of the graph of moves that are examined in the time of one unit of work.
 const SETTING: usize = 8;
 
 /// The result of a `check` line.
@@ -31,13 +39,13 @@ const SETTING: usize = 8;
 pub enum Verdict {
     /// Every run satisfies it.
     Holds,
-    /// No run enters this state.
+    /// The state of the line is never entered in any run.
     NeverEntered(StateId),
-    /// A run that violates it, and the leaves that are active at its end.
+    /// A run violates the line; and the leaves that are active at its end.
     Refuted(Box<Witness>, Vec<StateId>),
-    /// No counterexample was found in this many states, and why there may be one.
+    /// No counterexample was found in this many points; and the reasons why there may be one.
     Open(usize, Vec<String>),
-    /// The line is not understood.
+    /// The kind of the line is not known.
     Unknown,
 }
 
@@ -45,27 +53,28 @@ pub enum Verdict {
 pub struct Properties<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
+    /// The maximum number of points that are examined for each line.
     states: usize,
     context: OnceCell<ExploreContext<'c>>,
-    /// If transitions bound the turns: the context in which the bounds may be reached at any time.
+    /// A context in which guards that bound the turns may hold at any time; `None` if the chart has none.
     unbounded: OnceCell<Option<(ExploreContext<'c>, Bounds<'c>)>>,
-    /// The work that is left for all lines together.
+    /// The amount of work that is left for all lines together.
     left: Cell<usize>,
-    /// By state: whether a run that enters it was found.
+    /// By state: whether a run of the chart that enters it was found.
     met: Vec<bool>,
-    /// The exploration shared by the lines that count nothing.
+    /// The exploration with relaxed limits, shared by the lines that count nothing.
     plain: Option<Explored>,
-    /// Likewise, with the real limits.
+    /// The same with the real limits.
     exact: Option<Explored>,
-    /// Likewise, with bounds of turns that may be reached at any time.
+    /// The same with relaxed limits and relaxed guards on the number of turns.
     loose: Option<Explored>,
 }
 
-/// The run that was found exists only in a chart with other limits.
+/// The run that was found exists only if limits are relaxed.
 struct Unconfirmed;
 
 impl<'c> Properties<'c> {
-    /// `states` is how many may be examined for each line.
+    /// Prepares the decision of `check` lines. At most `states` points are examined for each.
     pub fn new(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
@@ -95,7 +104,7 @@ impl<'c> Properties<'c> {
         self.unbounded.get_or_init(make).as_ref()
     }
 
-    /// Explores with the work that is left.
+    /// Explores within the work that is left for all lines.
     fn explore(&self, search: &Search) -> Explored {
         self.explore_on(self.context(), search)
     }
@@ -111,22 +120,22 @@ impl<'c> Properties<'c> {
         found
     }
 
-    /// Decides all lines of the chart, and returns what its runs do if every run was tried.
+    /// Decides all lines, and returns what the runs of the chart do if every run was tried.
     pub fn decide_all(self) -> (Vec<Verdict>, Option<Seen>) {
         self.decide_unless(&|| false).unwrap_or_default()
     }
 
-    /// Likewise; `None` if nobody wants to know any more, as is asked before each line.
+    /// Like [`Self::decide_all`]. `None` if `is_outdated`, which is asked before each line, returns `true`.
     pub fn decide_unless(
         mut self,
         is_outdated: &dyn Fn() -> bool,
     ) -> Option<(Vec<Verdict>, Option<Seen>)> {
         let chart = self.chart;
-        // Lines that only look for one state come last: what other lines find may answer them.
+        // Lines that only look for one state come last, because explorations for other lines may answer them.
         let (later, first): (Vec<usize>, Vec<usize>) =
             (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
         let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
-        // The last state is often the furthest, and entering it enters others.
+        // The last state is often the furthest, and a run into it enters others on the way.
         for nth in first.into_iter().chain(later.into_iter().rev()) {
             if is_outdated() {
                 return None;
@@ -136,7 +145,7 @@ impl<'c> Properties<'c> {
         Some((verdicts, self.seen()))
     }
 
-    /// What runs do with the real bounds of turns, if these are small enough to try them all.
+    /// What runs do, with the real bounds of turns if these are small enough to try all runs.
     fn seen(&self) -> Option<Seen> {
         let all =
             |found: &Explored| found.is_complete().then(|| Seen::all_of(self.context(), found));
@@ -153,7 +162,7 @@ impl<'c> Properties<'c> {
         }
     }
 
-    /// Decides one line: by structure, else by limits, else by search.
+    /// Decides one line: by structure, or else by limits, or else by search.
     pub fn decide(&mut self, check: &Check) -> Verdict {
         if structure::proves(self.chart, self.facts, check)
             || limits::prove(self.chart, self.facts, check)
@@ -177,13 +186,12 @@ impl<'c> Properties<'c> {
         }
     }
 
-    /// A search that lets limits be reached at any time: what holds for its runs holds for the chart's.
+    /// A search in which limits may be reached at any time. A line that holds for its runs holds for those of the chart.
     fn search(&self) -> Search {
         Search { states: self.states, abstract_limits: true, ..Search::default() }
     }
 
-    /// Judges the exploration that all such lines share, or one with the real limits if it finds a run that the chart does not
-    /// have.
+    /// Judges the exploration with everything relaxed. If that decides nothing, continues with [`Self::by_bounds`].
     fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
         if let Some(found) = self.take_loose(&self.search()) {
             let verdict = judge(self, &found);
@@ -195,7 +203,7 @@ impl<'c> Properties<'c> {
         self.by_bounds(judge)
     }
 
-    /// Likewise, with the real bounds of turns.
+    /// Judges the exploration with relaxed limits, or the one with the real limits if the first finds a run that the chart does not have.
     fn by_bounds(
         &mut self,
         judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
@@ -216,7 +224,7 @@ impl<'c> Properties<'c> {
         verdict
     }
 
-    /// If transitions bound the turns, the exploration where the bounds may be reached at any time. The caller puts it back into
+    /// If transitions bound the turns: the exploration in which the bounds may be reached at any time. The caller puts it back into
     /// `loose`.
     fn take_loose(&mut self, search: &Search) -> Option<Explored> {
         let found = self.loose.take();
@@ -224,7 +232,7 @@ impl<'c> Properties<'c> {
         Some(found.unwrap_or_else(|| self.explore_on(context, search)))
     }
 
-    /// The context of an exploration.
+    /// The context in which an exploration was made, in which its runs are replayed.
     fn ground_of(&self, found: &Explored) -> &ExploreContext<'c> {
         match self.unbounded.get() {
             Some(Some((context, _))) if found.unbounded => context,
@@ -232,6 +240,7 @@ impl<'c> Properties<'c> {
         }
     }
 
+    /// Decides a line about a number of turns or calls, by a search for a point beyond it.
     fn counted(&self, search: Search) -> Verdict {
         let judge = |found: &Explored| match found.goal {
             Some(goal) => self.refuted(found, &found.way(goal), goal),
@@ -243,6 +252,7 @@ impl<'c> Properties<'c> {
         })
     }
 
+    /// The verdict that the edges of `way`, which end in the point `at`, violate a line; an error if the chart itself cannot play them.
     fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
         let context = self.ground_of(found);
         if found.relaxed && !plays(context, found, way) {
@@ -252,6 +262,7 @@ impl<'c> Properties<'c> {
         Ok(Verdict::Refuted(Box::new(witness_on(context, way)), leaves))
     }
 
+    /// Decides whether a run enters the state, by a best-first search for it.
     fn decide_reachable(&mut self, state: StateId) -> Verdict {
         if !self.facts.reach.can_enter(state) {
             return Verdict::NeverEntered(state);
@@ -286,7 +297,7 @@ impl<'c> Properties<'c> {
         }
     }
 
-    /// Whether a run of the chart enters a state in the way that was found first; `None` if none was found.
+    /// Whether the chart itself can play the way by which the exploration first entered the state; `None` if it never did.
     fn replay_entering(&mut self, found: &Explored, state: StateId) -> Option<bool> {
         let entered = Happened::Entered(state);
         let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
@@ -303,6 +314,7 @@ impl<'c> Properties<'c> {
         Some(plays)
     }
 
+    /// Decides that no tool is called while a leaf inside the state is active.
     fn no_call(&mut self, state: StateId) -> Verdict {
         let chart = self.chart;
         self.by(|this, found| {
@@ -320,13 +332,13 @@ impl<'c> Properties<'c> {
         })
     }
 
-    /// No run enters `first` before `then`.
+    /// Decides that no run enters `first` before `then`.
     fn never(&mut self, first: StateId, then: StateId) -> Verdict {
         self.by(|this, found| this.never_in(found, first, then))
     }
 }
 
-/// The verdict if no counterexample was found.
+/// The verdict if no counterexample was found: the line holds if everything was tried.
 fn closed(found: &Explored) -> Verdict {
     if found.is_complete() {
         Verdict::Holds

@@ -1,4 +1,4 @@
-//! Whether no run enters a state before another one.
+//! Decides `never(a before b)`: whether no run enters one state before it has entered another one.
 
 use super::super::{Edge, Explored, Happened};
 use super::{Properties, Unconfirmed, Verdict, closed};
@@ -6,7 +6,7 @@ use chartc_core::arena::StateId;
 use std::collections::VecDeque;
 
 impl Properties<'_> {
-    /// Judges what was explored.
+    /// Judges an exploration: a breadth-first search that stops on each path where `then` is entered, and looks for `first`.
     pub(super) fn never_in(
         &self,
         found: &Explored,
@@ -24,6 +24,7 @@ impl Properties<'_> {
                     Happened::Entered(state) => Some(*state),
                     Happened::Taken(_) | Happened::Called(_) | Happened::Livelock => None,
                 });
+                // Both may be entered on one edge; the order of the story decides.
                 match met.into_iter().find(|state| *state == first || *state == then) {
                     Some(state) if state == first => {
                         let mut way = vec![edge];

@@ -1,6 +1,6 @@
-//! What the structure of a chart proves, whatever its data are: nothing is tried.
+//! `check` lines that the structure of a chart proves, whatever the data are. No run is tried.
 //!
-//! The graph of moves has every run of the chart and more, so that what none of its ways does, no run does. It refutes nothing.
+//! The graph of moves contains every run of the chart and more. So what none of its paths does, no run does; but it refutes nothing.
 
 use super::super::static_check::at_once;
 use super::ways::always;
@@ -10,7 +10,7 @@ use crate::facts::scope::{ScopeCondition, meet};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, Check, CheckArgument, ChoiceKind, StepKind, Trigger};
 
-/// Whether the structure proves a line.
+/// Whether the structure proves the line.
 pub(super) fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     match (check.name.as_str(), &check.arguments[..]) {
         ("reaches", [CheckArgument::State(state)]) => begins_in(chart, *state),
@@ -29,9 +29,9 @@ fn begins_in(chart: &Chart, state: StateId) -> bool {
     !is_history(chart, state) && surely_enters(chart, &[StateId::at(0)], state)
 }
 
-/// Whether every way to `first` enters `then` before. Of two that are entered together, the outer one comes first.
+/// Whether every path to `first` enters `then` before. Of two states that are entered together, the outer one comes first.
 fn comes_later(chart: &Chart, facts: &Facts, first: StateId, then: StateId) -> bool {
-    // A history is a target and is never entered itself.
+    // A history can be a target, but it is never entered itself.
     let comes = first != then && !is_history(chart, then);
     !facts.reach.can_enter(first)
         || comes && chart.contains(then, first)

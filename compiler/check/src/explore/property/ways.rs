@@ -1,7 +1,11 @@
-//! Whether a host can always bring a run into a state, whatever the data are: nothing is tried.
+//! Proves that a host can always bring a run into a state, whatever the data are. No run is tried.
 //!
-//! By leaf, the host needs one thing to do whose results all are good: it enters the state, or leads to leaves that are good already.
-//! A guard may hold or not, unless the host decides it (`free`).
+//! An action of the host *leads on* if all of its possible results are good: each enters the goal, or leads to leaves that are good
+//! already. A leaf is *good* if some action leads on there. Guards may hold or fail, unless the host decides them (`free`). Starting from
+//! the leaves inside the goal, more and more leaves become good; the proof succeeds if all do.
+//!
+//! Example: `on stop -> done` in `work` and `on go -> work` in `idle`, both without guards, and the goal `done`. First `work` is good, by
+//! `stop`, and then `idle`, by `go`.
 
 use super::free::can_skip;
 use crate::facts::Facts;
@@ -14,7 +18,7 @@ use chartc_core::model::{
     Transition, Trigger,
 };
 
-/// Whether every point of every run has a way into the state.
+/// Whether from every point of every run, the host has a way into the state.
 pub(super) fn always(chart: &Chart, facts: &Facts, goal: StateId) -> bool {
     if is_history(chart, goal) || !is_plain(chart) {
         return false;
@@ -33,8 +37,8 @@ pub(super) fn always(chart: &Chart, facts: &Facts, goal: StateId) -> bool {
     }
 }
 
-/// Whether nothing happens but by the host: one leaf is active, no event is sent or raised, no fault is handled, and no tool, child
-/// or limit intervenes. Limits of turns and calls may end a run, which is not counted.
+/// Whether nothing happens but by the host: a single leaf is active, no event is sent or raised, no fault is handled, and no tool, child
+/// chart or limit intervenes. Limits on turns and calls are ignored, although they may end a run.
 fn is_plain(chart: &Chart) -> bool {
     let counted = |limits: &Limits| {
         Limits { calls: None, calls_warn: None, turns: None, turns_warn: None, ..limits.clone() }
@@ -62,7 +66,7 @@ fn is_plain(chart: &Chart) -> bool {
         | Trigger::StepElse(_) => true,
     });
     let steps = chart.steps.iter().all(|step| {
-        // A list that is too long fails its step.
+        // A step fails if its list is too long.
         step.tools.is_none()
             && step.each.is_none()
             && matches!(step.kind, StepKind::Code(_) | StepKind::Llm | StepKind::Ask { .. })
@@ -77,10 +81,11 @@ fn is_plain(chart: &Chart) -> bool {
     states && triggers && steps && !sends && !calls && chart.permissions.is_empty()
 }
 
+/// The leaves that are known to be good for a goal.
 struct Ways<'c> {
     chart: &'c Chart,
     goal: StateId,
-    /// By leaf: whether the host can bring a run from there into the goal.
+    /// By state: whether it is a leaf from which the host can bring a run into the goal.
     good: Vec<bool>,
 }
 
@@ -89,12 +94,13 @@ impl<'c> Ways<'c> {
         self.good[leaf.index()]
     }
 
+    /// Whether the leaf is good because of what is known so far.
     fn has_way(&self, leaf: StateId) -> bool {
         let events = (0..self.chart.events.len()).map(EventId::at);
         events.into_iter().any(|event| self.by_event(leaf, event)) || self.by_turn(leaf)
     }
 
-    /// The lines with such a trigger that may be taken in the leaf.
+    /// The transitions with such a trigger that may be taken in the leaf.
     fn transitions(&self, leaf: StateId, is_it: impl Fn(&Trigger) -> bool) -> Vec<&'c Transition> {
         let here = |transition: &&Transition| self.chart.contains(transition.source, leaf);
         self.chart
@@ -105,6 +111,7 @@ impl<'c> Ways<'c> {
             .collect()
     }
 
+    /// The steps that may run in the leaf.
     fn steps(&self, leaf: StateId) -> impl Iterator<Item = (StepId, &'c Step)> {
         let chart = self.chart;
         let rows = chart.steps.iter().enumerate();
@@ -112,7 +119,7 @@ impl<'c> Ways<'c> {
             .map(|(i, step)| (StepId::at(i), step))
     }
 
-    /// Whether an event leads on: a line surely takes it, or a question is put, of which an option leads on.
+    /// Whether an event leads on: a transition surely takes it, or a question is asked of which some option leads on.
     fn by_event(&self, leaf: StateId, event: EventId) -> bool {
         let transitions = self.transitions(leaf, |trigger| {
             *trigger == Trigger::AnyEvent
@@ -133,7 +140,7 @@ impl<'c> Ways<'c> {
             && (0..self.chart.choices.len()).map(ChoiceId::at).any(|c| self.by_choice(leaf, c))
     }
 
-    /// Whether this option is in every question of the leaf and leads on.
+    /// Whether this option is in every question of the leaf, and leads on.
     fn by_choice(&self, leaf: StateId, choice: ChoiceId) -> bool {
         let fields = match &self.chart.choices[choice.index()].kind {
             ChoiceKind::Option(fields) => fields.len(),
@@ -168,15 +175,15 @@ impl<'c> Ways<'c> {
         false
     }
 
-    /// Whether the answer of a step leads on.
+    /// Whether every answer of the step leads on.
     fn is_answered(&self, leaf: StateId, step: StepId) -> bool {
         let transitions = self.transitions(leaf, |trigger| *trigger == Trigger::StepDone(step));
         transitions.iter().any(|transition| is_sure(transition))
             && transitions.iter().all(|transition| self.leads(leaf, transition))
     }
 
-    /// Whether the host can end a walk that is on its way in the leaf: each answer leads on, or stays in the leaf. The walk comes to
-    /// each step once.
+    /// Whether the host can end a walk that is under way in the leaf: each answer leads on, or stays in the leaf. This ends, because the
+    /// walk visits each step once.
     fn can_end(&self, leaf: StateId, last: StepId) -> bool {
         let ends = |transition: &&Transition| {
             let results = self.results(leaf, transition);
@@ -188,7 +195,7 @@ impl<'c> Ways<'c> {
         self.transitions(leaf, is_end).iter().chain(&self.moves_on(leaf)).all(ends)
     }
 
-    /// Lines that may be taken without an input, or when a walk that was on its way goes on.
+    /// The transitions that may be taken without an input, or when a walk that was under way continues.
     fn moves_on(&self, leaf: StateId) -> Vec<&'c Transition> {
         let is_turned = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Turn, .. });
         let asks = self.steps(leaf).any(|(_, step)| is_turned(step));
@@ -204,6 +211,7 @@ impl<'c> Ways<'c> {
         })
     }
 
+    /// Whether the transition enters the goal, or leads only to good leaves.
     fn leads(&self, leaf: StateId, transition: &Transition) -> bool {
         self.enters_goal(transition)
             || self.results(leaf, transition).iter().all(|result| self.is_good(*result))
@@ -213,7 +221,7 @@ impl<'c> Ways<'c> {
         surely_enters(self.chart, &entries(self.chart, transition), self.goal)
     }
 
-    /// The leaves and ends in which a run may rest when the line has been taken.
+    /// The leaves and final states in which a run may be when the transition has been taken and the macrostep is over.
     fn results(&self, leaf: StateId, transition: &Transition) -> Vec<StateId> {
         let mut found = Vec::new();
         let mut open = self.targets(leaf, transition);
@@ -228,7 +236,7 @@ impl<'c> Ways<'c> {
         found
     }
 
-    /// The leaves and ends that the line itself may lead to.
+    /// The leaves and final states to which the transition itself may lead.
     fn targets(&self, leaf: StateId, transition: &Transition) -> Vec<StateId> {
         if transition.targets.is_empty() {
             return vec![leaf];
@@ -254,12 +262,12 @@ impl<'c> Ways<'c> {
     }
 }
 
-/// Whether a line waits for nothing.
+/// Whether a transition with this trigger waits for nothing.
 fn rests(trigger: &Trigger) -> bool {
     matches!(trigger, Trigger::When | Trigger::StateDone(_))
 }
 
-/// Whether a line is taken wherever its source is active, unless another one is.
+/// Whether the transition is taken whenever its source is active and its trigger occurs, unless another one is.
 fn is_sure(transition: &Transition) -> bool {
     let is_true = |guard: &Expr| guard.kind == ExprKind::Bool(true);
     transition.guard.as_ref().is_none_or(is_true) && transition.scope.is_none()

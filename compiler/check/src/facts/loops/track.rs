@@ -1,8 +1,8 @@
 //! The bounds of one counter at each node of the graph of moves.
 //!
-//! Propagates intervals from the start along all edges. The interval of a node grows freely a few times, then only to the next
-//! number in the chart, so that the iteration terminates. Transitions, blocks and code have their exact effect; an effect that is
-//! not understood may set any value.
+//! Propagates intervals from the start along all edges of the graph. The interval of a node grows freely a few times, then only to the
+//! next number that the chart relates to the counter, and at last to unbounded, so that the iteration ends. The effects of transitions,
+//! blocks and code are computed exactly where they are understood; any other assignment may set any value.
 
 use super::GuardOwner;
 use super::stops::{stops, widened};
@@ -15,46 +15,49 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, StateKind, StepKind, Transition};
 use std::collections::VecDeque;
 
-/// The number of times that the bounds of a node grow freely, before widening.
+/// The number of times that the bounds of a node grow freely before they are widened to thresholds.
 const PATIENCE: u8 = 4;
+/// The number of times that the bounds of a node grow before they are widened to unbounded.
 const GROWTHS: u8 = 24;
 
-/// Whether assignments of constants take effect.
+/// The treatment of assignments of constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resets {
+    /// They are executed.
     Done,
+    /// They are ignored.
     Skipped,
 }
 
-/// The bounds of one counter.
+/// The bounds of one counter at each node.
 pub(super) struct Track<'c> {
     chart: &'c Chart,
     facts: &'c Facts,
     counter: VarId,
     resets: Resets,
-    /// Targetless transitions that set it.
+    /// The targetless transitions that set the counter.
     staying: Vec<TransitionId>,
-    /// Code steps that set it.
+    /// The `code` steps that set the counter.
     code: Vec<StepId>,
-    /// States whose exit sets it.
+    /// The states whose `exit` actions set the counter.
     leaving: Vec<StateId>,
-    /// Whether the exit or entry of any state sets it.
+    /// Whether `enter`, `exit` or default actions of any state set the counter. Otherwise transitions need not look at states.
     blocks: bool,
-    /// Its initial value.
+    /// The initial value of the counter.
     first: Range,
-    /// Thresholds for widening; ascending.
+    /// The thresholds for widening, ascending.
     stops: Vec<i64>,
-    /// By index of the node: the bounds before it; `None` if it is unreachable.
+    /// By index of the node: the bounds before the effect of the node. `None` if no run reaches it.
     before: Vec<Option<Range>>,
 }
 
 impl<'c> Track<'c> {
-    /// Analyzes a counter through the whole chart.
+    /// Follows a counter through the whole chart.
     pub(super) fn new(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
         Self::following(chart, facts, counter, Resets::Done)
     }
 
-    /// Analyzes a counter as if no assignment reset it.
+    /// Follows a counter as if no assignment reset it.
     pub(super) fn without_resets(chart: &'c Chart, facts: &'c Facts, counter: VarId) -> Self {
         Self::following(chart, facts, counter, Resets::Skipped)
     }
@@ -103,7 +106,7 @@ impl<'c> Track<'c> {
         track
     }
 
-    /// The bounds when the owner's condition is tested; `None` if that never happens.
+    /// The bounds when the owner's condition is tested. `None` if it is never tested.
     pub(super) fn asked_by(&self, owner: GuardOwner) -> Option<Range> {
         match owner {
             GuardOwner::Transition(id) => self.at_transition(id),
@@ -119,7 +122,7 @@ impl<'c> Track<'c> {
     fn at_transition(&self, id: TransitionId) -> Option<Range> {
         let (moves, transition) = (&self.facts.moves, self.chart.transition(id));
         let before = match self.before[moves.place(GraphNode::Transition(id))] {
-            // The transition is never taken: use the bounds in its source.
+            // The guard never holds, so the node is unreachable: use the bounds in the source state.
             None if !self.facts.reach.can_take(id) => {
                 let node = GraphNode::Active(transition.source);
                 self.after(node, self.before[moves.place(node)]?)?
@@ -129,8 +132,8 @@ impl<'c> Track<'c> {
         Some(self.asked(transition, before))
     }
 
-    /// The bounds when a transition on the outcome of a step is tested, after the code steps immediately before that step have
-    /// run.
+    /// The bounds when a transition on the outcome of a step is tested: after the `code` steps that directly precede that step have run,
+    /// and after any targetless transitions while it was under way.
     fn asked(&self, transition: &Transition, before: Range) -> Range {
         let Some(step) = transition.trigger.step() else { return before };
         let state = self.chart.steps[step.index()].state;
@@ -148,7 +151,7 @@ impl<'c> Track<'c> {
             let here = self.chart.ancestors(state).any(|s| place.within.contains(&s))
                 || place.within.iter().any(|s| self.chart.contains(state, *s));
             if here {
-                // The transition may be taken any number of times.
+                // The transition may be taken any number of times, so a bound that it moves becomes unbounded.
                 let after = self.block(&self.chart.transition(*id).actions, range);
                 range = widened(range, range.join(after), &[]);
             }
@@ -166,6 +169,7 @@ impl<'c> Track<'c> {
         known.reduce(Range::join)
     }
 
+    /// Computes `before` with a work list: a node is visited again whenever its bounds have grown.
     fn spread(&mut self) {
         let moves = &self.facts.moves;
         let root = GraphNode::Entered(StateId::at(0));
@@ -193,7 +197,7 @@ impl<'c> Track<'c> {
         }
     }
 
-    /// The bounds after the node; `None` if the run cannot get past it.
+    /// The bounds after the effect of the node. `None` if no run gets past it.
     fn after(&self, node: GraphNode, before: Range) -> Option<Range> {
         match node {
             GraphNode::Any(_) => Some(before),
@@ -207,6 +211,7 @@ impl<'c> Track<'c> {
 
     fn entered(&self, state: StateId, before: Range) -> Range {
         let row = self.chart.state(state);
+        // A deep history enters descendants without passing their nodes, whose actions may set the counter.
         if self.blocks && matches!(row.kind, StateKind::History { deep: true, .. }) {
             return Range::default();
         }
@@ -218,9 +223,10 @@ impl<'c> Track<'c> {
         entered.join(self.block(&row.default_actions, entered))
     }
 
-    /// Applies turns and targetless transitions, any number of times.
+    /// The bounds in the state after its `code` steps and targetless transitions have run any number of times.
     fn active(&self, state: StateId, before: Range) -> Range {
         let mut range = before;
+        // A new turn resets a per-turn counter.
         if is_of_turn(self.chart, self.counter) && is_leaf(self.chart, state) {
             range = range.join(self.first);
         }
@@ -253,6 +259,7 @@ impl<'c> Track<'c> {
         }
     }
 
+    /// The bounds after the transition: narrowed by its guard, then changed by exits, actions and entries. `None` if the guard fails.
     fn taken(&self, transition: &Transition, before: Range) -> Option<Range> {
         let mut range = self.asked(transition, before);
         if let Some(guard) = &transition.guard {
@@ -264,7 +271,7 @@ impl<'c> Track<'c> {
         let top = domain(self.chart, transition).filter(|_| self.blocks);
         if let Some(top) = top {
             for state in self.below(top) {
-                // Some of these states may be inactive.
+                // A state is surely exited only if it contains the source; any other one may be inactive.
                 let left = self.blocks_of(&self.chart.state(state).exit, range);
                 let sure = self.chart.contains(state, transition.source);
                 range = if sure { left } else { range.join(left) };
@@ -273,6 +280,7 @@ impl<'c> Track<'c> {
         range = self.block(&transition.actions, range);
         if let Some(top) = top {
             for target in &transition.targets {
+                // The graph has no nodes for the entry of states between the domain and the target, so their actions run here.
                 let above = self.chart.ancestors(target.state).skip(1);
                 let mut between: Vec<StateId> =
                     above.take_while(|s| *s != top && self.chart.contains(top, *s)).collect();
@@ -285,13 +293,13 @@ impl<'c> Track<'c> {
         Some(range)
     }
 
-    /// Descendants of this state whose exit sets the counter.
+    /// The descendants of this state whose `exit` actions set the counter.
     fn below(&self, top: StateId) -> impl Iterator<Item = StateId> + '_ {
         let inside = move |s: &StateId| *s != top && self.chart.contains(top, *s);
         self.leaving.iter().copied().filter(inside)
     }
 
-    /// Narrows the bounds, given that a condition holds.
+    /// The bounds, narrowed by the condition that the guard holds.
     fn refined(&self, guard: &Expr, range: Range) -> Range {
         let own = |bound: &crate::facts::counter::CounterBound<'_>| bound.counter == self.counter;
         bounds(self.chart, guard).iter().filter(|b| own(b)).fold(range, |range, bound| {
@@ -321,6 +329,7 @@ impl<'c> Track<'c> {
                     range =
                         if held.is_empty() { other } else { self.block(then, held).join(other) };
                 }
+                // The number of iterations is unknown.
                 Action::For(_, _, body) if sets(body, self.counter) => range = Range::default(),
                 Action::Assign(..)
                 | Action::For(..)
@@ -335,7 +344,7 @@ impl<'c> Track<'c> {
         range
     }
 
-    /// Whether the node may set the counter.
+    /// Whether the effect of the node may set the counter.
     pub(super) fn is_set_at(&self, node: GraphNode) -> bool {
         let of = |state: StateId| {
             let row = self.chart.state(state);

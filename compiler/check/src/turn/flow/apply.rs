@@ -1,4 +1,4 @@
-//! The effect of operations on what cells may hold.
+//! The execution of operations on the possible contents of cells.
 
 use super::cell::{FRESH, Masks, OTHER};
 use super::code::{ActionEffect, Code, Does, Look, Note};
@@ -6,34 +6,35 @@ use super::read::{How, Site};
 use super::test::{Test, merge};
 use std::collections::BTreeMap;
 
-/// What one place may see of one cell.
+/// The contents of one cell that one place may see, over all runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CellContents {
-    /// All possible contents.
+    /// The contents at any reading.
     pub(super) all: u16,
-    /// All possible contents when the condition of the place is evaluated.
+    /// The contents when the condition of the place is evaluated.
     pub(super) asked: u16,
-    /// All possible contents when the value is needed.
+    /// The contents when the value is needed ([`How::Hard`]).
     pub(super) hard: u16,
     /// Whether the value is shown or needed, and not only tested or passed on.
     pub(super) shown: bool,
 }
 
-/// By place and cell index.
+/// The contents that are seen, by place and cell index.
 pub(super) type Records = BTreeMap<(Site, u32), CellContents>;
 
-/// By index of the reading; `None` if no run gets there.
+/// The contents that are seen, by index of the reading. `None` if no run gets there.
 pub(super) type Sights = Vec<Option<CellContents>>;
 
-/// Applies operations to cells.
+/// Applies operations to the contents of cells.
 pub(super) struct Applier<'r> {
+    /// By cell: the possible contents, one bit each.
     pub(super) masks: &'r mut [u16],
-    /// Where readings are noted, if they are.
+    /// The record of readings; `None` while the fixpoint is not reached, when contents are incomplete.
     pub(super) sights: Option<&'r mut Sights>,
 }
 
 impl Applier<'_> {
-    /// Applies an operation. Returns whether the run can get past it.
+    /// Applies an operation. Returns whether a run can continue after it.
     pub(super) fn code(&mut self, code: &Code) -> bool {
         match code {
             Code::Assume(asked, looks, test) => {
@@ -46,6 +47,7 @@ impl Applier<'_> {
             }
             Code::Read(looks) => self.record_looks(looks),
             Code::Do(acts) => self.whole(acts),
+            // Joins the contents with the block and without it.
             Code::Maybe(acts) => {
                 let before = self.masks.to_vec();
                 self.whole(acts);
@@ -57,7 +59,7 @@ impl Applier<'_> {
         true
     }
 
-    /// Applies a block. A failing action ends it early.
+    /// Applies a block. A failing action ends its block early, so the contents before it are possible afterwards, too.
     fn whole(&mut self, acts: &[ActionEffect]) {
         let mut failed = None;
         self.block(acts, &mut failed);
@@ -66,6 +68,7 @@ impl Applier<'_> {
         }
     }
 
+    /// Applies actions, and adds the contents before each action that may fail to `failed`.
     fn block(&mut self, acts: &[ActionEffect], failed: &mut Option<Masks>) {
         for act in acts {
             self.record_looks(&act.looks);
@@ -94,7 +97,7 @@ impl Applier<'_> {
                     self.masks.copy_from_slice(&taken.unwrap_or(before));
                 }
                 Does::For(body) => {
-                    // Twice, so that an iteration sees what the previous one set.
+                    // Twice, so that an iteration sees what the one before has set.
                     for _ in 0..2 {
                         let before = self.masks.to_vec();
                         self.block(body, failed);
@@ -126,7 +129,7 @@ impl Applier<'_> {
         }
     }
 
-    /// Records what is read while a condition has a value, and then drops that assumption.
+    /// Records what is read while a condition has a value, without keeping that assumption.
     fn under(&mut self, test: &Test, looks: &[Look]) {
         let before = self.masks.to_vec();
         if test.refine(self.masks) {

@@ -1,4 +1,7 @@
-//! The cells that the analysis follows: variables that something reads, and answers that later steps read.
+//! The cells that the analysis follows: variables that something reads, and answers that something reads.
+//!
+//! The possible contents of a cell are a mask of 16 bits: bit 0 is the initial value, bit 1 any unknown value, and each further bit one of
+//! the constants that the chart assigns to the cell.
 
 use crate::facts::usage::{actions, expressions};
 use crate::facts::uses::own_walk;
@@ -8,34 +11,35 @@ use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{Action, Chart, ChoiceKind, Expr, ExprKind, Type, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The initial value.
+/// The bit of the initial value.
 pub(super) const FRESH: u16 = 1;
-/// An unknown value.
+/// The bit of an unknown value.
 pub(super) const OTHER: u16 = 2;
-/// Most constants that are distinguished in one cell.
+/// The maximum number of constants that are distinguished in one cell: the remaining bits of a mask. Further ones count as unknown.
 const MOST: usize = 14;
-/// Most cells that are followed.
+/// The maximum number of cells that are followed.
 const CELLS: usize = 256;
 
-/// What each cell may hold, by number.
+/// The possible contents of each cell, by cell index.
 pub(super) type Masks = Vec<u16>;
 
-/// One cell.
+/// A variable or answer that the analysis follows.
 #[derive(Debug, Clone)]
 pub(super) struct CellInfo {
+    /// The variable or answer.
     pub(super) value: Value,
-    /// Its initial value, if that is a constant.
+    /// The initial value, if it is a constant.
     pub(super) default: Option<Data>,
-    /// The constants that it is set to: the third bit of a mask, and so on.
+    /// The constants that the chart assigns to the cell: bit 2 of a mask is the first, and so on.
     pub(super) constants: Vec<Data>,
-    /// Whether it is reset in each turn.
+    /// Whether the cell is reset in each turn.
     pub(super) per_turn: bool,
-    /// Whether anything sets it.
+    /// Whether anything sets the cell.
     pub(super) is_set: bool,
 }
 
 impl CellInfo {
-    /// The values of a mask; `None` if they are not known.
+    /// The values that a mask stands for; `None` if some of them are unknown.
     pub(super) fn values(&self, mask: u16) -> Option<Vec<Data>> {
         let mut values = Vec::new();
         if mask & OTHER != 0 {
@@ -52,32 +56,32 @@ impl CellInfo {
         Some(values)
     }
 
-    /// The bits that represent a single value, each with this value.
+    /// The bits that stand for a single value, each with this value.
     pub(super) fn bits(&self) -> impl Iterator<Item = (u16, &Data)> {
         let constants = self.constants.iter().enumerate().map(|(nth, data)| (4 << nth, data));
         self.default.iter().map(|data| (FRESH, data)).chain(constants)
     }
 
-    /// The bit of a value.
+    /// The bit of a value that is assigned. `OTHER` if it is no constant, or none that is distinguished.
     pub(super) fn bit(&self, value: Option<&Data>) -> u16 {
         let nth = value.and_then(|v| self.constants.iter().position(|c| c == v));
         nth.map_or(OTHER, |nth| 4 << nth)
     }
 
-    /// Bits of constants that are `none`.
+    /// The bits of the constants that are `none`.
     pub(super) fn none_bits(&self) -> u16 {
         let bits = self.constants.iter().enumerate().filter(|(_, c)| **c == Data::None);
         bits.fold(0, |all, (nth, _)| all | 4 << nth)
     }
 
-    /// Bits of constants that equal the initial value.
+    /// The bits of the constants that equal the initial value.
     pub(super) fn default_bits(&self) -> u16 {
         let same = |data: &&Data| self.default.as_ref() == Some(*data);
         let bits = self.constants.iter().enumerate().filter(|(_, c)| same(c));
         bits.fold(0, |all, (nth, _)| all | 4 << nth)
     }
 
-    /// Whether it is initially `none`.
+    /// Whether the cell is initially `none`.
     pub(super) fn is_missing(&self, chart: &Chart) -> bool {
         let may = match self.value {
             Value::Answer(_) => true,
@@ -88,7 +92,7 @@ impl CellInfo {
         may && self.default == Some(Data::None)
     }
 
-    /// Whether its initial value is a placeholder: `0`, `false` or empty.
+    /// Whether the initial value is a placeholder: `0`, `false`, `none` or empty.
     pub(super) fn is_blank(&self) -> bool {
         match &self.default {
             Some(Data::Bool(is)) => !is,
@@ -100,7 +104,7 @@ impl CellInfo {
         }
     }
 
-    /// Whether it is initially empty or `none`.
+    /// Whether the initial value is empty or `none`.
     pub(super) fn is_empty(&self) -> bool {
         match &self.default {
             Some(Data::Text(text)) => text.is_empty(),
@@ -112,18 +116,19 @@ impl CellInfo {
     }
 }
 
-/// All cells.
+/// The cells of a chart.
 #[derive(Debug, Clone, Default)]
 pub struct Cells {
     pub(super) rows: Vec<CellInfo>,
     numbers: BTreeMap<Value, usize>,
 }
 
+/// An environment in which nothing can be read.
 struct Constants;
 
 impl Environment for Constants {}
 
-/// The value of an expression that reads nothing.
+/// The value of an expression that reads nothing. `None` if it reads something, or if its evaluation fails.
 pub(super) fn constant(expr: &Expr) -> Option<Data> {
     let mut closed = true;
     own_walk(expr, &mut |e| {
@@ -190,7 +195,7 @@ impl Cells {
         cells
     }
 
-    /// The number of a cell.
+    /// The index of the cell of a variable or answer; `None` if it is not followed.
     pub(super) fn number(&self, value: Value) -> Option<usize> {
         self.numbers.get(&value).copied()
     }
@@ -208,7 +213,7 @@ impl Cells {
         vec![FRESH; self.rows.len()]
     }
 
-    /// All possible contents of all cells at any time.
+    /// The contents that each cell may have at any time.
     pub(super) fn all(&self, chart: &Chart) -> Masks {
         let mut masks = self.fresh();
         actions(chart, &mut |action| {
@@ -223,6 +228,7 @@ impl Cells {
                 masks[nth] |= OTHER;
             }
         }
+        // Answers come from outside, so nothing is known of them.
         for (nth, row) in self.rows.iter().enumerate() {
             if matches!(row.value, Value::Answer(_)) {
                 masks[nth] |= OTHER;
@@ -232,7 +238,7 @@ impl Cells {
     }
 }
 
-/// Variables that answers and tool results are stored in.
+/// The variables in which answers and tool results are stored.
 fn into(chart: &Chart) -> Vec<VarId> {
     let steps = chart.steps.iter().filter_map(|s| s.into);
     let tools = chart.choices.iter().filter_map(|c| match c.kind {

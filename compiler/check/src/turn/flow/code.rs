@@ -1,4 +1,4 @@
-//! Operations translated to cells: each is translated once, and executed whenever a run gets to it.
+//! Operations translated to cells. Each operation is translated once and then executed whenever the analysis passes its edge.
 
 use super::apply::{CellContents, Sights};
 use super::cell::{Cells, constant};
@@ -10,16 +10,16 @@ use crate::facts::uses::{own_expressions, walk};
 use crate::turn::dataflow::Value;
 use chartc_core::model::{Action, Chart, Expr};
 
-/// What one operation does.
+/// An operation in terms of cells.
 #[derive(Debug)]
 pub(super) enum Code {
-    /// A condition has a value: the readings in it, what is read there, and what its value implies.
+    /// A condition has a value: the cells in it, the readings when it is evaluated, and what its value implies.
     Assume(Vec<Note>, Vec<Look>, Test),
-    /// Cells are read.
+    /// These cells are read.
     Read(Vec<Look>),
-    /// A block.
+    /// A block runs.
     Do(Vec<ActionEffect>),
-    /// A block that may run.
+    /// A block runs, or not.
     Maybe(Vec<ActionEffect>),
     /// A cell gets an unknown value.
     Set(usize),
@@ -27,56 +27,60 @@ pub(super) enum Code {
     Fresh(Vec<usize>),
 }
 
-/// A cell that a place reads: the number of the reading, and that of the cell.
+/// A reading: its number, and the number of the cell that is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Note {
     pub(super) number: usize,
     pub(super) cell: usize,
 }
 
-/// What an expression reads, in order.
+/// The readings of an expression, in the order of evaluation.
 #[derive(Debug)]
 pub(super) enum Look {
-    /// A cell.
+    /// A cell is read.
     Cell(Note, How),
-    /// All this, if a condition has a value.
+    /// These readings take place only if a condition has a value.
     Under(Test, Vec<Self>),
 }
 
-/// What an action does.
+/// The readings and the effect of an action.
 #[derive(Debug)]
 pub(super) struct ActionEffect {
+    /// The readings of the action's expressions.
     pub(super) looks: Vec<Look>,
-    /// Whether it may end its block.
+    /// Whether the action may fail, which ends its block.
     pub(super) fails: bool,
     pub(super) does: Does,
 }
 
-/// What an action does to cells.
+/// The effect of an action on cells.
 #[derive(Debug)]
 pub(super) enum Does {
+    /// No cell changes.
     Nothing,
-    /// A cell gets exactly this content.
+    /// The cell then has exactly this content, a single bit.
     Set(usize, u16),
-    /// One of two blocks, each with what holds before it.
+    /// One of two blocks runs, each with the test that holds before it.
     If([(Test, Vec<ActionEffect>); 2]),
-    /// A block any number of times.
+    /// A block runs any number of times.
     For(Vec<ActionEffect>),
 }
 
-/// The operations that have been translated.
+/// The operations that have been translated, each with a number.
 pub(super) struct Book<'b, 'c> {
     chart: &'c Chart,
     cells: &'b Cells,
-    /// By number.
+    /// By number: the translated operations.
     pub(super) codes: Vec<Code>,
+    /// By operation: its number; `None` if it has no effect.
     numbers: Map<Key, Option<u32>>,
-    /// By number: the place that reads, and the cell.
+    /// By number of the reading: the place that reads, and the cell.
     pub(super) notes: Vec<(Site, u32)>,
+    /// By place and cell: the number of the reading.
     noted: Map<(Site, u32), usize>,
 }
 
-/// Identifies an operation. Expressions and blocks are compared by address, which does not change while the chart is borrowed.
+/// The identity of an operation. Expressions and blocks are compared by address, which does not change while the chart is borrowed.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Assume(Option<Site>, *const Expr, bool),
@@ -99,7 +103,7 @@ impl<'b, 'c> Book<'b, 'c> {
         }
     }
 
-    /// The number of an operation's code; `None` if it has no effect.
+    /// The number of an operation, which is translated if it is new. `None` if it has no effect on cells.
     pub(super) fn number(&mut self, op: &Op<'c>) -> Option<u32> {
         let key = match op {
             Op::Assume(site, condition, value) => Key::Assume(*site, *condition, *value),
@@ -121,7 +125,7 @@ impl<'b, 'c> Book<'b, 'c> {
         number
     }
 
-    /// The code of an operation; `None` if it has no effect.
+    /// Translates an operation. `None` if it has no effect on cells.
     pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
         match op {
             Op::Assume(site, condition, value) => {
@@ -159,7 +163,7 @@ impl<'b, 'c> Book<'b, 'c> {
         }
     }
 
-    /// What each reading saw, by place and cell. Clears the readings.
+    /// The contents that each reading has seen, by place and cell. Clears the readings.
     pub(super) fn seen(
         &mut self,
         sights: &Sights,
@@ -169,6 +173,7 @@ impl<'b, 'c> Book<'b, 'c> {
         notes.filter_map(|(key, seen)| Some((key, (*seen)?)))
     }
 
+    /// The reading of a cell by a place; the same one each time.
     fn note(&mut self, site: Site, cell: usize) -> Note {
         let key = (site, cell as u32);
         let number = *self.noted.entry(key).or_insert_with(|| {
@@ -178,6 +183,7 @@ impl<'b, 'c> Book<'b, 'c> {
         Note { number, cell }
     }
 
+    /// The readings of an expression.
     fn looks(&mut self, site: Site, expr: &'c Expr, how: How) -> Vec<Look> {
         let chart = self.chart;
         let mut reading = ReadRecorder { book: self, site, looks: Vec::new(), under: Vec::new() };
@@ -185,12 +191,14 @@ impl<'b, 'c> Book<'b, 'c> {
         reading.looks
     }
 
+    /// The effects of a block, without actions that neither read, nor set a cell, nor fail.
     fn block(&mut self, site: Site, actions: &'c [Action]) -> Vec<ActionEffect> {
         let acts = actions.iter().map(|action| self.act(site, action));
         acts.filter(|act| act.fails || !act.looks.is_empty() || !matches!(act.does, Does::Nothing))
             .collect()
     }
 
+    /// The effect of an action.
     fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
         let how = match action {
             Action::Log(_) | Action::Assign(..) => How::Soft,
@@ -229,12 +237,12 @@ impl<'b, 'c> Book<'b, 'c> {
     }
 }
 
-/// Records what an expression reads.
+/// Records the readings of an expression.
 struct ReadRecorder<'r, 'b, 'c> {
     book: &'r mut Book<'b, 'c>,
     site: Site,
     looks: Vec<Look>,
-    /// The conditions that are assumed, each with what was read before it.
+    /// The conditions that are assumed, innermost last, each with the readings before it.
     under: Vec<(Test, Vec<Look>)>,
 }
 

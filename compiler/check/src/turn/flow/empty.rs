@@ -1,4 +1,4 @@
-//! Prompts that may show nothing when they are first sent.
+//! Prompts that may show nothing when they are first sent, because their variables still have empty initial values.
 
 use super::cell::FRESH;
 use super::path::Goal;
@@ -15,27 +15,29 @@ use chartc_core::model::{
     AskOn, Chart, Expr, ExprKind, Position, StepKind, TemplatePart, VariableKind,
 };
 
-/// The maximal number of prompts that are examined; each takes another analysis of the chart.
+/// The maximum number of prompts that are examined. Each of them takes another analysis of the chart.
 const MOST: usize = 10;
 
-/// A variable that a prompt shows, with its place.
+/// A variable that a prompt shows.
 #[derive(Debug, Clone, Copy)]
 struct ShownVariable {
     variable: VarId,
+    /// The part of the prompt that shows the variable.
     site: Site,
-    /// Whether nothing is shown there as long as the variable has its initial value.
+    /// Whether this part shows nothing as long as the variable has its initial value.
     is_empty: bool,
 }
 
 impl Flow<'_> {
-    /// Prompts that show only initial values when the step first asks, some of them empty, although other runs set one of these before:
-    /// the first such variable of each. A value that only the step itself leads to is not meant: it is empty in the first round of
-    /// every run.
+    /// The prompts that may show only initial values when the step first asks, some of them empty, although in other runs one of these
+    /// variables was set before; for each prompt, the first such variable. A variable that is set only after the step has asked is not
+    /// reported, because it is empty at the first asking of every run.
     pub fn empty_prompts(&self, facts: &Facts) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::new(self.chart, facts);
         let steps = (0..self.chart.steps.len()).map(StepId::at);
         let runs = |id: &StepId| !facts.scopes.step(*id).within.is_empty();
+        // A cheap test first, over all askings: the exact one for the first asking repeats the analysis.
         let candidates = steps.filter(runs).filter_map(|id| {
             let shown = self.initial(id)?;
             let is_initial =
@@ -50,7 +52,7 @@ impl Flow<'_> {
             .collect()
     }
 
-    /// The first of the variables that is set on some way to the first asking, with a way on which all are empty.
+    /// The first of the variables that may be set before the first asking, with a run in which all of them are unset.
     fn first_asking(
         &self,
         points: &Points<'_, '_>,
@@ -67,7 +69,7 @@ impl Flow<'_> {
         Some(Unset { site, value, way: Some(way), lack: Lack::Empty })
     }
 
-    /// Whether a variable may have its initial value before a step, and whether it may have another one.
+    /// Whether a variable may have its initial value before the step, and whether it may have another one.
     fn seen(&self, solved: &Solved, step: StepId, one: &ShownVariable) -> Option<(bool, bool)> {
         let cell = self.cells.variable(one.variable)?;
         let initial = FRESH | self.cells.rows[cell].default_bits();
@@ -88,7 +90,7 @@ impl Flow<'_> {
         shown.iter().find(is_it).copied()
     }
 
-    /// The variables that the prompt of a step shows, if it shows nothing else.
+    /// The variables that the prompt of a step shows. `None` if it may show anything else, or if the step asks nothing.
     fn initial(&self, id: StepId) -> Option<Vec<ShownVariable>> {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
@@ -132,8 +134,8 @@ impl Flow<'_> {
     }
 }
 
-/// The variables that an expression reads, and whether it shows nothing while they have their initial values. `None` if it reads
-/// anything else.
+/// The variables that an expression reads, and whether it shows nothing while they have their initial values. `None` if it reads anything
+/// else, or nothing.
 fn shows(chart: &Chart, expr: &Expr) -> Option<(Vec<VarId>, bool)> {
     let (mut read, mut is_known) = (Vec::new(), true);
     walk(chart, expr, &mut |e| {
@@ -170,7 +172,7 @@ fn shows(chart: &Chart, expr: &Expr) -> Option<(Vec<VarId>, bool)> {
     Some((read, is_empty))
 }
 
-/// The initial values of variables.
+/// An environment in which each variable has its initial value.
 struct Defaults<'v>(&'v [(VarId, Data)]);
 
 impl Environment for Defaults<'_> {

@@ -1,4 +1,4 @@
-//! Which leaves a transition leads to, with the blocks that run on the way.
+//! The leaves to which a transition leads, with the blocks that run on the way. For charts in which one leaf is active at a time.
 
 use super::edge::Op;
 use super::read::{How, Site};
@@ -6,10 +6,10 @@ use crate::facts::reach::{domain, is_history, is_leaf};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, StateKind};
 
-/// A leaf that is entered, what runs, and whether this leaf is certain.
+/// A leaf that is entered, the operations until then, and whether the transition certainly leads there.
 pub(super) type Arrival<'c> = (StateId, Vec<Op<'c>>, bool);
 
-/// The effects of a transition in a leaf, with every leaf that it may lead to. For charts where one leaf is active at a time.
+/// The arrivals of a transition that is taken in a leaf, with its exit blocks, actions and entry blocks.
 pub(super) fn taken<'c>(chart: &'c Chart, leaf: StateId, id: TransitionId) -> Vec<Arrival<'c>> {
     let transition = chart.transition(id);
     let site = Site::Moves(id);
@@ -34,7 +34,7 @@ pub(super) fn taken<'c>(chart: &'c Chart, leaf: StateId, id: TransitionId) -> Ve
     into(chart, target.state, top, ops)
 }
 
-/// Enters a state below `top`, and what is entered with it.
+/// The arrivals of entering a state by default, while `top` is active already. `ops` are the operations before.
 pub(super) fn into<'c>(
     chart: &'c Chart,
     target: StateId,
@@ -42,7 +42,7 @@ pub(super) fn into<'c>(
     ops: Vec<Op<'c>>,
 ) -> Vec<Arrival<'c>> {
     let mut arrivals = Vec::new();
-    // The target, the state that is active already, what ran, and whether this is certain.
+    // The state to enter, the innermost state that is active already, the operations so far, and whether this is certain.
     let mut open = vec![(target, top, ops, true)];
     while let Some((state, above, mut ops, sure)) = open.pop() {
         if is_history(chart, state) {
@@ -52,7 +52,7 @@ pub(super) fn into<'c>(
             if !chart.state(state).default_actions.is_empty() {
                 ops.push(Op::Maybe(Site::State(state), &chart.state(state).default_actions));
             }
-            // The history may remember any leaf.
+            // The history may restore any leaf of its parent.
             let below = (parent.0 + 1..chart.state(parent).end.0).map(StateId);
             for leaf in below.filter(|s| is_leaf(chart, *s)) {
                 let mut all = ops.clone();
@@ -73,6 +73,7 @@ pub(super) fn into<'c>(
                 if !row.default_actions.is_empty() {
                     ops.push(Op::Do(Site::State(state), &row.default_actions));
                 }
+                // Without parallels, there is one initial state.
                 for next in initial.iter().take(1) {
                     open.push((*next, state, ops.clone(), sure));
                 }
@@ -88,13 +89,14 @@ pub(super) fn into<'c>(
     arrivals
 }
 
-/// The states below `above` down to `state`, outermost first.
+/// The states from below `above` down to `state`, outermost first.
 fn path(chart: &Chart, above: StateId, state: StateId) -> Vec<StateId> {
     let mut path: Vec<StateId> = chart.ancestors(state).take_while(|s| *s != above).collect();
     path.reverse();
     path
 }
 
+/// Adds the entry blocks of the states from below `above` down to `state`.
 fn enter<'c>(chart: &'c Chart, state: StateId, above: StateId, ops: &mut Vec<Op<'c>>) {
     if state == above || chart.contains(state, above) {
         return;
@@ -104,6 +106,7 @@ fn enter<'c>(chart: &'c Chart, state: StateId, above: StateId, ops: &mut Vec<Op<
     }
 }
 
+/// Adds the entry blocks of one state.
 fn blocks<'c>(chart: &'c Chart, state: StateId, ops: &mut Vec<Op<'c>>) {
     for block in &chart.state(state).entry {
         ops.push(Op::Do(Site::State(state), block));

@@ -1,10 +1,44 @@
-//! What variables and answers may hold where they are read: a forward data-flow analysis over the points of runs.
+//! The values that variables and answers may have where they are read: a forward data-flow analysis over the points of runs.
 //!
-//! A point is an active leaf and what the run does there: it waits for the host, a turn begins, the walk is before a step or awaits one.
-//! Transitions, steps and turns lead from point to point, with everything that they read and set. Each cell (a variable or the answer of a
-//! step) has a set of possible contents: its initial value, constants that something sets it to, or anything else. The sets only grow until
-//! a fixpoint, so a cell never holds what its set lacks, except in livelocks, which the engine stops. Charts with parallels, and those
-//! beyond [`MOST_WORK`], have one set for all points.
+//! **The problem.** "The answer of `plan` may be missing here" or "this guard always holds" depends on how a run got there: through which
+//! states, and how far the walk of the turn was. Bounds that hold everywhere ([`crate::facts::range`]) cannot say that.
+//!
+//! **The idea.** A *point* is an active leaf together with what the run does in it: it waits for the host, a turn begins, the walk is
+//! before a step, or the walk awaits a step (`point`). *Edges* lead from point to point: transitions, steps and turns, each with the
+//! operations on the way, such as "this guard holds", "this expression is read", "this block runs" (`edge`). A *cell* is a variable or the
+//! answer of a step. At each point, each cell has a set of possible contents: its initial value, constants that something sets it to, or
+//! anything else, one bit each (`cell`). Starting from the initial values, operations are applied along all edges until no set grows
+//! (`solve`, `apply`). As sets only grow, a cell never holds what its set lacks. (An exception are livelocks, which the engine stops.)
+//! On the way, each reading records what it may see.
+//!
+//! A set over all runs may combine what no single run does. So before a missing value is reported, [`Flow::unset`] searches for one run
+//! that gets there, and decides its conditions with symbolic values (`way`, `path`).
+//!
+//! Charts with parallels, and those beyond `MOST_WORK`, have one set for all points.
+//!
+//! **Example.**
+//!
+//! ```text
+//! var mode: Text = "idle"
+//! initial home
+//! state home { on go -> riding { mode = "fast" } }
+//! state riding {
+//!   on stop if mode == "fast" -> home { mode = "idle" }
+//!   on quit -> done
+//! }
+//! ```
+//!
+//! The cell `mode` has the bits *initial*, *other*, *"fast"* and *"idle"*. The points are `home` and `riding`, each waiting for the host or
+//! at the beginning of a turn; the latter change nothing here.
+//!
+//! | edge | set before | operations | set at the point behind it |
+//! |---|---|---|---|
+//! | start → `home` | initial | | initial |
+//! | `on go`: `home` → `riding` | initial | `mode = "fast"` | "fast" |
+//! | `on stop`: `riding` → `home` | "fast" | the guard holds; `mode = "idle"` | initial or "idle" |
+//! | `on go`, again | initial or "idle" | `mode = "fast"` | "fast": nothing new, so this is the fixpoint |
+//!
+//! The guard of `on stop` has only seen "fast", so [`Flow::fixed`] reports that it always holds.
 
 mod apply;
 mod cell;
@@ -40,34 +74,35 @@ use point::Points;
 use solve::{MOST_WORK, Solved};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximal number of readings for which a run is searched.
+/// The maximum number of readings for which a run is searched.
 const MOST_WAYS: usize = 40;
 
-/// What the analysis has established about a chart's data.
+/// The result of the analysis of one chart: what its variables and answers may hold.
 #[derive(Debug, Clone)]
 pub struct Flow<'c> {
     chart: &'c Chart,
+    /// The variables and answers that the analysis follows.
     cells: Cells,
-    /// The contents that each reading may see.
+    /// By reading: the contents that it may see.
     records: Records,
-    /// The contents at each point; `None` if the analysis does not distinguish points.
+    /// By point: the possible contents. `None` if the analysis does not distinguish points.
     solved: Option<Solved>,
 }
 
 /// A reading of a value that is not set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unset {
-    /// The place of the reading.
+    /// The place that reads.
     pub site: Site,
-    /// The value that is read.
+    /// The variable or answer that is read.
     pub value: Value,
-    /// A run that gets there without setting the value; `None` if every run does.
+    /// A run that gets there without setting the value. `None` if every run that gets there does.
     pub way: Option<Vec<By>>,
-    /// What is read instead.
+    /// The kind of content that is read instead.
     pub lack: Lack,
 }
 
-/// What is read instead of a value.
+/// The kind of content that is read instead of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
     /// `none`, or no answer.
@@ -78,7 +113,7 @@ pub enum Lack {
     Default,
 }
 
-/// Variables, each with all its possible values.
+/// Variables, each with all values that it may have.
 pub type Holds = Vec<(VarId, Vec<chartc_core::expr::Value>)>;
 
 /// A condition that has the same value at every evaluation, because of what its variables hold there.
@@ -88,12 +123,12 @@ pub struct Fixed {
     pub site: Site,
     /// The value of the condition.
     pub holds: bool,
-    /// What its variables may hold there.
+    /// The values that the variables of the condition may have there.
     pub values: Holds,
 }
 
 impl<'c> Flow<'c> {
-    /// Analyzes a chart. About linear in states, transitions and steps.
+    /// Analyzes a chart. Takes about linear time in its states, transitions and steps.
     pub fn new(chart: &'c Chart, facts: &Facts) -> Self {
         let cells = Cells::new(chart);
         let mut flow = Self { chart, cells, records: Records::new(), solved: None };
@@ -103,6 +138,7 @@ impl<'c> Flow<'c> {
         let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         let points = Points::new(chart, facts);
         let parts = 4 * (chart.states.len() + chart.transitions.len()) + 12 * chart.steps.len();
+        // An estimate of the number of points times cells. `Solved::solve` also gives up by itself, but only after that much work.
         let small = parts * (1 + flow.cells.rows.len()) <= MOST_WORK;
         let solved =
             if small && !parallel { Solved::solve(&flow.cells, &points, None) } else { None };
@@ -113,8 +149,8 @@ impl<'c> Flow<'c> {
         flow
     }
 
-    /// Whether a value that is initially `none` may be unset or set where it is read: `None` if no run reads it there, or if it is not
-    /// analyzed.
+    /// Whether a value that is initially `none` may be unset, and whether it may be set, where it is read. `None` if no run reads it there,
+    /// or if the analysis does not follow it.
     pub fn at(&self, site: Site, value: Value) -> Option<ValuePresence> {
         let cell = self.cells.number(value)?;
         let seen = self.records.get(&(site, cell as u32))?;
@@ -122,7 +158,7 @@ impl<'c> Flow<'c> {
         Some(ValuePresence { unset: seen.all & none != 0, set: seen.all & !none != 0 })
     }
 
-    /// Whether a run may reach one of the places while the variable still holds its initial value. True if the variable is not analyzed.
+    /// Whether a run may reach one of the places while the variable still has its initial value. True if the analysis does not follow it.
     pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
         let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
         let fresh = FRESH | self.cells.rows[cell].default_bits();
@@ -130,7 +166,7 @@ impl<'c> Flow<'c> {
         seen.peek().is_none() || seen.any(|seen| seen.all & fresh != 0)
     }
 
-    /// All readings of values that are not set, by place. `inferred` tells which variables have no default in the source.
+    /// The readings of values that are not set, ordered by place. `inferred` tells which variables have no default in the source.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::new(self.chart, facts);
@@ -147,6 +183,7 @@ impl<'c> Flow<'c> {
                 (false, false) => Lack::Default,
             };
             let blank = if lack == Lack::Empty { row.default_bits() } else { 0 };
+            // In every run: the reading sees no content but the initial one, `none`, or an empty value.
             let always = seen.all & !row.none_bits() & !blank & !FRESH == 0;
             let shown = seen.shown && (missing || lack != Lack::Default);
             let asked = row.per_turn && is_condition(*site) && row.default.is_some();
@@ -163,7 +200,7 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else the first
+    /// The variables that nothing sets and whose initial value is a placeholder, each with the first place that shows it, or else the first
     /// that reads it.
     pub fn blank(&self) -> BTreeMap<VarId, Site> {
         let mut found: BTreeMap<VarId, (bool, Site)> = BTreeMap::new();
@@ -181,7 +218,7 @@ impl<'c> Flow<'c> {
         found.into_iter().map(|(id, (_, site))| (id, site)).collect()
     }
 
-    /// Conditions that always have the same value although something sets what they read.
+    /// The conditions that have the same value at every evaluation although something sets what they read.
     pub fn fixed(&self) -> Vec<Fixed> {
         let mut found = Vec::new();
         let mut by_site: BTreeMap<Site, Vec<(usize, u16)>> = BTreeMap::new();
@@ -207,8 +244,7 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Rows of the transition table whose condition never holds, because of the values that its variables are ever set to; with those
-    /// values.
+    /// The rows of the transition table whose condition never holds, whatever its variables are set to; with the values that they may have.
     pub fn never_permits(&self) -> Vec<(usize, Holds)> {
         let rows = self.chart.permissions.iter().enumerate();
         let guarded: Vec<(usize, &Expr)> =
@@ -232,7 +268,7 @@ impl<'c> Flow<'c> {
         found
     }
 
-    /// Variables with their possible values, where these are known.
+    /// The variables among the cells, with their possible values, where these are known.
     fn values(&self, seen: &[(usize, u16)]) -> Holds {
         let values = seen.iter().filter_map(|(cell, mask)| {
             let Value::Variable(id) = self.cells.rows[*cell].value else { return None };
@@ -241,7 +277,7 @@ impl<'c> Flow<'c> {
         values.collect()
     }
 
-    /// The value that a condition always has because some of its variables hold a single value, whatever else it reads.
+    /// The value that a condition always has because some of its variables hold a single value, whatever the others are.
     fn fixed_by_some(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
         let mut known: BTreeMap<VarId, Expr> = BTreeMap::new();
         for (cell, mask) in seen {
@@ -278,7 +314,7 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Whether a condition may hold in a leaf, as far as its variables decide it.
+    /// Whether a condition may hold in a leaf, as far as the contents of its variables decide that.
     pub fn may_hold(&self, condition: &Expr, leaf: StateId) -> bool {
         let test = test::Test::from_condition(self.chart, &self.cells, condition, true);
         match &self.solved {
@@ -293,7 +329,7 @@ impl<'c> Flow<'c> {
     }
 }
 
-/// Whether a place is a condition.
+/// Whether a place is a condition: a guard, or the condition of a step or permission.
 const fn is_condition(site: Site) -> bool {
     matches!(site, Site::Transition(_) | Site::Guard(_) | Site::Permission(..))
 }
@@ -301,8 +337,8 @@ const fn is_condition(site: Site) -> bool {
 /// Whether a value may be unset or set where it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValuePresence {
-    /// It may be unset.
+    /// The value may be unset.
     pub unset: bool,
-    /// It may be set.
+    /// The value may be set.
     pub set: bool,
 }

@@ -1,14 +1,14 @@
-//! Replaces parts of expressions, and makes literals.
+//! Replaces variables in expressions by known values, and splits conditions into parts.
 
 use super::cell::constant;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{BinaryOp, Chart, Expr, ExprKind, Template, TemplatePart};
 
-/// Deepest nesting that is examined.
+/// The maximum nesting of an expression that is examined; deeper parts stay as they are.
 const DEEPEST: usize = 100;
 
-/// The expression with known values in place of variables. Parts that are then constant are computed.
+/// The expression with known values in place of its variables. Parts that are constant then are evaluated.
 pub fn with_values(chart: &Chart, expr: &Expr, values: &dyn Fn(VarId) -> Option<Expr>) -> Expr {
     let mut with = expr.clone();
     replace(chart, &mut with, values, 0);
@@ -19,6 +19,7 @@ fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr
     if depth > DEEPEST {
         return;
     }
+    // A predicate is replaced by its definition, so that the variables in it are found.
     if let ExprKind::Predicate(id) = expr.kind {
         *expr = chart.predicates[id.index()].expr.clone();
     }
@@ -32,7 +33,7 @@ fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr
     fold(expr);
 }
 
-/// Replaces a constant expression by its value.
+/// Replaces a constant expression by the literal of its value.
 pub(super) fn fold(expr: &mut Expr) {
     if !matches!(expr.kind, ExprKind::Text(_))
         && let Some(value) = constant(expr)
@@ -42,7 +43,7 @@ pub(super) fn fold(expr: &mut Expr) {
     }
 }
 
-/// The literal of a value, if there is one.
+/// The literal of a value; `None` if the language has none for it.
 pub(super) fn literal(value: &Data) -> Option<ExprKind> {
     match value {
         Data::None => Some(ExprKind::None),
@@ -58,7 +59,7 @@ pub(super) fn literal(value: &Data) -> Option<ExprKind> {
     }
 }
 
-/// The conditions into which a condition with this value can be split.
+/// The conditions that together say that the condition has this value: the operands of `and` if it holds, of `or` if it does not.
 pub(super) fn split(condition: Expr, value: bool) -> Vec<(Expr, bool)> {
     let joined = if value { BinaryOp::And } else { BinaryOp::Or };
     let (mut open, mut parts) = (vec![(condition, value)], Vec::new());

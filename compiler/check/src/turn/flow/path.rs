@@ -1,4 +1,7 @@
-//! Follows one run step by step, with what is known of its data: whether its conditions can hold one after the other.
+//! One run with symbolic data: the values of variables as expressions, and the conditions that have been assumed.
+//!
+//! Decides whether the conditions of a run can hold one after the other. For example, after `n = 1`, the assumption `n > 3` is impossible,
+//! because `1 > 3` is false; after an event with the payload `p` and `n = p`, assuming `n > 3` adds the condition `p > 3`.
 
 use super::cell::{Cells, constant};
 use super::edge::Op;
@@ -15,50 +18,50 @@ use chartc_core::model::{
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most nodes of an expression that is kept in place of a variable.
+/// The maximum size of an expression that is kept as the value of a variable, in nodes.
 const LONGEST: usize = 40;
 
-/// Most conditions that are kept.
+/// The maximum number of conditions that are kept; the oldest are dropped first.
 const CONDITIONS: usize = 12;
 
-/// What is known of the data of one run.
+/// The knowledge about the data of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Path {
-    /// The values of variables, as far as they are known.
+    /// The values of variables, where they are known, as expressions over data that has not changed since.
     values: BTreeMap<VarId, Expr>,
-    /// Steps with an answer in this turn.
+    /// The steps with an answer in this turn.
     given: BTreeSet<StepId>,
-    /// Steps that were started and that nothing awaits.
+    /// The steps that were started and that the walk does not await.
     started: BTreeSet<StepId>,
     /// The active leaf, if it is known.
     pub(super) leaf: Option<StateId>,
-    /// The conditions that were assumed, in terms of the data at that time.
+    /// The conditions that were assumed and still apply to the current data, with their values.
     known: Vec<(Expr, bool)>,
 }
 
-/// The reading that is searched for.
+/// The reading that is searched for, and what must be unset when it happens.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal<'g> {
     pub(super) site: Site,
     pub(super) value: Value,
-    /// Variables that are unset, too.
+    /// Variables that must be unset then, too.
     pub(super) with: &'g [VarId],
 }
 
-/// The result of a series of operations.
+/// The result of executing operations on a path.
 pub(super) enum Came {
-    /// The value is read while it is unset.
+    /// The goal has been reached: the value is read while it is unset.
     Found,
-    /// The run goes on in one of these ways.
+    /// The run continues in one of these ways; in none if its conditions cannot hold.
     On(Vec<Path>),
 }
 
-/// What all paths of one search share.
+/// The data that all paths of one search share.
 pub(super) struct World<'w> {
     pub(super) chart: &'w Chart,
     pub(super) cells: &'w Cells,
     pub(super) goal: Goal<'w>,
-    /// Conditions that may still be decided.
+    /// The number of conditions that may still be decided.
     pub(super) fuel: &'w Cell<usize>,
 }
 
@@ -81,7 +84,7 @@ impl Path {
         }
     }
 
-    /// Whether the goal's value is unset, and the variables with it.
+    /// Whether the goal's value is unset, and its other variables, too.
     pub(super) fn lacks(&self, world: &World<'_>) -> bool {
         let own = match world.goal.value {
             Value::Answer(step) => !self.given.contains(&step),
@@ -97,7 +100,7 @@ impl Path {
         now.is_some() && (now == default || now == Some(Data::None))
     }
 
-    /// Executes all operations in order.
+    /// Executes operations in order. An `if` in a block splits the path, so there may be several results, but at most four.
     pub(super) fn all(&self, world: &World<'_>, ops: &[Op<'_>]) -> Came {
         let mut paths = vec![self.clone()];
         for op in ops {
@@ -125,6 +128,7 @@ impl Path {
                         None => return Came::Found,
                         Some(done) => next.extend(done),
                     },
+                    // Only blocks that run surely are evidence, so a path with this operation is dropped.
                     Op::Maybe(..) => {}
                     Op::Set(value) => {
                         path.set(world.chart, *value);
@@ -153,7 +157,7 @@ impl Path {
             next.truncate(4);
             paths = next;
         }
-        // The data of the last event is gone.
+        // Event data and loop variables exist only on one edge.
         for path in &mut paths {
             path.forget(world.chart, &|e| {
                 matches!(e.kind, ExprKind::Payload(_) | ExprKind::Local(_))
@@ -162,7 +166,7 @@ impl Path {
         Came::On(paths)
     }
 
-    /// Whether the goal's value is needed here while it is unset.
+    /// Whether the goal's value is needed in this expression while it is unset.
     fn reads(&self, world: &World<'_>, expr: &Expr, how: How) -> bool {
         let mut seeing = Seeing { world, path: self.clone(), saved: Vec::new(), found: false };
         look(world.chart, expr, how, &mut seeing);
@@ -183,7 +187,7 @@ impl Path {
         {
             return false;
         }
-        // Part by part, so that forgetting one part keeps the others.
+        // The parts are kept apart, so that forgetting one of them keeps the others.
         for part in split(condition, value) {
             if constant(&part.0).is_none() {
                 if self.known.len() == CONDITIONS {
@@ -270,6 +274,7 @@ impl Path {
         self.forget(chart, &|e| matches!(e.kind, ExprKind::Answer(_)));
     }
 
+    /// Lets time pass: whatever comes from the host is unknown again.
     fn stir(&mut self, chart: &Chart) {
         #[allow(clippy::wildcard_enum_match_arm, reason = "whatever stays as it is")]
         self.forget(chart, &|e| match e.kind {
@@ -281,7 +286,7 @@ impl Path {
         });
     }
 
-    /// Drops all knowledge that depends on changed values.
+    /// Drops all values and conditions that contain an expression for which `is` holds.
     fn forget(&mut self, chart: &Chart, is: &dyn Fn(&Expr) -> bool) {
         let about = |expr: &Expr| {
             let mut about = false;
@@ -301,10 +306,10 @@ impl Path {
         self.known.retain(|(e, _)| !about(e));
     }
 
-    /// Runs a block; `None` if the goal is found in it. Assumes that no action fails, and drops paths on which the chart sends
-    /// itself events.
+    /// Runs a block; `None` if the goal is reached in it. Assumes that no action fails, and drops paths on which the chart sends events to
+    /// itself, because those are not followed.
     fn block(&self, world: &World<'_>, site: Site, actions: &[Action]) -> Option<Vec<Self>> {
-        // On the way some states have been exited and others are not entered yet.
+        // Between exits and entries, no leaf is active.
         let leaf = if matches!(site, Site::Code(_)) { self.leaf } else { None };
         let mut paths = vec![Self { leaf, ..self.clone() }];
         for action in actions {
@@ -336,7 +341,7 @@ impl Path {
                             }
                         }
                     }
-                    // A list may be empty, unless it is a literal.
+                    // The loop is assumed to run zero times, which a literal list excludes.
                     Action::For(_, source, _) => {
                         if !matches!(source.kind, ExprKind::List(_)) {
                             next.push(path);
@@ -357,13 +362,13 @@ impl Path {
         Some(paths)
     }
 
-    /// Whether two paths have the same knowledge.
+    /// Whether two paths have the same knowledge, so that one of them suffices.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.values == other.values && self.given == other.given && self.known == other.known
     }
 }
 
-/// Reads an expression on a path.
+/// Reads an expression on a path, and looks for the goal.
 struct Seeing<'s> {
     world: &'s World<'s>,
     path: Path,

@@ -1,4 +1,8 @@
-//! The points of runs, and the edges from one to the next.
+//! The points of runs, and the edges from each to the next.
+//!
+//! Together they over-approximate the order of a macrostep and a walk: in `Rest`, host events, deadlines and `turn` may come; `Begin` leads
+//! to `Walk` at the first step; `Walk` skips its step, starts it and goes to `Wait`, or runs it at once; the outcome in `Wait` leads to
+//! `Walk` at the next step. Without a further step, the walk ends in `Rest`.
 
 use super::edge::{Edge, Op};
 use super::enter::into;
@@ -13,61 +17,63 @@ use chartc_core::model::{
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most calls of a turn that are counted. A chart that allows more is assumed to allow any number.
+/// The maximum number of calls of a turn that are counted. If a chart allows more, any number is assumed.
 const MOST_CALLS: u32 = 4;
 
-/// What the run does in its leaf.
+/// The activity of a run in its leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Mode {
-    /// It waits for the host.
+    /// The run waits for the host.
     Rest,
-    /// A turn begins.
+    /// A turn begins; `on turn` transitions are tried.
     Begin,
-    /// The walk is before this step, after this many model calls.
+    /// The walk is before this step (by index), after this many model calls.
     Walk(u32, u8),
-    /// It awaits this step.
+    /// The walk awaits this step (by index), after this many model calls.
     Wait(u32, u8),
 }
 
-/// An active leaf with what the run does there.
+/// An active leaf, with the activity of the run in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Point {
     pub(super) leaf: StateId,
     pub(super) mode: Mode,
 }
 
-/// What led from a point to the next.
+/// The cause that leads from a point to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// A transition, from a leaf to a leaf.
+    /// A transition, taken in the first leaf, that enters the second.
     Transition(StateId, TransitionId, StateId),
-    /// A turn begins.
+    /// The beginning of a turn.
     Turn,
-    /// The step's condition does not hold.
+    /// The step was skipped, because its condition does not hold.
     Skipped(StepId),
-    /// The step failed, and the walk goes on.
+    /// The step failed, and no transition was taken.
     Failed(StepId),
-    /// The step was done, and none of its transitions was taken.
+    /// The step was done, and no transition was taken.
     Done(StepId),
-    /// Nothing worth reporting.
+    /// Another cause, which is not worth reporting.
     Passed,
 }
 
-/// What edges are made from.
+/// The chart with indexes from which the edges of a point are computed.
 pub(super) struct Points<'c, 'f> {
     pub(super) chart: &'c Chart,
     pub(super) facts: &'f Facts,
-    /// By leaf: its transitions, computed on demand.
+    /// By state: the transitions of a leaf, computed on demand.
     pub(super) transitions: Vec<OnceCell<Box<[LeafTransition<'c>]>>>,
-    /// Steps by the states of their places.
+    /// By state of the scope condition: the steps, by index.
     steps: BTreeMap<StateId, Vec<u32>>,
-    /// Events that the chart raises or sends to itself.
+    /// The events that the chart raises or sends to itself.
     own_events: BTreeSet<EventId>,
+    /// By step: the components in its prompt.
     pub(super) injected: BTreeMap<StepId, Vec<(ComponentId, &'c Insert)>>,
-    /// Whether there are questions that events trigger.
+    /// Whether some questions wait for events.
     asks: bool,
-    /// The `allow` lines with their numbers, by the state that they permit to enter.
+    /// By the state that they permit to enter: the rows of the transition table with their indexes.
     pub(super) rows: BTreeMap<StateId, Vec<(usize, &'c Permission)>>,
+    /// The maximum number of model calls of a turn; `None` if calls are not counted.
     pub(super) cap: Option<u32>,
     /// Whether the chart has a transition table.
     pub(super) table: bool,
@@ -115,7 +121,7 @@ impl<'c, 'f> Points<'c, 'f> {
         Self { chart, facts, transitions, steps, own_events, injected, asks, rows, cap, table }
     }
 
-    /// The points where runs begin, and what runs there.
+    /// The points at which runs begin, each with the operations before it.
     pub(super) fn start(&self) -> Vec<(Point, Vec<Op<'c>>)> {
         let root = StateId::at(0);
         let mut ops: Vec<Op<'c>> = Vec::new();
@@ -144,7 +150,8 @@ impl<'c, 'f> Points<'c, 'f> {
         arrivals.into_iter().map(|(leaf, ops, _)| (Point { leaf, mode: Mode::Rest }, ops)).collect()
     }
 
-    /// The mode of a walk that continues at this step, in a leaf.
+    /// The mode of a walk in this leaf that continues at the step `from`: before the first step from there on that may run in the leaf, or
+    /// at rest if there is none.
     pub(super) fn walk(&self, leaf: StateId, from: u32, calls: u8) -> Mode {
         let above = self.chart.ancestors(leaf).filter_map(|s| self.steps.get(&s));
         let first = |steps: &Vec<u32>| {
@@ -159,7 +166,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// How the run continues in another leaf, after a transition that exits everything below `top`.
+    /// The mode in `leaf`, after a transition in the mode `mode` that exited everything below `top`.
     pub(super) fn after(&self, mode: Mode, leaf: StateId, top: Option<StateId>) -> Mode {
         match mode {
             Mode::Rest => Mode::Rest,
@@ -175,8 +182,8 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Whether a step is still awaited after everything below `top` was exited: a question belongs to its leaf, any other step to
-    /// its state.
+    /// Whether a step is still awaited after everything below `top` was exited. A question belongs to its leaf, any other step to its
+    /// state.
     fn is_still_awaited(&self, step: u32, top: Option<StateId>) -> bool {
         let row = &self.chart.steps[step as usize];
         let is_ask = matches!(row.kind, StepKind::Ask { .. });
@@ -184,12 +191,13 @@ impl<'c, 'f> Points<'c, 'f> {
         !top.is_some_and(leaves)
     }
 
-    /// Adds everything that may happen at a point.
+    /// Adds the edges that lead away from a point.
     pub(super) fn edges(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
         if is_end(self.chart, point.leaf) {
             return;
         }
         let transitions = self.transitions(point.leaf);
+        // `when` transitions are taken before anything else happens, so all other edges assume that none of their guards holds.
         let mut still: Vec<Op<'c>> = Vec::new();
         for transition in transitions {
             let when = matches!(transition.row.trigger, Trigger::When);
@@ -212,9 +220,12 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
+    /// Adds the edges that are not `when` or `done` transitions.
     fn others(&self, point: Point, transitions: &[LeafTransition<'c>], edges: &mut Vec<Edge<'c>>) {
         let Point { leaf, mode } = point;
+        // Events and deadlines come only while the run waits; what the chart raises may come at any time.
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
+        // Whether the trigger may happen here, whether it surely can, and the step that must have been started for it.
         for (nth, transition) in transitions.iter().enumerate() {
             let (happens, sure, needs) = match &transition.row.trigger {
                 Trigger::Event(events) => {
@@ -267,7 +278,8 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Answers that arrive by themselves and trigger no transition, and questions that events trigger.
+    /// Adds edges back to the point, for answers that arrive by themselves and trigger no transition, and for questions that events
+    /// trigger.
     fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
         let places = &self.facts.scopes;
         for state in self.chart.ancestors(point.leaf) {
@@ -297,7 +309,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Calls `visit` for everything that the chart does anywhere, operation by operation.
+    /// Calls `visit` with the conditions of all transitions that can be taken and of all steps that can run.
     pub(super) fn each_site(&self, visit: &mut dyn FnMut(&Op<'c>)) {
         for (i, transition) in self.chart.transitions.iter().enumerate() {
             let id = TransitionId::at(i);

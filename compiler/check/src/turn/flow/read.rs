@@ -1,4 +1,4 @@
-//! What an expression reads, and how.
+//! The readings of an expression: which values, and how much it needs them.
 
 use crate::turn::dataflow::Value;
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId};
@@ -6,7 +6,7 @@ use chartc_core::model::{
     BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, TemplatePart, UnaryOp,
 };
 
-/// A place that reads.
+/// A place in the chart that reads values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The guard of a transition.
@@ -17,46 +17,46 @@ pub enum Site {
     State(StateId),
     /// The condition of a step.
     Guard(StepId),
-    /// A part of its prompt.
+    /// A part of a step's prompt, by its index.
     Prompt(StepId, usize),
-    /// The condition of a component in its prompt.
+    /// The condition of a component in a step's prompt.
     Injection(StepId, ComponentId),
-    /// A part of a component in its prompt.
+    /// A part of a component in a step's prompt, by its index.
     Fragment(StepId, ComponentId, usize),
-    /// Its statements.
+    /// The statements of a `code` step.
     Code(StepId),
     /// The arguments of a call or a run, or the text of a question to a person.
     Arguments(StepId),
-    /// Its `ends turn`.
+    /// The `ends turn` of a step.
     EndsTurn(StepId),
     /// The guard of a permission that a transition needs.
     Permission(usize, TransitionId),
 }
 
-/// How a value is read.
+/// The manner in which a value is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum How {
-    /// It is needed: shown, or computed with.
+    /// The value is needed: it is shown, or computed with.
     Hard,
-    /// It is shown if it is there, and something else if it is not.
+    /// The value is shown if it is set, and something else if it is not, as by `??`.
     Shown,
-    /// It is tested, passed on or stored.
+    /// The value is tested, passed on or stored, which works without it, too.
     Soft,
 }
 
-/// Receives each read of a cell, and the conditions that hold at that moment.
+/// A visitor of the readings of an expression, which also learns the conditions under which parts are evaluated.
 pub(super) trait Reader {
-    /// A cell is read.
+    /// A variable or answer is read.
     fn read(&mut self, value: Value, how: How);
-    /// Assumes from here on that a condition has a value. Returns whether it can have it.
+    /// The parts visited from here on are evaluated only if the condition has this value. Returns whether that is possible.
     fn assume(&mut self, condition: &Expr, holds: bool) -> bool;
-    /// A mark to return to.
+    /// Sets a mark, to return to with [`Self::back`].
     fn mark(&mut self) -> usize;
-    /// Drops what was assumed since the mark.
+    /// Drops the conditions assumed since the mark.
     fn back(&mut self, mark: usize);
 }
 
-/// Goes through an expression in the order evaluated.
+/// Visits the readings of an expression in the order of evaluation. `how` is the manner in which its own value is read.
 pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
     let soften = |how| if how == How::Hard { How::Shown } else { how };
     let need = |how| if how == How::Shown { How::Shown } else { How::Hard };
@@ -68,6 +68,7 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
         }
         ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
             look(chart, a, How::Soft, reader);
+            // The right side is evaluated only if the left one does not decide the result.
             let mark = reader.mark();
             if reader.assume(a, *op == BinaryOp::And) {
                 look(chart, b, How::Soft, reader);
@@ -102,6 +103,7 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
                         | CompareOp::GreaterEqual
                 )
             });
+            // `x == none` works without a value, `x < 3` does not.
             let how = if ordered { need(how) } else { How::Soft };
             look(chart, first, how, reader);
             for (_, part) in rest {

@@ -1,4 +1,7 @@
-//! The possible contents of cells at each point: a least fixpoint over all edges.
+//! The possible contents of cells at each point: the least fixpoint over all edges, computed with a work list.
+//!
+//! Edges are translated to cells once, when the search first comes to their point, and are then executed each time its contents grow. After
+//! the fixpoint, each edge is executed once more to record what its readings see.
 
 use super::apply::{Applier, Records, Sights};
 use super::cell::{Cells, Masks};
@@ -10,16 +13,17 @@ use chartc_core::arena::{StateId, StepId};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Most cells times points, and most operations, of an analysis by points.
+/// The bound on an analysis by points: on cells times points, and on cells times executed operations.
 pub(super) const MOST_WORK: usize = 1_500_000;
 
-/// What is known at each point.
+/// The contents of all cells at each point.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
+    /// The number of each point.
     numbers: Map<Point, u32>,
-    /// By number of the point.
+    /// By number of the point: its state in the search.
     rows: Vec<PointState>,
-    /// By number of the point and of the cell.
+    /// The possible contents, by point and then by cell.
     masks: Masks,
     /// The number of cells.
     width: usize,
@@ -29,39 +33,45 @@ pub(super) struct Solved {
 #[derive(Debug, Clone)]
 struct PointState {
     point: Point,
-    /// Whether a run gets there.
+    /// Whether a run reaches the point.
     reached: bool,
-    /// Whether its contents have changed since its ways were last followed.
+    /// Whether the contents have grown since the edges of the point were last executed.
     open: bool,
-    /// Its ways, once they are computed.
+    /// The translated edges of the point: their indexes in the search, once they are computed.
     ways: Option<Range<usize>>,
 }
 
-/// A way from a point to another.
+/// A translated edge.
 struct Way {
+    /// The number of the point to which it leads.
     to: u32,
-    /// The number of its operations.
+    /// The number of its operations, including those without effect on cells.
     ops: u32,
-    /// Where the numbers of its codes are in `Search::codes`.
+    /// The range of its operations in [`FixpointSearch::codes`], each by its number in the book.
     codes: Range<u32>,
 }
 
 /// The computation of the fixpoint.
 struct FixpointSearch<'b, 'c> {
+    /// The translated operations.
     book: Book<'b, 'c>,
+    /// The translated edges of all points.
     ways: Vec<Way>,
+    /// The numbers of the operations of all edges.
     codes: Vec<u32>,
+    /// The points whose edges are to be executed.
     open: VecDeque<u32>,
-    /// The number of points that runs get to.
+    /// The number of points that runs reach.
     reached: usize,
-    /// Runs are followed until they start this step.
+    /// The step at which runs end, if only the part before it is analyzed.
     until: Option<StepId>,
+    /// The result so far.
     known: Solved,
 }
 
 impl Solved {
-    /// Computes what holds at each point, and what is read on all ways; `None` if that is too much work. With `until`, only for the part
-    /// of each run before it starts this step.
+    /// Computes the contents at each point, and the contents that each reading sees. `None` if that exceeds [`MOST_WORK`]. With `until`,
+    /// considers only the part of each run before it starts this step.
     pub(super) fn solve(
         cells: &Cells,
         points: &Points<'_, '_>,
@@ -88,6 +98,7 @@ impl Solved {
             starts.push(way);
         }
         search.spread(points)?;
+        // Only now, because readings would otherwise record sets that are not complete yet.
         let mut sights: Sights = vec![None; search.book.notes.len()];
         for way in &starts {
             search.walk(way, &mut cells.fresh(), Some(&mut sights));
@@ -102,13 +113,13 @@ impl Solved {
         Some((search.book.seen(&sights).collect(), search.known))
     }
 
-    /// The possible contents of cells at a point; `None` if no run gets there.
+    /// The possible contents of cells at a point; `None` if no run reaches it.
     pub(super) fn at(&self, point: Point) -> Option<&[u16]> {
         let number = *self.numbers.get(&point)? as usize;
         self.rows[number].reached.then(|| self.masks(number))
     }
 
-    /// All possible contents of a cell when the walk is before a step.
+    /// All possible contents of a cell when the walk is before the step, over all runs.
     pub(super) fn before(&self, step: StepId, cell: usize) -> u16 {
         let is_before = |row: &PointState| {
             row.reached && matches!(row.point.mode, Mode::Walk(at, _) if at == step.0)
@@ -117,7 +128,7 @@ impl Solved {
         points.fold(0, |all, (nth, _)| all | self.masks(nth)[cell])
     }
 
-    /// The possible contents of cells at each point in a leaf.
+    /// The possible contents of cells at each point of a leaf.
     pub(super) fn inside(&self, leaf: StateId) -> impl Iterator<Item = &[u16]> {
         let points = self.rows.iter().enumerate();
         let is_inside = move |row: &PointState| row.reached && row.point.leaf == leaf;
@@ -128,7 +139,7 @@ impl Solved {
         &self.masks[point * self.width..][..self.width]
     }
 
-    /// The number of a point.
+    /// The number of a point, which is added if it is new.
     fn number(&mut self, point: Point) -> u32 {
         *self.numbers.entry(point).or_insert_with(|| {
             self.rows.push(PointState { point, reached: false, open: false, ways: None });
@@ -139,7 +150,7 @@ impl Solved {
 }
 
 impl<'c> FixpointSearch<'_, 'c> {
-    /// Iterates until nothing changes; `None` if that is too much work.
+    /// Executes edges until no contents grow. `None` if that exceeds the bound on work.
     fn spread(&mut self, points: &Points<'c, '_>) -> Option<()> {
         let width = self.known.width;
         let (mut before, mut after) = (vec![0; width], vec![0; width]);
@@ -163,7 +174,7 @@ impl<'c> FixpointSearch<'_, 'c> {
         Some(())
     }
 
-    /// The ways from a point.
+    /// The translated edges of a point, by their indexes.
     fn ways(
         &mut self,
         nth: usize,
@@ -179,6 +190,7 @@ impl<'c> FixpointSearch<'_, 'c> {
         if let (Some(step), Mode::Walk(at, _)) = (self.until, point.mode)
             && at == step.0
         {
+            // The step does not start; a run in which it is skipped goes on.
             edges.retain(|edge| edge.by == By::Skipped(step));
         }
         for edge in edges.drain(..) {
@@ -190,6 +202,7 @@ impl<'c> FixpointSearch<'_, 'c> {
         ways
     }
 
+    /// Translates an edge.
     fn way(&mut self, to: Point, ops: &[Op<'c>]) -> Way {
         let from = self.codes.len() as u32;
         self.codes.extend(ops.iter().filter_map(|op| self.book.number(op)));
@@ -197,14 +210,14 @@ impl<'c> FixpointSearch<'_, 'c> {
         Way { to: self.known.number(to), ops: ops.len() as u32, codes }
     }
 
-    /// Executes the operations of a way. Returns whether the run can get to its end.
+    /// Executes the operations of an edge on `masks`. Returns whether a run can get to its end.
     fn walk(&self, way: &Way, masks: &mut [u16], sights: Option<&mut Sights>) -> bool {
         let mut run = Applier { masks, sights };
         let codes = &self.codes[way.codes.start as usize..way.codes.end as usize];
         codes.iter().all(|code| run.code(&self.book.codes[*code as usize]))
     }
 
-    /// Adds possible contents to a point. If they are new, its ways are followed again.
+    /// Adds possible contents to a point. If they are new, its edges will be executed again.
     fn join(&mut self, point: u32, masks: &[u16]) {
         let row = &mut self.known.rows[point as usize];
         let mut grown = !row.reached;
@@ -222,7 +235,8 @@ impl<'c> FixpointSearch<'_, 'c> {
     }
 }
 
-/// All readings of the chart, if a cell may always hold what it may hold at any time.
+/// The readings of conditions in the whole chart, if each cell may hold at any time what it may hold at some time. For charts that are not
+/// analyzed by points.
 pub(super) fn everywhere(cells: &Cells, points: &Points<'_, '_>) -> Records {
     let before = cells.all(points.chart);
     let mut after = before.clone();

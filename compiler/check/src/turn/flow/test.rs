@@ -1,4 +1,7 @@
-//! Conditions over cells: which contents are possible if a condition has a value.
+//! Conditions as tests of cells: which contents are possible if a condition has a value.
+//!
+//! For example, with the cell `mode` of the header of `flow`, `mode == "fast"` being true becomes `Within(mode, …)` with all bits but those
+//! of "idle": its initial value and the constant. The bit of an unknown value stays, because that may be "fast", too.
 
 use super::cell::Cells;
 use crate::facts::uses::{own_expressions, own_walk, walk};
@@ -8,19 +11,20 @@ use chartc_core::expr::{Environment, Fuel, Value as Data, holds};
 use chartc_core::model::{Action, BinaryOp, Builtin, Chart, Expr, ExprKind, Type, UnaryOp};
 use std::collections::BTreeMap;
 
-/// Most combinations of values that a condition is tried with.
+/// The maximum number of combinations of values with which a condition is evaluated.
 const MOST: usize = 256;
 
-/// Whether an expression only passes a value on.
+/// Whether an expression only passes on the value of a variable or an answer.
 pub(super) fn is_plain(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Variable(_) | ExprKind::Answer(_))
 }
 
-/// Adds the possible contents of other masks.
+/// Adds the possible contents of `other`, cell by cell.
 pub(super) fn merge(into: &mut [u16], other: &[u16]) {
     into.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
 }
 
+/// The cell that an expression names; `None` for other expressions and for cells that are not followed.
 #[allow(clippy::wildcard_enum_match_arm, reason = "only what names a cell")]
 pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
     match expr.kind {
@@ -30,7 +34,7 @@ pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether an action may end its block.
+/// Whether an action may fail, which ends its block.
 pub(super) fn fails(action: &Action) -> bool {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
@@ -40,6 +44,7 @@ pub(super) fn fails(action: &Action) -> bool {
     }
 }
 
+/// Whether the evaluation of an expression may fail. True in cases of doubt.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever always has a value, for ever")]
 fn may_fail(expr: &Expr) -> bool {
     let mut risky = false;
@@ -67,7 +72,7 @@ fn may_fail(expr: &Expr) -> bool {
     risky
 }
 
-/// A cell with one value.
+/// An environment in which only one cell can be read, with one value.
 struct One<'v> {
     of: Value,
     is: &'v Data,
@@ -83,7 +88,7 @@ impl Environment for One<'_> {
     }
 }
 
-/// The only cell that an expression reads: `Some(None)` if it reads nothing, `None` if it reads anything else.
+/// The only cell that an expression reads: `Some(None)` if it reads nothing, `None` if it reads several cells or anything else.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     let mut only = None;
@@ -105,35 +110,35 @@ fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     clear.then_some(only)
 }
 
-/// What the value of a condition implies for cells.
+/// The consequence for cells of a condition having a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Nothing.
+    /// No consequence: all contents are possible.
     Open,
-    /// It cannot have the value.
+    /// The condition cannot have the value.
     Never,
-    /// The cell holds one of these.
+    /// The cell (by index) has one of the contents of the mask.
     Within(usize, u16),
-    /// First one, then the other.
+    /// Both tests apply, one after the other.
     Both(Box<Self>, Box<Self>),
-    /// At least one of them.
+    /// At least one of the tests applies.
     Either(Box<Self>, Box<Self>),
 }
 
 impl Test {
-    /// The test has the size of the condition with its predicates written out.
+    /// Translates the condition that `expr` has the value `value`. The test has the size of the condition with its predicates expanded.
     #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
     pub(super) fn from_condition(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
         match &expr.kind {
             ExprKind::Predicate(id) => {
                 Self::from_condition(chart, cells, &chart.predicates[id.index()].expr, value)
             }
-            // If a condition fails, it is false, and so is its negation.
+            // A condition whose evaluation fails is false, and so is its negation.
             ExprKind::Unary(UnaryOp::Not, inner) if value || !may_fail(inner) => {
                 Self::from_condition(chart, cells, inner, !value)
             }
             ExprKind::Unary(UnaryOp::Not, _) => Self::Open,
-            // The left side may have failed, whatever the right side is.
+            // If the left side fails, `or` is false although the right side may be true.
             ExprKind::Binary(BinaryOp::Or, a, _) if !value && may_fail(a) => Self::Open,
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 let a = Self::from_condition(chart, cells, a, value);
@@ -150,6 +155,7 @@ impl Test {
                     let row = &cells.rows[cell];
                     let lacks = |data: &Data| {
                         let one = One { of: row.value, is: data };
+                        // Contents are removed only if the condition has the other value for them; an unknown value always stays.
                         holds(expr, &one, &Fuel::default()).unwrap_or(false) != value
                     };
                     let gone = row.bits().filter(|(_, data)| lacks(data));
@@ -181,7 +187,7 @@ impl Test {
         }
     }
 
-    /// Removes impossible contents. Returns `false` if a cell has none left; then the masks mean nothing.
+    /// Removes the contents that are impossible. Returns `false` if a cell has none left; `masks` are then meaningless.
     pub(super) fn refine(&self, masks: &mut [u16]) -> bool {
         match self {
             Self::Open => true,
@@ -192,6 +198,7 @@ impl Test {
             }
             Self::Both(a, b) => a.refine(masks) && b.refine(masks),
             Self::Either(a, b) => {
+                // The possible contents of each alternative, joined.
                 let mut one = masks.to_vec();
                 let first = a.refine(&mut one);
                 let second = b.refine(masks);
@@ -211,8 +218,8 @@ struct Nothing;
 
 impl Environment for Nothing {}
 
-/// The value that a condition always has if its cells hold no more than this; `None` if there is none, or if it reads anything
-/// else.
+/// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
+/// or has more than [`MOST`] combinations.
 #[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 pub(super) fn constant(
     chart: &Chart,

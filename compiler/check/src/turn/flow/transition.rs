@@ -1,4 +1,4 @@
-//! The transitions of a leaf, and their effects, which are the same whatever else the run does there.
+//! The transitions of a leaf, with their effects. These are the same in every mode, so they are computed once for each leaf.
 
 use super::edge::{Edge, Op};
 use super::enter::{Arrival, taken};
@@ -11,32 +11,35 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{ChoiceKind, Expr, Permission, Transition, Trigger};
 use std::collections::BTreeMap;
 
-/// Most guards of earlier transitions that are assumed to be false at a later one. Further guards are ignored, which is an
-/// over-approximation.
+/// The maximum number of guards of earlier transitions that are assumed to be false at a later one. Further guards are ignored, which
+/// over-approximates.
 pub(super) const ASSUMED: usize = 64;
 
-/// A transition of a leaf.
+/// A transition that can be taken in a leaf.
 #[derive(Debug, Clone)]
 pub(super) struct LeafTransition<'c> {
     id: TransitionId,
     pub(super) row: &'c Transition,
-    /// What is tested, read and set before it is taken.
+    /// The operations before it is taken: its guard, the permissions that it needs, and the data of its trigger.
     asks: Vec<Op<'c>>,
-    /// Its domain: everything below this state is exited.
+    /// The transition domain, below which everything is exited; `None` if it is targetless.
     top: Option<StateId>,
+    /// The leaves to which it leads.
     arrivals: Vec<Arrival<'c>>,
-    /// The guards of the first earlier transitions with the same trigger; `None` if one of these has no guard.
+    /// The guards of the first earlier transitions with the same trigger. `None` if one of these is always taken instead.
     before: Option<Box<[&'c Expr]>>,
 }
 
-/// Earlier transitions, by trigger.
+/// The transitions that precede the current one in the leaf, by key of their trigger.
 #[derive(Default)]
 struct Earlier<'c>(BTreeMap<Option<Key>, Same<'c>>);
 
-/// Transitions with one trigger, in order: those with a guard, with their numbers, and those without.
+/// Transitions with one key, in order.
 #[derive(Default)]
 struct Same<'c> {
+    /// Those with a guard, with their positions in the leaf.
     guarded: Vec<(usize, &'c Transition)>,
+    /// Those without a guard.
     sure: Vec<&'c Transition>,
 }
 
@@ -55,7 +58,7 @@ impl<'c> Earlier<'c> {
         }
     }
 
-    /// The guards of transitions that are always tried before this one; `None` if one of them has no guard.
+    /// The guards of the transitions that are always tried before this one. `None` if one of them has no guard.
     fn before(&self, transition: &Transition) -> Option<Box<[&'c Expr]>> {
         let key = keys(transition).first().copied();
         let any = matches!(key, Some(Key::Event(_))).then(|| self.0.get(&Some(Key::AnyEvent)));
@@ -74,7 +77,7 @@ impl<'c> Earlier<'c> {
     }
 }
 
-/// Whether an earlier transition is tried on every trigger of this one.
+/// Whether the earlier transition `row` is tried whenever this one is.
 fn is_before(row: &Transition, transition: &Transition) -> bool {
     match (&row.trigger, &transition.trigger) {
         (Trigger::AnyEvent, Trigger::Event(_)) => true,
@@ -84,7 +87,7 @@ fn is_before(row: &Transition, transition: &Transition) -> bool {
 }
 
 impl<'c> Points<'c, '_> {
-    /// The transitions of a leaf, in the order in which they are tried.
+    /// The transitions that can be taken in a leaf, in the order in which they are tried: those of inner states first.
     pub(super) fn transitions(&self, leaf: StateId) -> &[LeafTransition<'c>] {
         self.transitions[leaf.index()].get_or_init(|| {
             let places = &self.facts.scopes;
@@ -115,6 +118,7 @@ impl<'c> Points<'c, '_> {
         })
     }
 
+    /// The operations before a transition is taken in the leaf.
     fn asks(&self, leaf: StateId, id: TransitionId) -> Vec<Op<'c>> {
         let transition = self.chart.transition(id);
         let guard = transition
@@ -150,7 +154,7 @@ impl<'c> Points<'c, '_> {
         ops
     }
 
-    /// The guards of the permissions for the transition's moves from a leaf.
+    /// Adds the guards of the permissions that the transition needs for its moves from a leaf.
     fn permissions(&self, leaf: StateId, id: TransitionId, ops: &mut Vec<Op<'c>>) {
         for target in &self.chart.transition(id).targets {
             let rows = self.rows.get(&target.state).map_or(&[][..], Vec::as_slice);
@@ -162,6 +166,7 @@ impl<'c> Points<'c, '_> {
             for (row, permission) in &fitting {
                 let Some(guard) = &permission.guard else { continue };
                 let site = Site::Permission(*row, id);
+                // With several rows, one of the guards must hold, but none of them is certain.
                 ops.push(match fitting.len() {
                     1 => Op::Assume(Some(site), guard, true),
                     _ => Op::Read(site, guard, How::Soft),
@@ -170,7 +175,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
-    /// `first`, and that no transition before the nth is taken on its trigger; `None` if one always is.
+    /// `first`, followed by the assumption that no transition before the nth is taken for its trigger. `None` if one always is.
     pub(super) fn tried_before(
         &self,
         transitions: &[LeafTransition<'c>],
@@ -179,6 +184,7 @@ impl<'c> Points<'c, '_> {
     ) -> Option<Vec<Op<'c>>> {
         let transition = transitions[nth].row;
         let mut ops = first.to_vec();
+        // Earlier transitions say nothing here: with a transition table, those of a step may be refused; options are chosen, not tried.
         if self.table && (transition.trigger.step().is_some())
             || matches!(transition.trigger, Trigger::Choice(_))
         {
@@ -189,7 +195,7 @@ impl<'c> Points<'c, '_> {
         Some(ops)
     }
 
-    /// Takes a transition after the operations in `before`.
+    /// Adds the edges of a transition that is taken after the operations of `before`.
     pub(super) fn transition(
         &self,
         point: Point,
@@ -208,7 +214,7 @@ impl<'c> Points<'c, '_> {
     }
 }
 
-/// Whether transitions with this trigger need a permission.
+/// Whether transitions with this trigger need a permission, if the chart has a transition table.
 fn is_permitted(trigger: &Trigger) -> bool {
     trigger.step().is_some() || matches!(trigger, Trigger::Choice(_))
 }

@@ -1,4 +1,4 @@
-//! The walk of a turn: what steps read, how they end, and what their outcomes lead to.
+//! The edges of a walk: what steps read, how they end, and to what their outcomes lead.
 
 use super::edge::{Edge, Op};
 use super::point::{By, Mode, Point, Points};
@@ -9,12 +9,14 @@ use chartc_core::arena::StepId;
 use chartc_core::model::{AskOn, Failure, Step, StepKind, TemplatePart, Trigger};
 
 impl<'c> Points<'c, '_> {
+    /// Adds the edges from the beginning of a turn: `on turn` transitions, and the start of the walk if none is taken.
     pub(super) fn of_turn(
         &self,
         point: Point,
         transitions: &[LeafTransition<'c>],
         edges: &mut Vec<Edge<'c>>,
     ) {
+        // The assumption that no transition is taken; `None` once one without a guard is.
         let mut missed = Some(Vec::new());
         for (nth, transition) in transitions.iter().enumerate() {
             if !matches!(transition.row.trigger, Trigger::Turn) {
@@ -34,7 +36,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
-    /// Everything that is read when a step starts.
+    /// Adds the readings of a step when it starts.
     pub(super) fn reads(&self, id: StepId, step: &'c Step, ops: &mut Vec<Op<'c>>) {
         for (nth, part) in step.prompt.iter().flat_map(|p| p.parts.iter().enumerate()) {
             if let TemplatePart::Hole { expr, .. } = part {
@@ -45,7 +47,7 @@ impl<'c> Points<'c, '_> {
             if let Some(guard) = &insert.guard {
                 ops.push(Op::Read(Site::Injection(id, *component), guard, How::Soft));
             }
-            // With a guard, values that it rules out would still seem possible here.
+            // The guard is not assumed for the text, so with a guard, values that it rules out would seem to be read here.
             if insert.guard.is_none() {
                 let text = &self.chart.components[component.index()].text;
                 for (nth, part) in text.parts.iter().enumerate() {
@@ -69,11 +71,13 @@ impl<'c> Points<'c, '_> {
         }
     }
 
+    /// Adds the effects of an answer: the step has one, and so has the variable in which it is stored.
     pub(super) fn answered(&self, id: StepId, ops: &mut Vec<Op<'c>>) {
         ops.push(Op::Set(Value::Answer(id)));
         ops.extend(self.chart.steps[id.index()].into.map(|v| Op::Set(Value::Variable(v))));
     }
 
+    /// Adds the edges from before a step: it is skipped, started and awaited, or runs at once.
     pub(super) fn of_step(
         &self,
         point: Point,
@@ -93,6 +97,7 @@ impl<'c> Points<'c, '_> {
         ops.extend(step.guard.as_ref().map(|g| Op::Assume(Some(Site::Guard(id)), g, true)));
         let model = matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
         let used = if self.cap.is_some() { calls + u8::from(model) } else { 0 };
+        // No call is left: the turn ends, unless the step may do without one.
         if model && self.cap.is_some_and(|cap| u32::from(calls) >= cap) {
             let to = Point { leaf, mode: Mode::Rest };
             edges.push(Edge { ops, to, by: By::Passed, sure: true });
@@ -106,7 +111,7 @@ impl<'c> Points<'c, '_> {
             StepKind::Llm | StepKind::Call(..) => {
                 let is_past = model && self.cap.is_some_and(|cap| u32::from(calls) >= cap);
                 if step.each.is_some() && model {
-                    // An empty list takes no call.
+                    // An `each` over an empty list takes no call.
                     let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
                     edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: false });
                 }
@@ -122,17 +127,18 @@ impl<'c> Points<'c, '_> {
                 let past = self.cap.is_some_and(|cap| u32::from(calls) >= cap);
                 let to = Point { leaf, mode: Mode::Wait(id.0, if past { calls } else { used }) };
                 edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: !past });
-                // An option that is taken without asking costs no call.
+                // If a single option is taken without asking, it costs no call.
                 let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
                 edges.push(Edge { ops, to, by: By::Passed, sure: false });
             }
             StepKind::Human(_) | StepKind::Run(..) => {
                 ops.push(Op::Started(id));
                 edges.push(Edge { ops, to: next, by: By::Passed, sure: true });
-                // It is pending already, or it starts by itself.
+                // The step is under way already, or it starts by itself on entry.
                 edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: false });
             }
             StepKind::Code(actions) => {
+                // `failed` continues after a part of the block has run.
                 let mut failed = ops.clone();
                 ops.push(Op::Do(Site::Code(id), actions));
                 self.ended(point, transitions, id, calls, &ops, edges);
@@ -142,6 +148,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
+    /// Adds the edges from an awaited step: its answer or failure.
     pub(super) fn of_answer(
         &self,
         point: Point,
@@ -153,7 +160,7 @@ impl<'c> Points<'c, '_> {
         let step = &self.chart.steps[id.index()];
         let leaf = point.leaf;
         if step.tools.is_some() {
-            // After a tool has returned, other transitions may be enabled.
+            // After a tool of the step has returned, other transitions may be enabled.
             edges.push(Edge { ops: vec![Op::Stir], to: point, by: By::Passed, sure: false });
         }
         if matches!(step.kind, StepKind::Ask { .. }) {
@@ -183,7 +190,7 @@ impl<'c> Points<'c, '_> {
         self.failed(point, transitions, id, calls, &[Op::Stir], true, edges);
     }
 
-    /// A step has succeeded. Its `ends turn` is evaluated before its transitions.
+    /// Adds the edges of a step that has succeeded. Its `ends turn` is evaluated before its transitions.
     fn ended(
         &self,
         point: Point,
@@ -220,7 +227,7 @@ impl<'c> Points<'c, '_> {
         }
     }
 
-    /// A step has failed for good.
+    /// Adds the edges of a step that has failed for good. `sure` is false if the failure is only possible.
     #[allow(clippy::too_many_arguments, reason = "where, what, and what it adds to")]
     fn failed(
         &self,
@@ -262,7 +269,7 @@ impl<'c> Points<'c, '_> {
         );
     }
 
-    /// The transitions on an outcome, and the case that none of them is taken.
+    /// Adds the edges of the transitions on an outcome, and the edge on which none of them is taken.
     #[allow(clippy::too_many_arguments, reason = "where, what, and what it adds to")]
     fn outcome(
         &self,
@@ -281,6 +288,7 @@ impl<'c> Points<'c, '_> {
                 continue;
             }
             if let Some(all) = self.tried_before(transitions, nth, ops) {
+                // A transition on an error continues the walk, even if the failure would have ended the turn.
                 let after =
                     if matches!(trigger, Trigger::StepError(_)) && matches!(next, Mode::Rest) {
                         past(point)
@@ -289,6 +297,7 @@ impl<'c> Points<'c, '_> {
                     };
                 self.transition(point, transition, &all, after, sure, edges);
             }
+            // With a transition table, any of them may be refused, so nothing is known if none is taken.
             match (&transition.row.guard, &mut missed, self.table) {
                 (_, _, true) => {}
                 (Some(guard), Some(missed), _) => missed.push(Op::Assume(None, guard, false)),
@@ -305,7 +314,7 @@ impl<'c> Points<'c, '_> {
     }
 }
 
-/// The walk after the step of a point.
+/// The mode of a walk that continues after the step of this point.
 const fn past(point: Point) -> Mode {
     match point.mode {
         Mode::Walk(step, calls) | Mode::Wait(step, calls) => Mode::Walk(step + 1, calls),

@@ -1,4 +1,7 @@
-//! Searches for a run that gets to a reading without setting the value that it reads.
+//! Searches for a run that reaches a reading without setting the value that it reads.
+//!
+//! A breadth-first search over points, as in `solve`, but each entry carries one run with symbolic data ([`Path`]) instead of sets. So
+//! several runs may visit the same point.
 
 use super::cell::{Cells, FRESH};
 use super::path::{Came, Goal, Path, World};
@@ -10,15 +13,15 @@ use chartc_core::model::Chart;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Most points examined for one reading.
+/// The maximum number of entries for one reading.
 const MOST: usize = 1_500;
-/// Most different runs followed from one point.
+/// The maximum number of different runs that are followed from one point.
 const EACH: usize = 4;
-/// Most conditions decided for one reading.
+/// The maximum number of conditions that are decided for one reading.
 const FUEL: usize = 2_000;
 
-/// The shortest such run found, as what led from point to point. Its conditions can hold one after the other, as far as that was
-/// decided.
+/// The shortest such run that is found, as the causes that lead from point to point. As far as was decided, its conditions can hold one
+/// after the other. `None` if there is none, or if the search exceeds its bounds.
 pub(super) fn find(
     chart: &Chart,
     cells: &Cells,
@@ -55,6 +58,7 @@ pub(super) fn find(
         path.leaf = Some(point.leaf);
         edges.clear();
         points.edges(point, &mut edges);
+        // Edges that are not sure may not exist in any run, so they are no evidence.
         for edge in edges.iter().filter(|e| e.sure) {
             match path.all(&world, &edge.ops) {
                 Came::Found => {
@@ -70,10 +74,11 @@ pub(super) fn find(
                 }
                 Came::On(paths) => {
                     for path in paths {
-                        // An answer does not exist before the turn begins.
+                        // Answers and per-turn variables are reset when a turn begins, so having one now does not matter.
                         let waits = matches!(row.value, Value::Answer(_)) || row.per_turn;
                         let lacks = waits || path.lacks(&world);
                         let may =
+                            // The value must stay unset all the way, also according to the fixpoint.
                             solved.at(edge.to).is_some_and(|m| m[cell] & wanted != 0 || waits);
                         let known = visits.entry(edge.to).or_default();
                         let new =
