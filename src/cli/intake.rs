@@ -1,4 +1,4 @@
-//! `chartc intake`: events from Redis for the agents of a store.
+//! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
 use super::Exit;
 use super::durable::{RunArgs, RunParts, options, refused};
@@ -136,7 +136,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
         worker.load_all().map_err(refused)?;
-        // It owns the handle: the worker ends behind it.
+        // The future owns the only handle of the engine: when it ends, the worker ends, too.
         let taken = async move { intake.run(&engine, stopped(), tell).await };
         let (worked, taken) = tokio::select! {
             worked = worker.work() => (worked, None),
@@ -173,7 +173,7 @@ fn tell(notice: Notice) {
     });
 }
 
-/// Resolves on Ctrl-C, and where there is SIGTERM, on that.
+/// Resolves on Ctrl-C and, on Unix, on SIGTERM.
 async fn stopped() {
     #[cfg(unix)]
     let term = async {
@@ -192,7 +192,7 @@ async fn stopped() {
 }
 
 impl Args {
-    /// The arguments that begin an agent, for `chartc store … resume`.
+    /// The arguments that the store keeps for a new agent, for `chartc store … resume`.
     fn run_args(&self, given: &InitialValues) -> RunArgs {
         RunArgs {
             file: self.file.clone(),

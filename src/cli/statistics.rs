@@ -1,4 +1,4 @@
-//! `chartc check --statistics`: how many findings each rule has.
+//! The table of `chartc check --statistics`: the number of findings of each rule.
 
 use super::output::{StyledText, print, print_json};
 use crate::report::Terminal;
