@@ -1,4 +1,4 @@
-//! A run writes to no file that it reads.
+//! Checks that a run does not write to a file that it reads.
 
 use super::super::files::real;
 use super::find::{AgentSet, RUN_FILE};
@@ -6,7 +6,7 @@ use super::{Common, Options};
 use chartc_world::RunFile;
 use std::path::{Path, PathBuf};
 
-/// Refuses a log that is one of the run's other files: it would be emptied.
+/// Refuses a log that is another file of the run: creating the log would empty that file.
 pub(super) fn check(
     common: &Common<'_>,
     options: &Options,
