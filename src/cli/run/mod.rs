@@ -1,4 +1,4 @@
-//! `chartc run`.
+//! The command `chartc run`.
 
 mod args;
 #[cfg(feature = "sqlite")]
@@ -40,7 +40,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The default number of turns.
+/// The number of turns unless the command line sets one.
 const TURNS: u32 = 100;
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -137,7 +137,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
     let live = is_live(args.llm.as_deref());
-    // Real models and tools take real time, and a call of theirs is not repeated unasked.
+    // Real models and tools take real time. Their calls have effects, so none is repeated without being asked for.
     let in_earnest = live || args.servers.are_given();
     let types = args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
@@ -156,9 +156,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
-    // With a store, nothing else waits for Ctrl-C.
+    // A stored run survives Ctrl-C anyway, so with a store Ctrl-C only ends the servers and the process.
     let done = runtime.block_on(servers.during(types || is_stored, async {
-        // Before the clock of the run begins.
+        // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
@@ -271,8 +271,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             agent.play(&entries).await?;
             for _ in 0..turns {
-                // A run that never waits would never notice Ctrl-C.
+                // A run whose answers are always ready would never yield, and Ctrl-C would never be noticed.
                 tokio::task::yield_now().await;
+                // Without `--llm` every call is denied: one question is enough to say so.
                 let asked = args.llm.is_none() && agent.session().calls() > 0;
                 if agent.session().status().is_some() || stop.get() || asked {
                     break;
