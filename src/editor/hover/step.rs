@@ -1,4 +1,4 @@
-//! Steps and options.
+//! Describes steps and options.
 
 use super::data::{fields, written};
 use super::markdown::{Markdown, code};
@@ -12,7 +12,7 @@ use chartc_core::model::{
     AskOn, Chart, ChoiceKind, Expr, Failure, FailurePolicy, Lost, Otherwise, Step, StepKind,
 };
 
-/// What follows a failed call, as written.
+/// The policy for failed calls, as written.
 pub(in crate::editor) fn policy(chart: &Chart, policy: FailurePolicy) -> String {
     let then = match policy.then {
         Failure::Fail => "fail".to_owned(),
