@@ -3,10 +3,10 @@
 //! A census counts the agents in each state. For three agents of a chart `Trader` with the states `idle` and `busy`:
 //!
 //! ```text
-//! idle 2, busy 1          a line: [`at_a_glance`]
-//!   idle  2   67%  ████   bars: [`bars`]
+//! idle 2, busy 1          a line: `at_a_glance`
+//!   idle  2   67%  ████   bars: `bars`
 //!   busy  1   33%  ██
-//!   idle  2  ▆▆▆▃▃▆       a plot over time: [`plot`]
+//!   idle  2  ▆▆▆▃▃▆       a plot over time: `plot`
 //!   busy  1  ▁▁▁▄▄▁
 //! ```
 
