@@ -57,6 +57,7 @@ impl<'r> ArtifactLoader<'r> {
     }
 
     fn artifact(&self, id: &str) -> Result<String, String> {
+        // The text to compile may be a new version of the stored artifact.
         if id == self.id {
             return Ok(self.text.to_owned());
         }
@@ -92,6 +93,7 @@ impl Loader for ArtifactLoader<'_> {
         };
         let text = self.weighed(self.artifact(&id)?)?;
         if (agent::FRONTEND.takes)(path) && component(path).is_none() {
+            // `list` needs them: the front end reads an agent before it lists the folders around it.
             self.components.borrow_mut().insert(path.to_owned(), listed(&text));
         }
         Ok(text)
@@ -102,6 +104,7 @@ impl Loader for ArtifactLoader<'_> {
         if name.is_empty() || name.trim_start_matches("../").starts_with(&COMPONENTS[1..]) {
             return format!("{from}/{name}");
         }
+        // An id need not have an extension, so the text decides whether the artifact is an agent.
         let looks = |text: &String| (agent::FRONTEND.looks)(text);
         let form = match self.artifact(name).ok().filter(looks) {
             Some(_) => Form::Agent,

@@ -174,8 +174,10 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
             && args.fixing.is_asked()
             && settings.exclude(stdin)?
         {
+            // An editor replaces its text with the output, so an excluded text has to come back unchanged.
             return args.fixing.keep(&files, stdin);
         }
+        // Named files are kept by default: whoever names a file wants it checked.
         files.take_out(|name| settings.exclude(name))?;
     }
     let excludes = files.names().len() < asked;

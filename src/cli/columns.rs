@@ -20,6 +20,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
         return text.into_owned();
     }
     let mut out = String::new();
+    // One column is for the `…`.
     let mut used = 1;
     for c in text.chars() {
         used += c.width().unwrap_or(0);

@@ -146,6 +146,7 @@ fn globs(
     lines: &[(Range<usize>, &str)],
 ) -> miette::Result<Gitignore> {
     let mut globs = GitignoreBuilder::new(folder);
+    // Otherwise a `[` without its `]` would be matched literally, and the mistake would go unnoticed.
     globs.allow_unclosed_class(false);
     let wrong = |at: &Range<usize>, why: ignore::Error| {
         let help =

@@ -112,6 +112,7 @@ impl Durable {
                 self.run
             ));
         }
+        // Without `--param` the stored params apply.
         let is_other = args.params.iter().next().is_some() && args.params != before.params;
         if !is_other {
             return Ok(());
@@ -313,6 +314,7 @@ async fn drive(
                 let now = engine.now().await.map_err(closed)?;
                 engine.advance(until.saturating_sub(now)).await.map_err(closed)?;
             }
+            // An entry without a time comes after everything before it has been handled.
             None => engine.quiet().await,
         }
         let event = match &entry.what {

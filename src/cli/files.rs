@@ -188,6 +188,7 @@ impl Loader for Files {
     }
 
     fn resolve(&self, from: &str, name: &str) -> String {
+        // Standard input has no folder: its imports are relative to the working directory.
         self.disk.resolve(if from == STDIN { "" } else { from }, name)
     }
 

@@ -42,6 +42,7 @@ pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
             path.display()
         ));
     }
+    // The first line names the chart and its file, which is all that `recorded` needs.
     let first = lines.iter().take(1).map(|line| serde_json::to_string(line).unwrap_or_default());
     let head = Tape::read(&first.collect::<String>())
         .map_err(|why| miette::miette!("run `{run}`, {why}"))?;

@@ -23,6 +23,7 @@ impl Levels {
         warn: &[String],
         deny: &[String],
     ) -> miette::Result<()> {
+        // The later option wins, so the order gives `--deny` precedence.
         for (level, words) in [("allow", allow), ("warn", warn), ("deny", deny)] {
             for word in words {
                 self.set(word, level)?;

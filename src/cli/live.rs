@@ -184,6 +184,7 @@ pub(super) fn place(provider: &str) -> ProviderAccess {
     let stem: String = provider.chars().map(plain).collect();
     let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
     let known = chartc_providers::provider(provider);
+    // A variable may leave out `http://`, as `--llm` may.
     let said = variable(&url_variable).map(|said| address(&said).unwrap_or(said));
     let is_ollama = provider == "ollama";
     let said = said.or_else(|| is_ollama.then(|| variable(OLLAMA_HOST).map(|said| host(&said)))?);
@@ -244,6 +245,7 @@ impl ProviderAccess {
             provider: "--llm".to_owned(),
             url: Some(url),
             url_variable: "`--llm`".to_owned(),
+            // The key for such an address is in CHARTC_API_KEY.
             ..place("chartc")
         }
     }

@@ -276,6 +276,7 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
             env!("CARGO_PKG_VERSION")
         ));
     }));
+    // The process ends after a panic, so nothing can observe state that was left inconsistent.
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit,
         Ok(Err(fault)) => {

@@ -34,6 +34,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let [chart_file, script_file] = ["chart", "script.yaml"].map(|e| format!("{file}.{e}"));
     let text = CHART.replace("MyAgent", &chart);
     let script = SCRIPT.replace("my_agent", &file);
+    // Some names are taken, for example by built-in types: let the compiler find out.
     let done = crate::check(std::slice::from_ref(&chart_file), &Memory::of(&chart_file, &text));
     if !done.diagnostics.is_empty() {
         return Err(miette::miette!("a chart cannot be called `{chart}`; choose another name"));

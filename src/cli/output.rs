@@ -11,7 +11,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 #[cfg(feature = "run")]
 use unicode_width::UnicodeWidthChar;
 
-/// When output is coloured.
+/// The choice of when output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Colour {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -264,6 +264,7 @@ pub mod foot {
         let mut used = 0;
         let fits = |c: &char| {
             used += c.width().unwrap_or(0);
+            // The last column stays free: some terminals wrap the line when it is written.
             used < width
         };
         let line: String = text.chars().take_while(fits).collect();

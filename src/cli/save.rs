@@ -36,6 +36,7 @@ pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
     match place(path)? {
         Destination::File(target) => replace(&target, text).map_err(|fault| cannot(path, &fault)),
         Destination::Device(device) => {
+            // `append`: a descriptor may refer to a file that other processes write, too.
             let opened = OpenOptions::new().append(true).open(device);
             opened
                 .and_then(|mut file| file.write_all(visible::text(text).as_bytes()))
@@ -322,10 +323,12 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 /// Creates a temporary file beside `path`. It is deleted when dropped, unless it has been renamed.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The whole name with a suffix could be longer than the file system allows.
     let prefix = format!(".{}.", name.chars().take(40).collect::<String>());
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(".part");
     as_usual(&mut builder);
+    // The same folder is on the same file system, without which a rename would fail.
     builder.tempfile_in(folder_of(path))
 }
 

@@ -230,6 +230,7 @@ async fn work(
             Some(bound.map_err(|why| miette::miette!("{address}: {why}"))?)
         }
     };
+    // List the runs now: the worker takes the store over.
     let before = store.list().map_err(refused)?;
     let Backends { oracle, people, tools, host } = backends;
     let feed = Feed::default();
@@ -311,6 +312,7 @@ async fn work(
         serde_json::to_string(&run_args).unwrap_or_default()
     };
     let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, note));
+    // Runs that were under way when the last process ended make their turns again.
     for row in before.iter().filter(|row| row.status == "running") {
         let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();
         runs.drive(&row.run, run_args.turns.unwrap_or(0));

@@ -120,6 +120,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return fork::run(path, fork);
     }
     let store = match (Store::open(path), &args.what) {
+        // The store of a world has no runs, but its progress can be listed.
         (Err(StoreError::Kind { found: Kind::World, .. }), What::List { format }) => {
             let world = WorldStore::open(path).map_err(refused)?;
             return crowd::told_of_store(path, &world, format == "json");

@@ -27,6 +27,7 @@ pub(super) fn below_within(
     most: usize,
 ) -> miette::Result<Option<Vec<String>>> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The walk reads the ignore files of all ancestors, too.
     real.ancestors().try_for_each(ensure_readable_ignore_files)?;
     let refused = Arc::new(Mutex::new(None));
     let (first, skips_folder) = (Arc::clone(&refused), Arc::clone(skips));
@@ -38,6 +39,7 @@ pub(super) fn below_within(
         }
     };
     let walk = ignore::WalkBuilder::new(folder)
+        // A `.gitignore` counts also outside of a repository.
         .require_git(false)
         // The exclude file is named by the repository's configuration, and could be any file or device.
         .git_exclude(false)

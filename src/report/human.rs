@@ -56,6 +56,7 @@ fn drawn(
     for found in &shown {
         let related = found.related.iter().map(|(span, _)| span.file);
         for file in related.chain([found.span.file]) {
+            // Escaping a source takes as long as the source: do it once for each file.
             files.entry(file).or_insert_with(|| Plain::new(sources.get(file)));
         }
     }

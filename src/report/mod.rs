@@ -71,7 +71,7 @@ impl<'f> Findings<'f> {
     }
 }
 
-/// What the output can show.
+/// The capabilities of the output.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
     /// Whether the output shows colours.

@@ -37,7 +37,7 @@ const MOST: usize = 3;
 pub struct RelatedPlace {
     /// The source of a transition, a condition, a step or a state.
     pub span: Span,
-    /// How it is related to the failure.
+    /// The relation to the failure, as text.
     pub what: String,
     /// The variable whose assignment within `span` is meant, if there is one.
     pub(super) sets: Option<String>,

@@ -88,6 +88,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
     let desk =
+        // Each trace line costs `A_THING` steps, so a run with more lines has used up its budget.
         TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
     let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
         Ok(machine) => machine.with_charts(&plans),
@@ -142,6 +143,7 @@ fn prepared(chart: &Chart, test: &Test) -> Chart {
     if !test.begins.is_empty() {
         let root = &mut chart.states[0];
         root.kind = StateKind::Compound { initial: test.begins.clone() };
+        // These actions belong to the default entry that `begins` replaces.
         root.default_actions.clear();
     }
     chart
@@ -237,6 +239,7 @@ impl Player<'_> {
                     return Err(Failure::new(span, "this is no duration"));
                 };
                 self.host(span)?;
+                // `wait` lets time pass although calls are under way, so that their deadlines can fire.
                 self.desk.pass(true);
                 let waited = drive(self.session.advance(time));
                 self.desk.pass(false);

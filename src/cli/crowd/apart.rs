@@ -26,6 +26,7 @@ pub(super) fn check(
         .chain(named.into_iter().flatten().map(Path::to_owned))
         .chain(common.llm.and_then(script))
         .chain([Path::new(common.folder).join(RUN_FILE)]);
+    // Compare paths without links: different names may lead to one file.
     let place = real(log);
     match all.find(|path| real(path) == place) {
         Some(path) => Err(miette::miette!(

@@ -174,6 +174,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 let own = group.entry.llm.as_deref().map(|own| beside(&base, own));
                 let mut oracle_args = common.oracle_args(own.as_deref());
                 if !file.statechart.oracle_enabled {
+                    // Without oracles every call is denied, so that charts take their fallbacks.
                     oracle_args.llm = Some("deny");
                 }
                 let charts: Vec<&Chart> = group.family.charts.iter().collect();

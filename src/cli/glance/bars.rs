@@ -31,6 +31,7 @@ pub(in crate::cli) fn bars(
         let most = chart.states.iter().map(|row| row.count).max().unwrap_or(0);
         for (nth, (row, name)) in chart.states.iter().zip(&names).enumerate() {
             let share = 100.0 * row.count as f64 / chart.agents.max(1) as f64;
+            // 0 % and 100 % stand for exactly none and all.
             let share = match row.count {
                 0 => String::new(),
                 _ if share < 0.5 => "<1%".to_owned(),

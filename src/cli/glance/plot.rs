@@ -27,6 +27,7 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, terminal: Terminal) ->
         let lines: Vec<Vec<f64>> = (paths.iter())
             .map(|path| averages(&moments, |moment| count(moment, &chart.chart, path), room))
             .collect();
+        // At least 1, because heights are divided by it.
         let most = lines.iter().flatten().copied().fold(0.0, f64::max).max(1.0);
         let agents = if chart.agents == 1 { "agent" } else { "agents" };
         let tall = match paths.len() {

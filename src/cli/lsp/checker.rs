@@ -106,6 +106,7 @@ impl Checker {
 
     /// Tells the thread that a text or a file has changed, so that it ends jobs of earlier texts.
     pub(super) fn changed(&self, change: u64) {
+        // `Relaxed` is enough: the number is compared for equality, and guards no other memory.
         self.change.store(change, Ordering::Relaxed);
     }
 

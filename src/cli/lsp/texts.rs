@@ -54,6 +54,7 @@ impl Texts {
                     let start = encoding.offset(&open.source, part.range.start) as usize;
                     let end = encoding.offset(&open.source, part.range.end) as usize;
                     let old = &open.source.text;
+                    // The client may send a range that ends before it starts.
                     [&old[..start], &part.text, &old[end.max(start)..]].concat()
                 }
                 TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole) => {

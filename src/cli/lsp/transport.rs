@@ -44,6 +44,7 @@ impl Threads {
 
 fn listen(from: &mut impl BufRead, to: &Sender<Message>) -> Result<()> {
     while let Some(message) = read(from)? {
+        // After `exit` the client may keep its end open: do not wait for more.
         let is_last = matches!(&message, Message::Notification(note) if note.method == "exit");
         if to.send(message).is_err() || is_last {
             break;

@@ -97,6 +97,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Err(exit) => return Ok(exit),
         };
     let mut chart = checked.chart().clone();
+    // The limit must not hide questions.
     chart.calls_per_turn = None;
     // A var that the command line sets becomes a param: it is then parsed, checked and set like one.
     let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
@@ -267,11 +268,13 @@ fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
         return;
     }
     let way: Vec<StateId> = chart.ancestors(at).collect();
+    // Entry by default follows the chain of initial states down to `at`.
     for pair in way.windows(2) {
         if let StateKind::Compound { initial } = &mut chart.states[pair[1].index()].kind {
             *initial = vec![pair[0]];
         }
     }
+    // Actions could change the variables that the command line has set.
     for state in &mut chart.states {
         state.entry.clear();
         state.default_actions.clear();

@@ -130,7 +130,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
         None => Vec::new(),
     };
+    // Fail now rather than after a long run.
     args.snapshot.as_deref().map(save::check).transpose()?;
+    // The trace of a continued run goes on in its file.
     let open = if saved.is_some() || is_begun { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
@@ -282,6 +284,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             Ok::<(), PlayError>(())
         };
+        // A turn whose calls are paid for may end; a run that can be saved stops at once; any other has nothing to lose.
         let interrupt = match (types, in_earnest, &args.snapshot) {
             (true, ..) | (false, false, None) => Interrupt::Kills,
             (false, true, _) => Interrupt::EndsTurn,
@@ -305,6 +308,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(()) => None,
         };
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
+        // A run that was stopped has not reached its end, whatever its states say.
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     }));
     exporting.end();

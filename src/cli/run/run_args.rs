@@ -23,6 +23,7 @@ impl Args {
             world: None,
             memory: args.memory.map(PathBuf::from),
             events: args.events.map(PathBuf::from),
+            // The stored run has its inputs and params.
             input: Vec::new(),
             param: Vec::new(),
             turns: args.turns,

@@ -130,6 +130,7 @@ impl Serving {
     ) -> R {
         let done = tokio::select! {
             biased;
+            // The signal is polled first, so that work which is always ready cannot delay it.
             number = signal(with_ctrl_c) => Err(number),
             done = work => Ok(done),
         };

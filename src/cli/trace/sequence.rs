@@ -48,6 +48,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
         }
         let is_wanted = filter.turn.is_none_or(|wanted| turn == Some(wanted))
             && filter.step.is_none_or(|wanted| step(line).is_none_or(|step| step == wanted));
+        // Before `follow`: an answer still counts as under way in its own message.
         let message = picture.message(line);
         picture.follow(line);
         let Some(message) = message.filter(|_| is_wanted) else { continue };

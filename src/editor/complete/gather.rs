@@ -49,6 +49,7 @@ pub(super) fn gather(
     let at = Site { compilation, file, cursor, scope: &scope, found: &found };
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
+        // Where a name is accepted, names come before keywords.
         let weight = if next.name || next.expression { 20 } else { 10 };
         offers.extend(
             next.words.iter().map(|word| {

@@ -56,6 +56,7 @@ pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Co
             // A dotted name is also found by its last part.
             let last = offer.label.rsplit('.').next().unwrap_or_default();
             let fit = [rank(&offer.label, &wanted), rank(last, &wanted).map(|r| r.max(1))];
+            // Equal labels count as those that begin with the prefix, so that the weight decides between them.
             Some((fit.into_iter().flatten().min()?.max(1), offer))
         })
         .collect();

@@ -115,6 +115,7 @@ pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
             row.targets.iter().any(|target| target.state == id)
         })
         .collect();
+    // A `from` line is a transition of each of its states: list it once.
     into.dedup_by_key(|line| view.one.map.transition(*line).whole);
     let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
         StateKind::Compound { initial } => initial.contains(&id),

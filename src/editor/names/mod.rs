@@ -56,6 +56,7 @@ fn uses_at(compilation: &Compilation, file: FileId, offset: usize) -> &[Use] {
     let uses = compilation.uses.as_slice();
     let Ok(offset) = u32::try_from(offset) else { return &[] };
     let near = Span { file, start: offset.saturating_sub(LONGEST as u32), end: 0 };
+    // Uses are sorted by position, so those that can reach the offset begin here.
     let first = uses.partition_point(|one| one.at < near);
     let mut best: Option<(usize, Span)> = None;
     for (nth, one) in uses.iter().enumerate().skip(first) {

@@ -48,7 +48,7 @@ fn collect(
     }
 }
 
-/// How well a name matches, from 0 (equal) to 3; `None` if it does not. `wanted` must be in lower case.
+/// Ranks how well a name matches, from 0 (equal) to 3; `None` if it does not. `wanted` must be in lower case.
 pub(in crate::editor) fn rank(name: &str, wanted: &str) -> Option<u8> {
     let name = name.to_lowercase();
     if name == wanted {

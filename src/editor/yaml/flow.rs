@@ -38,6 +38,7 @@ impl<'t> Reader<'t> {
         self.blanks();
         let start = self.at;
         if self.depth == DEPTH {
+            // Skip the rest: deeper values are not read, and the callers' loops end.
             self.at = self.text.len();
             return YamlNode::nothing(start);
         }

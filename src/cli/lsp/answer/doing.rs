@@ -30,6 +30,7 @@ pub(super) fn code_lens(
             Task::RunTests { chart, .. } => ("chartc.runTests", None, chart),
             Task::ShowPicture { chart, .. } => ("chartc.showPicture", None, chart),
         };
+        // Without the extension only commands that the server carries out can be offered.
         let command = if view.client.pictures { Some(own) } else { server }?;
         let command = lsp::Command {
             title: lens.title,

@@ -126,6 +126,7 @@ impl View<'_> {
         for (name, edits) in edits {
             let open = self.texts.named(&name);
             let version = open.map(|(_, open)| open.version);
+            // For an open text, use the client's own spelling of the address: others may mean the same file.
             let uri = open.map(|(uri, _)| uri.clone()).or_else(|| self.places.uri(&name));
             let uri = uri.ok_or_else(|| Refusal::Impossible(format!("{name} is in no file")))?;
             changes.push((uri, version, edits));

@@ -15,6 +15,7 @@ impl Session {
         let Notification { method, params } = note;
         match method.as_str() {
             "exit" => {
+                // The protocol asks for exit code 0 after `shutdown`, and 1 without it.
                 return Ok(Some(if self.shuts_down { Exit::Clean } else { Exit::Findings }));
             }
             "textDocument/didOpen" => {

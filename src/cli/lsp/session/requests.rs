@@ -16,6 +16,7 @@ impl Session {
             self.send(Response::new_ok(id, Value::Null));
             return;
         }
+        // After `shutdown` the protocol allows no request.
         if self.shuts_down {
             let why = "the server was shut down".to_owned();
             self.send(Response::new_err(id, ErrorCode::InvalidRequest as i32, why));
@@ -58,6 +59,7 @@ impl Session {
             let open = self.texts.get(&uri).map(|open| open.version);
             let result = if open.is_none() {
                 Err(Refusal::NotOpen)
+            // Positions in the request refer to the text as it was then.
             } else if open != Some(version) {
                 Err(Refusal::Changed)
             } else {

@@ -160,6 +160,7 @@ impl Sums {
 
     /// Adds a line of an agent. For a single run, the name of the agent is empty.
     pub(super) fn add(&mut self, agent: &str, line: &Line) {
+        // `entry` would allocate a key for every line.
         if !self.runs.contains_key(agent) {
             self.runs.insert(agent.to_owned(), BTreeMap::new());
         }

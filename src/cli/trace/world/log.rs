@@ -59,6 +59,7 @@ impl Log {
         };
         let mut text = Vec::new();
         // The first line that can be parsed decides. A log may begin with lines that were damaged.
+        // Another file, such as a snapshot, need not be read to its end.
         while log.lines < 100 && log.line(&mut text)? {
             let is_log = std::str::from_utf8(&text).ok().and_then(names_agent);
             if let Some(is_log) = is_log {
