@@ -1,4 +1,15 @@
-//! Formats in which findings are printed. To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
+//! Formats in which findings are printed.
+//!
+//! People, editors, build scripts and CI servers want the same findings in different forms. A format is a function of all findings,
+//! so that it can sort, count and leave some out. One finding in three formats:
+//!
+//! ```text
+//! short    door.chart:4:21: error[C0102] no event `opne`
+//! github   ::error file=door.chart,line=4,endLine=4,col=21,endColumn=24,title=C0102 …::no event `opne`
+//! json     {"version":1,"diagnostics":[{"code":"C0102","severity":"error","file":"door.chart","line":4,"column":21,…}]}
+//! ```
+//!
+//! To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
 
 pub(crate) mod fingerprint;
 mod github;

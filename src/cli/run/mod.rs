@@ -1,4 +1,15 @@
 //! The command `chartc run`.
+//!
+//! Options decide which parts a run is made of; the runtime does the rest. `chartc run a.chart --llm script:a.yaml --turns 2`:
+//!
+//! 1. The chart is selected, and refused if it has any errors.
+//! 2. `--llm` becomes the oracle, the tools and the host functions. A script needs no real time, so the clock is virtual.
+//! 3. A session is made of the machine, these parts, and a sink that prints the trace.
+//! 4. The session starts, plays the events of `--events`, and takes two turns or fewer if it ends before.
+//! 5. The last line and the exit code say how it ended.
+//!
+//! Three variants branch off: a folder is a world of many agents ([`crowd`]), `--store` makes the run survive its process
+//! (`durable`), and `--resume` continues a snapshot.
 
 mod args;
 #[cfg(feature = "sqlite")]

@@ -1,4 +1,12 @@
-//! The command `chartc test`.
+//! The command `chartc test`: plays tests, and reports results and coverage.
+//!
+//! [`crate::scenario`] plays a test and returns its trace; everything here is computed from the traces. For a file with two tests:
+//!
+//! 1. The files are compiled. With errors no test is played.
+//! 2. Each test is played, and its line `ok` or `FAILED` is printed at once.
+//! 3. A failure becomes a finding with the places that explain it, and is printed with the last lines of its trace ([`show`]).
+//! 4. With `--coverage` the traces of both tests are followed ([`coverage`](mod@coverage)): a state that either of them enters counts.
+//! 5. [`report`] writes the same results as JSON or JUnit XML.
 
 mod coverage;
 mod report;

@@ -1,4 +1,13 @@
 //! Turns a trace into rows, one for each decision: an answer or an event, and the transition that followed.
+//!
+//! A decision and its result are different lines of the trace, and the result may be missing. So a row stays open until the next line
+//! that is a decision; a transition at the same time completes it:
+//!
+//! ```text
+//! answer triage, option close, at 900 ms     row `close`, open
+//! taken `may close` open -> solved, 900 ms   the row gets `open -> solved`, and is not open any more
+//! taken `when` solved -> done, 900 ms        no row is open: a row of its own
+//! ```
 
 use super::super::wording::{action_call, more_tokens, outcome, trigger};
 use super::Filter;

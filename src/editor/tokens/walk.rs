@@ -1,4 +1,12 @@
 //! Walks through the syntax of a file and marks its names.
+//!
+//! The kind of most names follows from their place: what stands behind `->` is a state. A name in an expression has to be looked up:
+//! first among the names that are bound around it, then among the declarations of the chart, then of the file. In
+//! `on reply(text) if text != last { }`:
+//!
+//! 1. `reply` is an event, because it is an event pattern.
+//! 2. `text` is bound by the pattern: it is a parameter, and is remembered in `locals` up to the end of the line.
+//! 3. In the guard, `text` is found in `locals`, and `last` among the variables of the chart.
 
 mod expr;
 mod line;

@@ -1,4 +1,15 @@
 //! The state of the server, and its reaction to each message.
+//!
+//! A check may take seconds, typing must not wait for it, and answers must fit the text as it is now. So each change counts up, and
+//! whatever belongs to an earlier count is dropped. For two changes while a check runs:
+//!
+//! ```text
+//! state                          message or result     reaction
+//! change 1, checking 1           didChange             change 2; the checker is told, so that it ends the check of 1
+//! change 2, checking 1           hover                 waits, because the text is not checked as it is
+//! change 2, checking 1           result of 1           dropped; nothing is checked now, so a check of 2 begins
+//! change 2, checking 2           result of 2           findings are published, and hover is answered
+//! ```
 
 mod check;
 mod notes;
