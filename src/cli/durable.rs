@@ -261,7 +261,7 @@ pub(super) fn options<'c>(
         parts;
     let host = backends.host;
     let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
-    // In virtual time no time passes during a call: it is free of charge and of duration.
+    // In virtual time scripts and stand-ins answer: their calls cost nothing, so after a crash they can be made again.
     let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
     Options {
         make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),

@@ -63,7 +63,7 @@ struct Chart {
     output_tokens: u64,
     /// The cost of all calls, in the unit of the prices.
     cost: f64,
-    /// Calls whose usage was not reported, and was estimated.
+    /// Calls whose usage nobody reported. What was reserved for them counts instead.
     assumed: u64,
     tools: BTreeMap<String, Tool>,
     /// Actions of agents in their world, by name.
