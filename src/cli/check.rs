@@ -214,6 +214,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
+    // Findings of rules that are off by default: the settings may turn them on.
     let silent = std::mem::take(&mut done.silent);
     let names = done.sources.iter().map(|(_, source)| source.name.as_str());
     let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
@@ -328,6 +329,7 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
             runs.into_iter().partition(|(n, _)| owners[&**n] == 1);
         write_into(folder, own.into_iter())?;
         if !shared.is_empty() {
+            // The name of a file contains separators, and may begin with dots, which would hide the folder.
             let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '_' };
             let name: String = done.sources.get(file).name.chars().map(plain).collect();
             let inner = folder.join(name.trim_start_matches(['_', '.']));

@@ -72,6 +72,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let chart = checked.chart();
     let scope = SurveyScope {
         inputs: args.depth,
+        // At least the initial configuration is explored.
         states: args.states.max(1),
         given: given(chart, &args)?,
         children: checked.children().collect(),

@@ -18,6 +18,7 @@ pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSe
 /// # Errors
 /// The name belongs to no state, or to several.
 pub(super) fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
+    // State 0 is the chart itself.
     let all = || chart.state_ids().skip(1);
     if let Some(found) = all().find(|id| chart.state(*id).path == wanted) {
         return Ok(found);

@@ -116,6 +116,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let llm = (args.llm.as_deref(), args.model.as_deref());
         let backends = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
         let origin = Origin {
+            // Standard input is not a file that a replay could read.
             file: if args.file == "-" { String::new() } else { args.file.clone() },
             calls_per_turn: None,
             real_clock: true,
@@ -202,6 +203,7 @@ impl Args {
             human: Some(self.human.clone()),
             functions: self.functions.as_ref().map(|path| path.display().to_string()),
             turns: Some(0),
+            // A resumed run stays in real time. With a real model this follows from `--llm`.
             clock: (!is_live(self.llm.as_deref())).then(|| "real".to_owned()),
             params: given.params.clone(),
             inputs: given.inputs.clone(),

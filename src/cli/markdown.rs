@@ -59,6 +59,7 @@ fn sentence(text: &str) -> String {
 fn options(command: &Command, depth: &str, out: &mut String) {
     let mut tables: Vec<(String, String)> = Vec::new();
     for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+        // Every command has these.
         if argument.get_id() == "help" || argument.get_id() == "version" {
             continue;
         }

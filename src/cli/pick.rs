@@ -73,6 +73,7 @@ fn choose(
 ) -> miette::Result<Result<Checked, Exit>> {
     let known: Vec<&str> = done.lowered.iter().map(|l| l.chart.name.as_str()).collect();
     let wanted = match (name, known.as_slice()) {
+        // If no chart could be lowered, the errors in the file say more than an unknown name.
         (Some(name), _) if !known.is_empty() && !known.contains(&name) => {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("; did you mean `{near}`?"),

@@ -135,6 +135,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
     let (path, safety) = match &args.store {
         Some(path) => (path.clone(), Safety::Full),
+        // A temporary store need not survive a power failure.
         None => (passing.path().join("runs.db"), Safety::Process),
     };
     let store = Store::own(&path, safety).map_err(refused)?;

@@ -68,6 +68,7 @@ impl Settings {
         for (glob, own) in &config.per_path {
             // A pattern that begins with `!` applies to all files but those that it matches.
             let is_for_others = glob.num_whitelists() > 0;
+            // A pattern for a folder applies to all files below it.
             if glob.matched_path_or_any_parents(&path, false).is_none() == is_for_others {
                 levels.override_by(own);
             }
@@ -100,6 +101,7 @@ impl Settings {
     pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
         let path = Path::new(name);
         let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
+        // Folders from the working directory upwards are not part of the search.
         let around = file.ancestors().skip(1).take_while(|around| !self.here.starts_with(around));
         for folder in around {
             if self.leave_out(folder, true)? {

@@ -15,6 +15,7 @@ pub(crate) const LARGEST: u64 = 16 << 20;
 /// The reason why the file cannot be read.
 pub(crate) fn named(path: &Path) -> Result<String, String> {
     let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
+    // Without `O_NONBLOCK`, opening a pipe waits until somebody writes to it.
     if is_pipe(kind) {
         let file = File::open(path).map_err(|fault| reason(&fault))?;
         return read(file);
@@ -111,6 +112,7 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() as u64 > LARGEST {
         return Err(format!("it is larger than {} MiB", LARGEST >> 20));
     }
+    // A NUL means a binary file, which could be valid UTF-8 all the same.
     if bytes.contains(&0) {
         return Err("it is not a text file".into());
     }

@@ -54,6 +54,7 @@ pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
         |other: Span| other.file == span.file && other.start <= span.end && span.start <= other.end;
     let is_here = |found: &Diagnostic| {
         let edits = found.fix.iter().flat_map(|fix| &fix.edits);
+        // A fix may change a place far from its finding, such as a missing declaration.
         touches(found.span) || edits.into_iter().any(|(place, _)| touches(*place))
     };
     let here: Vec<(usize, &Diagnostic)> =

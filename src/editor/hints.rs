@@ -162,6 +162,7 @@ impl HintCollector<'_> {
                     calls.push((path.span, arguments.iter().collect()));
                 }
                 StepKind::Run(run) => {
+                    // A named argument shows the parameter already.
                     let unnamed = run.arguments.iter().take_while(|given| given.name.is_none());
                     calls.push((run.chart.span, unnamed.map(|given| &given.value).collect()));
                 }

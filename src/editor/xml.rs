@@ -105,6 +105,7 @@ pub(super) fn read(text: &str) -> Tree {
                 let element = &mut tree.elements[nth];
                 let own = &text[element.name.clone()];
                 names.entry(own).and_modify(|count| *count -= 1);
+                // An element that is still open inside the closed one ends where the closing tag begins.
                 element.inner_end = start;
                 let is_it = own == &text[name.clone()];
                 element.end = if is_it { reader.at } else { start };

@@ -15,6 +15,7 @@ pub(super) static REPORT: Report = Report {
     name: "github",
     format: |findings| {
         let mut sorted: Vec<&Diagnostic> = findings.diagnostics.iter().collect();
+        // The sort is stable, so findings of one level stay in their order.
         sorted.sort_by_key(|d| Reverse(d.severity));
         let mut text: String = sorted.iter().map(|d| annotation(d, findings.sources)).collect();
         text.push_str(&total(findings));

@@ -19,6 +19,7 @@ fn format(findings: &Findings<'_>) -> String {
         findings.diagnostics.iter().map(|found| (found, None)).chain(suppressed).collect();
     let rules: BTreeMap<&str, &Rule> =
         all.iter().map(|(found, _)| (found.rule.code, found.rule)).collect();
+    // Results refer to rules by their index in the list of rules.
     let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(i, c)| (*c, i)).collect();
     let prints = fingerprints(all.iter().map(|(found, _)| *found), sources, str::to_owned);
     let results: Vec<Value> = all

@@ -232,6 +232,7 @@ fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
     collect(guard, &mut leaves);
     let mut reads = Vec::new();
     variables(guard, &mut reads);
+    // Observables and functions may change at any time, variables only when they are set.
     let is_plain = leaves.len() == reads.len();
     let sets = |actions: &[Action]| {
         let mut is_set = false;

@@ -111,6 +111,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     };
     player.session.machine_mut().allow(room);
     let mut failure = player.all(test).err();
+    // Count the lines that the last move has caused.
     player.spend(0);
     let left = player.session.machine().allowed();
     let spent = left == 0 || player.desk.is_full();

@@ -241,6 +241,7 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
     let mut keys = machine.pending();
     let is_person =
         |step: StepId| matches!(checked.chart().steps[step.index()].kind, StepKind::Human(_));
+    // A person may take any time, so a waiting model or tool is the likelier cause.
     keys.sort_by_key(|key| is_person(key.step));
     let place = |key: StepKey| {
         let step = &checked.chart().steps[key.step.index()];

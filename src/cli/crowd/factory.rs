@@ -156,6 +156,7 @@ impl<'p> AgentFactory<'p> {
             let found: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
             return Err(found.join("; "));
         }
+        // Otherwise an agent could multiply its budget by spawning others.
         self.gate.share_budget(&spawn.agent, &spawn.parent);
         self.families.insert(new.name.clone(), (group, spawn.family.clone()));
         let (family_arena, plan_arena) = (self.family_arena, self.plan_arena);

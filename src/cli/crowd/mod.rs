@@ -141,6 +141,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let wanted = options.workers.or(file.execution.workers()).unwrap_or(0);
     let threads = workers(wanted);
+    // Agents borrow the charts and plans above, so the workers have to end before these are dropped.
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let pool = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());

@@ -58,6 +58,7 @@ impl Output for WorldOutput {
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
         if let Some(log) = &mut self.log {
+            // Whoever follows the log sees whole ticks.
             log.flush()?;
         }
         let told = |why: miette::Report| io::Error::other(why.to_string());

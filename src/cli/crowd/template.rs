@@ -39,6 +39,7 @@ impl<'p> AgentFactory<'p> {
         clock: &Arc<dyn Clock>,
     ) -> Result<&AgentTemplate<'p>, String> {
         let key = (group, plans.as_ptr() as usize);
+        // `entry` would borrow `templates` while `make_template` reads `self`.
         if !self.templates.contains_key(&key) {
             let made = self.make_template(plans, group, clock)?;
             self.templates.insert(key, made);

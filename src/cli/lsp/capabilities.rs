@@ -77,6 +77,7 @@ impl Client {
     /// Reads the capabilities and settings from the parameters of `initialize`.
     pub(super) fn from_params(params: lsp::InitializeParams) -> Self {
         let offered = |all: &Value, path: &str| all.pointer(path).cloned().unwrap_or(Value::Null);
+        // As JSON, because nearly every capability is optional at every level.
         let all = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| offered(&all, path).as_bool().unwrap_or(false);
         let encodings = params.capabilities.general.as_ref();

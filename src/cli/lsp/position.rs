@@ -43,6 +43,7 @@ impl Encoding {
     pub(super) fn length(self, text: &str) -> u32 {
         match self {
             Self::Utf8 => text.len() as u32,
+            // Most lines are ASCII, where bytes and UTF-16 units agree.
             Self::Utf16 if text.is_ascii() => text.len() as u32,
             Self::Utf16 => text.encode_utf16().count() as u32,
             Self::Utf32 => text.chars().count() as u32,

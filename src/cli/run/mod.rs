@@ -161,6 +161,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let origin = Origin {
+        // Standard input is not a file that a replay could read.
         file: if args.file == "-" { String::new() } else { args.file.clone() },
         calls_per_turn: args.calls_per_turn,
         real_clock: args.clock.as_deref() == Some("real") || in_earnest,

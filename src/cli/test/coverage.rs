@@ -145,6 +145,7 @@ impl CoveredChart<'_> {
 
     fn sum(&self, sources: &Sources) -> Coverage {
         let Self { chart, map, seen } = self;
+        // The root is entered in every run, and a history in none.
         let real = |state: &&chartc_core::model::State| {
             state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
         };

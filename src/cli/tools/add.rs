@@ -36,6 +36,7 @@ pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
         }
         let (mut added, mut new_ones): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for one in new {
+            // New types get names that the file does not have yet.
             let text = pool.declaration(server, &one, &mut types).unwrap_or_default();
             match checked(server, &one, &text) {
                 Some(text) => {

@@ -55,6 +55,7 @@ impl<'t> Letters<'t> {
                 let is_it = |letter: &Letter<'_>| {
                     (letter.from, letter.event, &letter.to) == (&line.child, event, &to)
                 };
+                // The line follows the post that it is about, so search from the end.
                 if let Some(at) = under_way.iter().rposition(is_it) {
                     under_way.remove(at);
                 }

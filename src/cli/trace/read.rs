@@ -94,6 +94,7 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
 pub(super) fn of_lines(name: String, lines: Vec<Line>, mut faults: Vec<String>) -> Read {
     let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
     let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
+    // A line that cannot be parsed leaves a gap, too, and has been reported already.
     if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
         faults.push(format!("{name}: line {before} of the run is followed by line {behind}"));
     } else if lines[0].seq != 1 && faults.is_empty() {

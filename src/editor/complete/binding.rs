@@ -33,6 +33,7 @@ pub(super) fn bound<'c>(
     let rest = &text[cursor.end..line];
     let after = tokens(rest);
     found.extend(pairs(&after, rest, "for", "in").map(|name| (name, None)));
+    // An inner binding hides an outer one of the same name.
     found.reverse();
     found
 }

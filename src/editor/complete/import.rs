@@ -16,9 +16,11 @@ pub(super) fn offers(cursor: &Cursor<'_>, name: &str, loader: Option<&dyn Loader
     let mut found = Vec::new();
     for entry in loader.list(folder.trim_end_matches('/')).unwrap_or_default() {
         if Link::Import.takes(&entry) {
+            // A file cannot import itself.
             if !(typed.is_empty() && entry == own) {
                 found.push(Offer::new(entry, CompletionKind::File, 0));
             }
+        // The loader does not say which entries are folders: names without a dot are taken for them.
         } else if !entry.contains('.') {
             found.push(Offer::new(format!("{entry}/"), CompletionKind::File, 1));
         }

@@ -59,6 +59,7 @@ fn charts(done: &Compilation) -> Vec<&Lowered> {
     let own = done.lowered.iter().map(AsRef::as_ref);
     let mut known = BTreeSet::new();
     let mut all: Vec<&Lowered> = own.chain(checked.map(Checked::lowered)).chain(children).collect();
+    // A chart may be in several of these lists.
     all.retain(|one| known.insert(one.map.name));
     all
 }

@@ -46,6 +46,7 @@ impl Edits {
             let language = Language::from_file_name(&before.sources.get(one.at.file).name);
             let range = one.at.start as usize..one.at.end as usize;
             let edits = all.entry(one.at.file).or_default();
+            // Several uses may share a span, because a front end may derive them from one word.
             if edits.last().is_none_or(|last| last.range.end <= range.start) {
                 edits.push(TextEdit { range, text: spell::written(new, one.kind, language) });
             }

@@ -199,6 +199,7 @@ impl<'t> Reader<'t> {
                 Some(_) | None => entries.push(entry),
             }
         }
+        // A single word without a colon is a value, perhaps the beginning of a key.
         if let [Entry { has_colon: false, key, at, .. }] = &entries[..] {
             return YamlNode { kind: YamlKind::Scalar(unquoted(key)), span: at.clone() };
         }

@@ -148,6 +148,7 @@ impl Session {
         let (done, mut gone) = (Arc::clone(done), shown.clone());
         let mapper = self.mapper(&done);
         let mut files: BTreeMap<lsp::Uri, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        // Also without findings, so that the client removes the earlier ones.
         files.insert(uri.clone(), Vec::new());
         for found in &done.diagnostics {
             let Some(other) = mapper.uri(found.span.file) else { continue };

@@ -70,6 +70,7 @@ pub(super) fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> 
             }
             census.observe(&logged.agent, &logged.line);
             last = tick(&logged).or(last);
+            // The summary is the last line of its tick.
             if at.is_some_and(|at| last.is_some_and(|last| CountTime::Tick(last) == at)) {
                 is_over = true;
                 return ControlFlow::Break(());

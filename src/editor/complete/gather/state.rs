@@ -30,6 +30,7 @@ impl Site<'_, '_> {
         }
         let mut seen = OfferedNames(BTreeSet::new());
         for (up, node) in around.iter().rev().enumerate() {
+            // The children of the state itself are no likelier targets than its siblings.
             let weight = if up == 0 && !inside && around.len() > 1 { 1 } else { up as u32 };
             self.below(node, "", weight, &mut seen, &mut found);
             if inside {
