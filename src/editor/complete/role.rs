@@ -11,7 +11,7 @@ pub(super) enum Role {
     /// A new name, of which nothing is known.
     New,
     State,
-    /// A descendant of the state around the place.
+    /// A descendant of the state around the cursor, for `initial`.
     Initial,
     /// An event. With `listens`, also the events that the run itself raises.
     Event {
