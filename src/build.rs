@@ -1,11 +1,11 @@
-//! For build scripts: a chart becomes a Rust file in `OUT_DIR`.
+//! Turns a chart into a Rust file in `OUT_DIR`, for build scripts.
 //!
 //! ```no_run
 //! // All of `main` in build.rs.
 //! chartc::build::compile("chart/builder.chart");
 //! ```
 //!
-//! The crate includes it with `chartc_core::include_chart!(pub mod builder);` and needs chartc-core alone when it runs.
+//! The crate includes the file with `chartc_core::include_chart!(pub mod builder);`. At run time it needs only chartc-core.
 #![allow(
     clippy::disallowed_methods,
     reason = "a build script reads charts and the environment, writes code and ends the process"
@@ -21,18 +21,18 @@ use chartc_text::load::Loader;
 use chartc_text::rules::NAME_CLASH;
 use std::path::{Path, PathBuf};
 
-/// Generates `$OUT_DIR/NAME.rs` from the chart in `path`, a file of name `NAME`, relative to the package. It is made again when
-/// the chart or what it imports changes.
+/// Generates `$OUT_DIR/NAME.rs` from the chart file `path`, whose name is `NAME`. `path` is relative to the package. Cargo runs the
+/// build script again when the chart or a file that it imports changes.
 ///
-/// What the chart imports lies below the package's folder; if the chart itself lies elsewhere, below the nearest folder with a
-/// `chartc.toml` or a `.git`, else below its own. [`compile_below`] says otherwise.
+/// Imports must lie below a root: the package's folder or, if the chart lies outside it, the nearest folder with a `chartc.toml` or
+/// a `.git`, else the chart's own folder. [`compile_below`] sets another root.
 ///
-/// Warnings are shown as cargo's; with errors, which go to standard error, the build script ends.
+/// Warnings appear as warnings of cargo. Errors go to standard error and end the build script with status 1.
 pub fn compile(path: &str) {
     end_if_wrong(try_compile(path, None));
 }
 
-/// As [`compile`], where what the chart imports lies below the folder `root`, relative to the package.
+/// As [`compile`], with `root` as the folder that all imports must lie below. `root` is relative to the package.
 pub fn compile_below(root: &str, path: &str) {
     end_if_wrong(try_compile(path, Some(Path::new(root))));
 }
@@ -53,7 +53,7 @@ fn try_compile(path: &str, root: Option<&Path>) -> Result<(), String> {
     let package = PathBuf::from(of_build("CARGO_MANIFEST_DIR")?);
     let disk = Disk::for_package(package, root).map_err(|why| format!("{why}\n"))?;
     let made = generate(path, &disk);
-    // A line of cargo's holds no line end: without one nothing is said in the name of a file.
+    // One line on standard output is one instruction to cargo: a file name with a line end in it could give others.
     for file in made.files.iter().filter(|file| !file.contains(['\n', '\r'])) {
         println!("cargo::rerun-if-changed={file}");
     }
@@ -66,18 +66,18 @@ fn try_compile(path: &str, root: Option<&Path>) -> Result<(), String> {
         .map_err(|why| format!("{} cannot be written: {why}\n", target.display()))
 }
 
-/// What became of a chart file.
+/// The result of [`generate`].
 #[derive(Debug)]
 pub struct Generated {
-    /// The Rust source; or the errors, each on a line `file:line:column: error[C0102] message` with its help below.
+    /// The Rust source, or the errors: each is a line `file:line:column: error[C0102] message`, followed by its help, if any.
     pub code: Result<String, String>,
     /// Warnings, each on one line.
     pub warnings: Vec<String>,
-    /// The files that were read.
+    /// The names of all files that were read, in the order in which they were loaded.
     pub files: Vec<String>,
 }
 
-/// The Rust source for the charts in a file: for one chart its items, for several a module each.
+/// Generates the Rust source for the charts in a file: the items of a single chart, or a module for each of several charts.
 ///
 /// ```
 /// use chartc::load::Memory;
@@ -91,9 +91,9 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     let files = checked.sources.iter().map(|(_, source)| source.name.clone()).collect();
     let shown = |found: &Diagnostic| line(found, &checked);
     let of = |severity| checked.diagnostics.iter().filter(move |d| d.severity == severity);
-    // Findings about behaviour never stand in the way, and what is wrong otherwise leaves no chart.
+    // Errors about behaviour do not prevent code. Any other error drops its chart, so that fewer charts are left than were lowered.
     let whole = !checked.charts.is_empty() && checked.charts.len() == checked.lowered.len();
-    // Where names clash in Rust, the emitter says so as an error.
+    // `rust::emit` reports clashes of names in Rust as errors: they would appear twice.
     let mut warnings: Vec<&Diagnostic> =
         of(Severity::Warning).filter(|d| d.rule.code != NAME_CLASH.code).collect();
     let mut errors = String::new();
@@ -114,7 +114,7 @@ pub fn generate(path: &str, loader: &dyn Loader) -> Generated {
     Generated { code, warnings, files }
 }
 
-/// A finding with its help.
+/// Formats a finding on a line `file:line:column: …`, with its help on the next one.
 fn line(found: &Diagnostic, checked: &Compilation) -> String {
     let mut text = report::short(std::slice::from_ref(found), &checked.sources);
     if let Some(help) = &found.help {

@@ -1,4 +1,4 @@
-//! Model calls and money in words, for the command and for editors.
+//! Formats model calls and money as text, for the command and for editors.
 
 use chartc_check::lint::words;
 use chartc_check::notation;
@@ -8,30 +8,29 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
 use std::fmt::Write;
 
-/// Money, to the millionth.
+/// Formats an amount of money with at most six decimals and no trailing zeros.
 pub(crate) fn amount_text(amount: f64) -> String {
     let text = format!("{amount:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The limit of the chart that is computed, as it is written.
+/// The expression of a limit that the chart computes, such as `2 * n`, as `.chart` text; empty if the limit is not computed.
 pub(crate) fn formula(chart: &Chart, kind: LimitKind) -> String {
     let limit = chart.state(StateId::at(0)).limits.formula(kind);
     limit.map_or_else(String::new, |limit| notation::expression(chart, limit))
 }
 
-/// The path of a state; of the root the name of the chart.
+/// The path of a state; for the root, which has no path, the name of the chart.
 pub(crate) fn path(chart: &Chart, state: StateId) -> &str {
     let row = chart.state(state);
     if row.path.is_empty() { &row.name } else { &row.path }
 }
 
-/// The name of a step.
 pub(crate) fn name(chart: &Chart, step: StepId) -> &str {
     &chart.steps[step.index()].name
 }
 
-/// `ask next 1 + 1 retry of client model`.
+/// Formats what makes calls, such as `ask next 1 + 1 retry of client model`.
 pub(crate) fn driver(chart: &Chart, driver: &Driver) -> String {
     let mut text = format!("{} 1", name(chart, driver.step));
     if driver.retries > 0 {
@@ -52,7 +51,7 @@ pub(crate) fn driver(chart: &Chart, driver: &Driver) -> String {
     text
 }
 
-/// What bounds a run, in words.
+/// Describes the limit that bounds the model calls of a run or, without one, the loop that repeats them.
 pub(crate) fn bound(chart: &Chart, run: &RunCost) -> String {
     let round = || {
         let lines: Vec<String> =

@@ -1,7 +1,7 @@
 //! chartc compiles declarative statecharts of agent behaviours: text to model, checks, pictures, Rust.
 //!
-//! [`check`] loads charts and says everything that is wrong with them; a chart without errors is a [`Checked`], which
-//! [`emit`] draws or generates Rust from. Build scripts call [`build::compile`].
+//! [`check`] loads charts and reports everything that is wrong with them. A chart without errors becomes a [`Checked`], which [`emit`]
+//! draws or turns into Rust. Build scripts call [`build::compile`].
 //!
 //! ```
 //! use chartc::load::Memory;
@@ -14,8 +14,8 @@
 //! assert!(mermaid.is_ok_and(|picture| picture.contains("stateDiagram")));
 //! ```
 //!
-//! The stages are crates of their own, whose interfaces follow the needs of this one: `chartc-text` reads and prints,
-//! `chartc-check` lowers and analyses, `chartc-emit` draws and generates. What is exported here is what stays.
+//! Each stage is a crate of its own: `chartc-text` parses and prints, `chartc-check` lowers and analyses, `chartc-emit` draws and
+//! generates. Their interfaces may change with any release; what this crate exports is stable.
 #![doc = ""]
 #![doc = include_str!("ARCHITECTURE.md")]
 

@@ -1,4 +1,4 @@
-//! Artifacts as the sources of a compilation.
+//! A [`Loader`] whose files are artifacts.
 
 use super::{MOST_ARTIFACTS, MOST_BYTES, MOST_BYTES_TOGETHER};
 use chartc_text::front::{agent, is_named_as_chart};
@@ -7,19 +7,19 @@ use chartc_world::{Form, Read};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the components of an agent seem to lie.
+/// The folder, below an agent's path, in which the front end finds the agent's components. No such folder exists.
 const COMPONENTS: &str = "/_components";
 
-/// Artifacts by id. A path is an artifact's id with the ending of its form, so that the front ends know what it is; a component's is
-/// that of its agent, the place where it seems to lie, and its own id.
+/// Reads artifacts by id, as if they were files. The path of an artifact is its id with the extension of its form (`x.chart`,
+/// `x.agent.yaml`), by which the front ends recognise it. The path of a component is `AGENT/_components/KIND/ID.yaml`.
 pub(super) struct ArtifactLoader<'r> {
     id: &'r str,
     text: &'r str,
     read: Read<'r>,
     root: String,
-    /// The artifact that each path stands for.
+    /// Artifact ids, by path.
     ids: RefCell<BTreeMap<String, String>>,
-    /// The components that each agent names, by its path.
+    /// The ids of the components that each agent names, by the path of the agent.
     components: RefCell<BTreeMap<String, BTreeSet<String>>>,
     artifacts: Cell<usize>,
     bytes: Cell<usize>,
@@ -41,23 +41,23 @@ impl<'r> ArtifactLoader<'r> {
         loader
     }
 
-    /// The path of the artifact that is compiled.
     pub(super) fn root(&self) -> &str {
         &self.root
     }
 
-    /// Bytes of all texts.
+    /// The sizes of all texts read so far, added up, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 
-    /// The artifact that a path stands for.
+    /// The id of the artifact at a path.
     pub(super) fn id_of(&self, path: &str) -> Option<String> {
         let ids = self.ids.borrow();
         ids.get(path).cloned().or_else(|| Some(component(path)?.1.to_owned()))
     }
 
     fn artifact(&self, id: &str) -> Result<String, String> {
+        // The text to compile may be a new version of the stored artifact.
         if id == self.id {
             return Ok(self.text.to_owned());
         }
@@ -93,16 +93,18 @@ impl Loader for ArtifactLoader<'_> {
         };
         let text = self.weighed(self.artifact(&id)?)?;
         if (agent::FRONTEND.takes)(path) && component(path).is_none() {
+            // `list` needs them: the front end reads an agent before it lists the folders around it.
             self.components.borrow_mut().insert(path.to_owned(), listed(&text));
         }
         Ok(text)
     }
 
     fn resolve(&self, from: &str, name: &str) -> String {
-        // What lies around an agent, for the front end: nothing but the components that it names.
+        // The agent front end looks for files around an agent. Only the components that the agent names exist.
         if name.is_empty() || name.trim_start_matches("../").starts_with(&COMPONENTS[1..]) {
             return format!("{from}/{name}");
         }
+        // An id need not have an extension, so the text decides whether the artifact is an agent.
         let looks = |text: &String| (agent::FRONTEND.looks)(text);
         let form = match self.artifact(name).ok().filter(looks) {
             Some(_) => Form::Agent,
@@ -110,6 +112,7 @@ impl Loader for ArtifactLoader<'_> {
         };
         let mut path = path(name, form);
         let mut ids = self.ids.borrow_mut();
+        // Two ids may lead to one path, as `a` and `a.chart` do: the second gets a `~`.
         while ids.get(&path).is_some_and(|other| other != name) {
             path.insert(0, '~');
         }
@@ -128,7 +131,7 @@ impl Loader for ArtifactLoader<'_> {
     }
 }
 
-/// The path of an artifact.
+/// The path under which the artifact `id` is loaded.
 fn path(id: &str, form: Form) -> String {
     let is_agent = (agent::FRONTEND.takes)(id);
     match form {
@@ -139,14 +142,14 @@ fn path(id: &str, form: Form) -> String {
     }
 }
 
-/// The agent and the id of a component, by its path.
+/// The path of the agent and the id of the component, from the path of a component.
 fn component(path: &str) -> Option<(&str, &str)> {
     let (agent, rest) = path.split_once(COMPONENTS)?;
     let (_, file) = rest.strip_prefix('/')?.split_once('/')?;
     Some((agent, file.strip_suffix(".yaml")?))
 }
 
-/// The components that an agent names, of all kinds. What is wrong with the text is the front end's business.
+/// The ids of all components that an agent names, of every kind. A text that is not valid YAML has none: the front end reports its errors.
 fn listed(text: &str) -> BTreeSet<String> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -155,6 +158,7 @@ fn listed(text: &str) -> BTreeSet<String> {
     }
     let mut options = serde_yaml::Options::default();
     options.with_snippet = false;
+    // Aliases may repeat a part of the text many times: without a bound a short text expands to gigabytes.
     options.alias_limits.max_total_replayed_events = MOST_BYTES;
     let head = serde_yaml::from_str_with_options::<Head>(text, options);
     let Ok(head) = head else { return BTreeSet::new() };

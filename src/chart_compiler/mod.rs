@@ -1,4 +1,4 @@
-//! Compiles the charts that agents write: a [`Workshop`] that reads artifacts, never files.
+//! Compiles the charts that agents write: a [`Workshop`] that reads artifacts and never opens a file.
 
 mod loader;
 
@@ -13,28 +13,28 @@ use loader::ArtifactLoader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Findings that a writer is told at most; a last one says how many more there are.
+/// The maximum number of findings that a writer gets. If there are more, one further finding gives the number of the others.
 pub const MOST_FINDINGS: usize = 20;
-/// Bytes of a text that is compiled.
+/// The maximum size of one text, in bytes.
 pub const MOST_BYTES: usize = 64 * 1024;
-/// Bytes of a text and of all that it imports.
+/// The maximum size of a text and everything that it imports, in bytes.
 pub const MOST_BYTES_TOGETHER: usize = 4 * MOST_BYTES;
-/// Artifacts that one artifact may lead to.
+/// The maximum number of artifacts that are read to compile one, itself included.
 pub const MOST_ARTIFACTS: usize = 32;
 
-/// States, lines and steps that a chart may have beside one for each [`BYTES_PER_LINE`] of its text: an `each after` is a line for each leaf.
+/// The number of states, transitions and steps that every chart may have. It may have one more for each [`BYTES_PER_LINE`] bytes of its
+/// text. Without this bound a short text makes a large chart: one `each after` line is a transition of every leaf.
 const LINES: usize = 200;
 const BYTES_PER_LINE: usize = 8;
-/// The code of the finding about a chart that is much larger than its text.
+/// The code of the finding about a chart that has too many states, transitions and steps for the length of its text.
 pub const TOO_LARGE: &str = "too_large";
 
 /// Compiles the charts of artifacts.
 ///
-/// An import or a component names another artifact by its id. Nothing around an artifact belongs to it: it has no system prompt unless
-/// its text has one, and no file is ever opened. Tests and `check` lines are read, but not run: nothing is explored. An artifact with
-/// any error is refused, warnings are not told.
+/// An import or a component names another artifact by its id. No file is opened, and an agent has no system prompt but the one in its text.
+/// Tests and `check` lines are parsed but not run, and nothing is explored. An artifact with any error is refused; warnings are dropped.
 ///
-/// The chart that runs is the one with the artifact's name (`price_oracle` and `PriceOracle` are one name), else the first.
+/// The chart that runs is the one named like the artifact (`price_oracle` and `PriceOracle` are the same name), else the first.
 ///
 /// ```
 /// use chartc::chart_compiler::Compiler;
@@ -87,12 +87,12 @@ impl Workshop for Compiler {
     }
 }
 
-/// States, lines and steps of charts.
+/// The number of states, transitions and steps of all charts.
 fn lines(charts: &[&Chart]) -> usize {
     charts.iter().map(|one| one.states.len() + one.transitions.len() + one.steps.len()).sum()
 }
 
-/// The chart that is named like the artifact, else the first.
+/// Selects the chart that is named like the artifact, else the first. Case and punctuation do not matter.
 fn chosen<'c>(id: &str, charts: &'c [Checked]) -> Option<&'c Checked> {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -101,7 +101,7 @@ fn chosen<'c>(id: &str, charts: &'c [Checked]) -> Option<&'c Checked> {
     charts.iter().find(|checked| plain(&checked.chart().name) == id).or(charts.first())
 }
 
-/// Findings as the writer is told them.
+/// Turns diagnostics into the findings that the writer gets.
 struct Telling<'t> {
     done: &'t Compilation,
     loader: &'t ArtifactLoader<'t>,
@@ -109,7 +109,7 @@ struct Telling<'t> {
 
 impl Telling<'_> {
     fn all(&self, found: &[&Diagnostic]) -> Vec<Finding> {
-        // Those of the writer's own text come first, by place.
+        // Diagnostics are ordered by file and place: those of the writer's own text, file 0, come first.
         let mut all: Vec<Finding> =
             found.iter().take(MOST_FINDINGS).map(|one| self.one(one)).collect();
         if let Some(last) = all.last().cloned()
@@ -126,7 +126,7 @@ impl Telling<'_> {
         let source = sources.get(found.span.file);
         let place = source.position(found.span.start);
         let mut text = found.message.clone();
-        // The help for what cannot be read is about folders.
+        // The help about an unreadable file speaks of folders, and artifacts have none.
         if let Some(help) = &found.help
             && found.rule.code != UNREADABLE_FILE.code
         {
@@ -136,7 +136,7 @@ impl Telling<'_> {
             let (line, column) = (place.line, place.column);
             return Finding { code: found.rule.code.into(), line, column, text };
         }
-        // It is in another artifact: the writer is led there from the import.
+        // The finding is in another artifact: report it at the import, which the writer can change.
         let other = self.loader.id_of(&source.name).unwrap_or_else(|| source.name.clone());
         let from = self.imports().get(&other).copied().unwrap_or(0);
         let at = sources.get(FileId(0)).position(from);
@@ -144,7 +144,7 @@ impl Telling<'_> {
         Finding { code: found.rule.code.into(), line: at.line, column: at.column, text }
     }
 
-    /// Where the writer's own text names other artifacts.
+    /// The offset of each import in the writer's own text, by the id of the imported artifact.
     fn imports(&self) -> BTreeMap<String, u32> {
         let Some(file) = self.done.files.first() else { return BTreeMap::new() };
         file.imports().map(|path| (path.node.clone(), path.span.start)).collect()

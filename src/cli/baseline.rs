@@ -1,4 +1,4 @@
-//! Baselines: findings that a team has accepted for now. A file lists them; a check reports only what it does not list.
+//! Baselines: lists of findings that a team has accepted for now. A check with a baseline reports only findings that it does not list.
 //!
 //! ```json
 //! {"version":1,"findings":[
@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The format of the file.
+/// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// The last code that no baseline covers: what cannot be read or loaded has to be mended.
+/// The last code that a baseline cannot contain: a file that cannot be read or parsed hides its other findings.
 const LAST_FIRM: &str = "C0005";
 
-/// The most entries that are named when they are gone.
+/// The maximum number of missing findings that are listed.
 const MOST_NAMED: usize = 10;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct Entry {
     message: String,
 }
 
-/// The entries of findings; `None` for those that no baseline covers.
+/// The entry of each finding, in order; `None` for a finding that no baseline can contain.
 fn entries(path: &Path, diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Option<Entry>> {
     let folder = folder(path);
     let own = |name: &str| relative(&folder, name);
@@ -56,7 +56,7 @@ fn entries(path: &Path, diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Op
     diagnostics.iter().zip(prints).map(entry).collect()
 }
 
-/// Writes the findings to the file and removes them, except those that no baseline covers.
+/// Writes the findings to the file and removes them from `diagnostics`, except those that no baseline can contain.
 ///
 /// # Errors
 /// The file could not be written.
@@ -67,6 +67,7 @@ pub(super) fn create(
 ) -> miette::Result<()> {
     let entries = entries(path, diagnostics, sources);
     let mut lines: Vec<&Entry> = entries.iter().flatten().collect();
+    // A fixed order keeps the differences small when the file is under version control.
     lines.sort_by(|a, b| {
         (&a.file, &a.code, &a.fingerprint).cmp(&(&b.file, &b.code, &b.fingerprint))
     });
@@ -85,10 +86,10 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Removes the findings that the file lists, and reports those of its entries that are gone.
+/// Removes the findings that the file lists, and reports the entries that no longer occur.
 ///
 /// # Errors
-/// The file cannot be read, or is no baseline.
+/// The file cannot be read, or is not a baseline.
 pub(super) fn cover(
     path: &Path,
     diagnostics: &mut Vec<Diagnostic>,
@@ -108,7 +109,7 @@ pub(super) fn cover(
     let folder = folder(path);
     let checked: Vec<String> =
         sources.iter().map(|(_, source)| relative(&folder, &source.name)).collect();
-    // Nothing is known of files that this call does not check, unless they are deleted.
+    // This check says nothing about files that it did not read, unless they have been deleted.
     left.retain(|(file, ..), _| checked.contains(file) || !folder.join(file).exists());
     if left.is_empty() {
         return Ok(());
@@ -142,14 +143,14 @@ fn read(path: &Path) -> miette::Result<Vec<Entry>> {
     Ok(document.findings)
 }
 
-/// The absolute folder of a file.
+/// The absolute path of the folder of a file.
 fn folder(path: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     let folder = std::path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned());
     tidy(&folder)
 }
 
-/// The path of a file from a folder, so that the place of a check does not matter.
+/// The path of a file relative to `folder`, so that a baseline is the same wherever the check runs; absolute if it is not below it.
 fn relative(folder: &Path, name: &str) -> String {
     let path = std::path::absolute(name).unwrap_or_else(|_| PathBuf::from(name));
     let path = tidy(&path);

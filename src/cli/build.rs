@@ -1,4 +1,4 @@
-//! `chartc build`.
+//! The command `chartc build`.
 
 use super::Exit;
 use super::files::Root;

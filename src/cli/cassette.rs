@@ -1,4 +1,4 @@
-//! Recorded calls in a folder: `chartc run --record DIR` and `--llm replay:DIR`.
+//! Folders of recorded calls: `chartc run --record DIR` writes one, `--llm replay:DIR` answers from it.
 
 use super::{files, save};
 use chartc_core::visible;
@@ -8,7 +8,7 @@ use chartc_runtime::oracle::{CassetteSink, Replaying};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A folder in which calls are recorded.
+/// A folder that calls are recorded into.
 struct Folder(PathBuf);
 
 impl CassetteSink for Folder {
@@ -17,7 +17,7 @@ impl CassetteSink for Folder {
     }
 }
 
-/// Prepares a folder for recording: creates it if necessary, and removes the calls of an earlier run.
+/// Prepares a folder for recording: creates it if necessary, and deletes the calls of an earlier run.
 pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn CassetteSink>> {
     save::make_folder(folder)?;
     for name in names(folder)? {
@@ -26,7 +26,7 @@ pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn CassetteSink>> {
     Ok(Box::new(Folder(folder.to_owned())))
 }
 
-/// The files of recorded calls in a folder; other files are ignored.
+/// The names of the files with recorded calls in a folder, sorted. Other files are ignored.
 fn names(folder: &Path) -> miette::Result<Vec<String>> {
     let shown = folder.display();
     let Some(mut names) = files::list(folder) else {
@@ -49,6 +49,7 @@ pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<
         let text = files::read_found(&path)?;
         let entry =
             Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
+        // The name contains a hash of the question. If it differs, the run would never find this answer.
         if entry.file() != name {
             return Err(miette::miette!(
                 help = "the file's name depends on the question, so only answers may be edited: record the calls again",

@@ -1,4 +1,4 @@
-//! `chartc check`.
+//! The command `chartc check`.
 
 use super::config::Config;
 use super::files::{Files, Root};
@@ -129,7 +129,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let Ok(settings) = settings(&args) else { return Vec::new() };
         let mut names =
             found(&args, &settings).map_or_else(|_| Vec::new(), |files| files.names().to_vec());
-        // This looks for the settings, and notices a new `chartc.toml`. What is wrong with it, the check says.
+        // `for_file` searches for the `chartc.toml` of each file, so a new one is watched too. The check itself reports its errors.
         names.iter().chain(read).for_each(|name| drop(settings.for_file(name)));
         names.extend(settings.files());
         names
@@ -142,7 +142,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     })
 }
 
-/// What the options say; files follow.
+/// The settings from the options. Those from files are added when a file is checked.
 fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
     let mut levels = Levels::default();
     levels.add(&args.allow, &args.warn, &args.deny)?;
@@ -156,7 +156,7 @@ fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
     .map(Arc::new)
 }
 
-/// Checks the files; adds those that were read to `read`.
+/// Checks the files once. Adds the names of all files that were read to `read`.
 fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette::Result<Exit> {
     if args.cost && !matches!(args.format.as_str(), "human" | "json") {
         return Err(miette::miette!("--cost supports only the formats human and json"));
@@ -174,8 +174,10 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
             && args.fixing.is_asked()
             && settings.exclude(stdin)?
         {
+            // An editor replaces its text with the output, so an excluded text has to come back unchanged.
             return args.fixing.keep(&files, stdin);
         }
+        // Named files are kept by default: whoever names a file wants it checked.
         files.take_out(|name| settings.exclude(name))?;
     }
     let excludes = files.names().len() < asked;
@@ -194,7 +196,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         );
         return Ok(Exit::Nothing);
     }
-    // What is wrong with settings is said before the work begins.
+    // Report errors in settings before the work begins.
     files.names().iter().try_for_each(|name| settings.for_file(name).map(drop))?;
     let states = |name: &str| settings.for_file(name).map_or(STATES, |own| own.states);
     let (mut done, fixed) = if args.fixing.is_asked() {
@@ -212,6 +214,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
+    // Findings of rules that are off by default: the settings may turn them on.
     let silent = std::mem::take(&mut done.silent);
     let names = done.sources.iter().map(|(_, source)| source.name.as_str());
     let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
@@ -249,7 +252,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     } else {
         let text = (report.format)(&findings);
         if args.fixing.is_asked() && files.stdin().is_some() {
-            // Standard output has the fixed text.
+            // Standard output carries the fixed text.
             output::complain_report(&text);
         } else {
             print_coloured(&text)?;
@@ -262,7 +265,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         write_runs(folder, &done)?;
     }
     let fails = done.diagnostics.iter().any(|found| findings.fails(found));
-    // The program ends here: the system frees all memory at once, which is faster than dropping it piece by piece.
+    // The process ends after a single check: the system frees its memory at once, which is faster than dropping each value.
     if !args.watch {
         std::mem::forget(done);
     }
@@ -275,7 +278,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     })
 }
 
-/// The files to check and, if tests are played, the test files beside files that the user named.
+/// The files to check and, if tests are played, the test files beside the files that the user named.
 fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
     let own = Arc::clone(settings);
     let skips: Skips = Arc::new(move |path, is_folder| own.leave_out(path, is_folder));
@@ -286,27 +289,29 @@ fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
 #[cfg(feature = "run")]
 use super::files::tests_of as beside;
 
-/// Without tests, nothing.
+/// Without the feature `run` no tests are played.
 #[cfg(not(feature = "run"))]
 fn beside(_: &str) -> Option<String> {
     None
 }
 
-/// Adds the tests that fail, of the files that `plays` selects.
+/// Adds a finding for each failed test in the files that `plays` selects.
 #[cfg(feature = "run")]
 pub(super) fn play(done: &mut Compilation, plays: &dyn Fn(FileId) -> bool) {
     let failed = crate::scenario::failed_in(done, plays);
     if !failed.is_empty() {
         done.diagnostics.extend(failed);
+        // The report groups findings by file, and expects them in this order.
         done.diagnostics.sort_by_key(|d| (d.span, d.rule.code));
     }
 }
 
-/// Tests need the runtime, which this build lacks.
+/// Without the feature `run` no tests are played.
 #[cfg(not(feature = "run"))]
 pub(super) fn play(_: &mut Compilation, _: &dyn Fn(FileId) -> bool) {}
 
-/// Writes the runs that refute `check` lines. If charts share a name, those of each go into a folder named after its file.
+/// Writes the witnesses of refuted `check` lines. If charts of several files share a name, those of each file go into a folder named after
+/// it.
 fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
     let mut by_file: BTreeMap<FileId, Vec<&(String, String)>> = BTreeMap::new();
     for found in &done.diagnostics {
@@ -324,6 +329,7 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
             runs.into_iter().partition(|(n, _)| owners[&**n] == 1);
         write_into(folder, own.into_iter())?;
         if !shared.is_empty() {
+            // The name of a file contains separators, and may begin with dots, which would hide the folder.
             let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '_' };
             let name: String = done.sources.get(file).name.chars().map(plain).collect();
             let inner = folder.join(name.trim_start_matches(['_', '.']));

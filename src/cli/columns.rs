@@ -1,25 +1,26 @@
-//! Text in columns. Widths are computed, so nothing here may pad with `{:width$}`: that panics beyond 65,535.
+//! Aligns text in columns. Padding is written as blanks, not with `{:width$}`, which panics for widths over 65,535.
 
 use super::output::StyledText;
 use chartc_core::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The maximum width of a cell; the last cell of a row may be wider, because nothing is aligned after it.
+/// The maximum width of a cell, in columns. The last cell of a row may be wider, because nothing is aligned behind it.
 const WIDEST: usize = 80;
 const WIDEST_LAST: usize = 400;
 
-/// The width of a text on a line, in columns.
+/// The width of a text on one line, in columns of the terminal.
 pub(super) fn width(text: &str) -> usize {
     visible::line(text).width()
 }
 
-/// A text, cut to at most so many columns.
+/// Cuts a text to at most `columns` columns, the last of which is then `…`.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     let text = visible::line(text);
     if text.width() <= columns {
         return text.into_owned();
     }
     let mut out = String::new();
+    // One column is for the `…`.
     let mut used = 1;
     for c in text.chars() {
         used += c.width().unwrap_or(0);
@@ -32,12 +33,12 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     out
 }
 
-/// A text, padded on the right to so many columns.
+/// Pads a text on the right to `columns` columns.
 pub(super) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", blanks(text, columns))
 }
 
-/// A text, padded on the left to so many columns.
+/// Pads a text on the left to `columns` columns.
 fn padded_left(text: &str, columns: usize) -> String {
     format!("{}{text}", blanks(text, columns))
 }
@@ -46,8 +47,8 @@ fn blanks(text: &str, columns: usize) -> String {
     " ".repeat(columns.saturating_sub(width(text)))
 }
 
-/// Rows under a head, in columns as wide as their cells; the columns in `right` are aligned on the right. Over-long cells
-/// are cut.
+/// Lays out rows under a head, in columns as wide as their widest cell. The columns in `right` are aligned on the right. Too long cells are
+/// cut.
 pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> StyledText {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(&head).chain(rows).map(|r| fitting(r)).collect();
@@ -68,7 +69,7 @@ pub(super) fn columns(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> S
     page
 }
 
-/// The cells of a row, each cut to the maximum width.
+/// Cuts the cells of a row to the maximum width.
 fn fitting(row: &[String]) -> Vec<String> {
     let last = row.len().saturating_sub(1);
     let most = |n: usize| if n == last { WIDEST_LAST } else { WIDEST };

@@ -1,4 +1,4 @@
-//! `chartc completions`.
+//! The command `chartc completions`.
 
 use super::Exit;
 use super::output::print_made;

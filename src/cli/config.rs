@@ -27,38 +27,38 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// Name of the file.
+/// The name of the file.
 pub(super) const NAME: &str = "chartc.toml";
 
-/// What a project, or the options of a command, set.
+/// The settings from a `chartc.toml` or from the options of a command. `None` leaves a setting to another source.
 #[derive(Debug, Default)]
 pub(super) struct Config {
-    /// Levels of rules.
+    /// The levels of rules.
     pub(super) levels: Levels,
-    /// Levels for files that match, which override those before them.
+    /// The levels for files that match a pattern. Later ones override earlier ones.
     pub(super) per_path: Vec<(Gitignore, Levels)>,
     /// The lowest level that makes a check fail.
     pub(super) fail_on: Option<Severity>,
-    /// How many states to explore for a `check` line.
+    /// The maximum number of states to explore for a `check` line.
     pub(super) explore: Option<usize>,
     /// Whether tests are played.
     pub(super) tests: Option<bool>,
-    /// What is left out of folders.
+    /// The files and folders to leave out when folders are searched.
     pub(super) exclude: Option<Gitignore>,
 }
 
 impl Config {
-    /// Reads the file, which messages call `name`.
+    /// Reads the file at `path`. Messages call it `name`.
     ///
     /// # Errors
-    /// It cannot be read, is not TOML, or has an unknown setting; with the place.
+    /// The file cannot be read, is not TOML, or has an unknown key or a wrong value. The message has its position.
     pub(super) fn read(path: &Path, name: String) -> miette::Result<Self> {
         let folder = path.parent().unwrap_or(path);
         read(&Source::new(name, files::read_found(path)?), folder)
     }
 }
 
-/// The level with this name, as `fail-on` says it.
+/// The level that a word of `fail-on` names.
 pub(super) fn severity(word: &str) -> Severity {
     match word {
         "note" => Severity::Note,
@@ -67,7 +67,7 @@ pub(super) fn severity(word: &str) -> Severity {
     }
 }
 
-/// An error at a place in the file.
+/// An error at a position in the file.
 fn fault(source: &Source, at: &Range<usize>, what: &str, help: Option<String>) -> miette::Report {
     let place = source.position(at.start as u32);
     let message = format!("{}:{}:{}: {what}", source.name, place.line, place.column);
@@ -108,7 +108,7 @@ fn table<'t, 'i>(
     table.ok_or_else(|| fault(source, &value.span(), "expected a table", None))
 }
 
-/// The entries as they stand in the file; the table sorts them by key.
+/// The entries in the order of the file. [`DeTable`] itself orders them by key.
 fn in_order<'t, 'i>(
     table: &'t DeTable<'i>,
 ) -> Vec<(&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>)> {
@@ -117,7 +117,7 @@ fn in_order<'t, 'i>(
     entries
 }
 
-/// An error at a key that the table does not have.
+/// The error of a key that the table does not have.
 fn unknown(source: &Source, key: &Spanned<DeString<'_>>, table: &Mapping) -> miette::Report {
     let name = key.get_ref();
     let help = match nearest(name, table.names()) {
@@ -127,7 +127,7 @@ fn unknown(source: &Source, key: &Spanned<DeString<'_>>, table: &Mapping) -> mie
     fault(source, &key.span(), &format!("unknown key `{name}`"), Some(help))
 }
 
-/// A text that must be one of these.
+/// Reads a string that must be one of `words`.
 fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette::Result<String> {
     match value.get_ref().as_str() {
         Some(text) if words.contains(&text) => Ok(text.to_owned()),
@@ -139,13 +139,14 @@ fn word(source: &Source, value: &Spanned<DeValue<'_>>, words: &[&str]) -> miette
     }
 }
 
-/// A matcher of paths below the folder, as a `.gitignore` there with these lines.
+/// A matcher for paths below `folder`, as if a `.gitignore` in it had these lines.
 fn globs(
     source: &Source,
     folder: &Path,
     lines: &[(Range<usize>, &str)],
 ) -> miette::Result<Gitignore> {
     let mut globs = GitignoreBuilder::new(folder);
+    // Otherwise a `[` without its `]` would be matched literally, and the mistake would go unnoticed.
     globs.allow_unclosed_class(false);
     let wrong = |at: &Range<usize>, why: ignore::Error| {
         let help =
@@ -203,6 +204,7 @@ fn lints(source: &Source, table: &DeTable<'_>, levels: &mut Levels) -> miette::R
     for (key, value) in in_order(table) {
         let name = key.get_ref().as_ref();
         let words =
+            // `warnings = "allow"` would hide every warning; rules have to be turned off one by one.
             if name == "warnings" { &["warn", "deny"][..] } else { &["allow", "warn", "deny"] };
         let level = word(source, value, words)?;
         levels.set(name, &level).map_err(|why| {

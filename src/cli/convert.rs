@@ -1,4 +1,4 @@
-//! `chartc convert`.
+//! The command `chartc convert`.
 
 use super::Exit;
 use super::files::{Files, Root};

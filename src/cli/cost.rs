@@ -1,4 +1,4 @@
-//! `chartc check --cost`: model calls of a turn and of a run.
+//! The tables of `chartc check --cost`: model calls of a turn and of a run.
 
 use super::columns::columns;
 use super::output::StyledText;
@@ -12,10 +12,10 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;
 use serde::Serialize;
 
-/// The maximum number of rows in the table for people; the most expensive turns come first.
+/// The maximum number of turns in the text. The most expensive come first.
 const ROWS: usize = 20;
 
-/// The cost of each chart, as text.
+/// Formats the cost of each chart as text.
 pub(super) fn human(charts: &[Checked]) -> StyledText {
     let mut out = StyledText::default();
     for checked in charts {
@@ -138,7 +138,7 @@ struct JsonRunCost {
     least: Option<u64>,
     worst: Option<u64>,
     bound: String,
-    /// In the unit of the prices; absent if a price is not known.
+    /// The cost in the unit of the prices; absent if a price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     money: Option<Amounts>,
 }
@@ -147,7 +147,7 @@ struct JsonRunCost {
 struct Amounts {
     least: Option<f64>,
     most: Option<f64>,
-    /// Over params, if it is not a number.
+    /// The maximum as an expression over params, if it is not a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<String>,
 }
@@ -176,7 +176,8 @@ fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
     drivers.iter().map(by).collect()
 }
 
-/// The same for other programs: `{"version":1,"charts":[…]}`. Later versions only add fields. `null` means no end, or no bound.
+/// Formats the cost of each chart as JSON: `{"version":1,"charts":[…]}`. Later versions only add fields. `null` means that a run has no
+/// end, or no bound.
 pub(super) fn json(charts: &[Checked]) -> String {
     let figures = |checked: &Checked| {
         let chart = checked.chart();

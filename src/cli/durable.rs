@@ -1,4 +1,13 @@
 //! `chartc run --store`: a run that survives its process.
+//!
+//! The store commits each step of the run before its effects are used, so after a crash the same command continues the run. For
+//! that, every input has an id: an entry of the events file has `FILE:NUMBER`, a turn has `turn:NUMBER`. [`drive`] sends those that
+//! the store does not have yet.
+//!
+//! ```text
+//! first process:  events.jsonl:1 sent, events.jsonl:2 sent, turn:1 sent, then killed
+//! second process: `has` is true for all three, turn:2 is sent
+//! ```
 
 use super::Exit;
 use super::ending::close;
@@ -26,10 +35,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Calls of one run under way at once, at most.
+/// The maximum number of calls of one run that are under way at once.
 pub(super) const WORKERS: usize = 64;
 
-/// The arguments that began a run. The store keeps them, so that the run continues without repeating them.
+/// The arguments with which a run was started. The store keeps them, so that the run continues without repeating them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct RunArgs {
@@ -49,15 +58,15 @@ pub(super) struct RunArgs {
     pub(super) inputs: Map,
 }
 
-/// A run of a store, before it begins or goes on.
+/// A run of a store before it is started or continued.
 pub(super) struct Durable {
     store: Store,
     run: String,
-    /// The arguments that began it; `None` for a new run.
+    /// The arguments with which it was started; `None` for a new run.
     pub(super) args: Option<RunArgs>,
 }
 
-/// Opens or makes the store. A world cannot be committed with it.
+/// Opens the store, or creates it. Refuses a world, which is not part of the store's transactions.
 pub(super) fn open(path: &Path, run: &str, world: Option<&Path>) -> miette::Result<Durable> {
     if let Some(world) = world {
         return Err(miette::miette!(
@@ -73,7 +82,7 @@ pub(super) fn open(path: &Path, run: &str, world: Option<&Path>) -> miette::Resu
     Ok(Durable { store, run: run.to_owned(), args })
 }
 
-/// The arguments that began a stored run.
+/// The arguments with which a stored run was started.
 pub(super) fn stored_args(row: &Listed) -> miette::Result<RunArgs> {
     let Listed { run, given, stopped, .. } = row;
     match (serde_json::from_str(given), stopped) {
@@ -90,7 +99,7 @@ pub(super) fn refused(fault: StoreError) -> miette::Report {
 }
 
 impl Durable {
-    /// Refuses to continue a run that was begun with other params, or with another memory.
+    /// Checks that a run is continued with the memory it was started with, and with the same params if any are given.
     pub(super) fn ensure_same(&self, args: &RunArgs) -> miette::Result<()> {
         let Some(before) = &self.args else { return Ok(()) };
         if args.memory != before.memory {
@@ -103,6 +112,7 @@ impl Durable {
                 self.run
             ));
         }
+        // Without `--param` the stored params apply.
         let is_other = args.params.iter().next().is_some() && args.params != before.params;
         if !is_other {
             return Ok(());
@@ -115,13 +125,13 @@ impl Durable {
         ))
     }
 
-    /// The time of the last line of a run that is continued, in milliseconds: up to there it was shown.
+    /// The time of the last trace line of a run that is continued, in milliseconds. Lines up to this time have been shown before.
     pub(super) fn shown(&self) -> miette::Result<Option<u64>> {
         let last = self.store.last_line(&self.run).map_err(refused)?;
         Ok(self.args.as_ref().map(|_| last.map_or(0, |line| line.at_ms)))
     }
 
-    /// The clock of the run. In real time, time has passed while no process had the store.
+    /// The clock of the run. In real time, it has advanced while no process had the store open.
     pub(super) fn clock(&self, is_real: bool) -> miette::Result<Arc<dyn Clock>> {
         let now = self.store.moment(Some(&self.run), is_real).map_err(refused)?;
         Ok(if is_real {
@@ -132,16 +142,16 @@ impl Durable {
     }
 }
 
-/// The parts that make a run.
+/// The parts from which a run is made.
 pub(super) struct RunParts<'c, 'p> {
     pub(super) plans: &'p [Plan<'p>],
     pub(super) given: &'c InitialValues,
     pub(super) backends: Backends,
     pub(super) clock: Arc<dyn Clock>,
-    /// Whether a real model answers, and no script.
+    /// Whether a real model answers, rather than a script.
     pub(super) is_live: bool,
     pub(super) is_real: bool,
-    /// Whether people answer with `chartc store … reply`.
+    /// Whether people answer later, with `chartc store … reply`.
     pub(super) replies: bool,
     pub(super) origin: Origin,
     pub(super) args: RunArgs,
@@ -150,7 +160,7 @@ pub(super) struct RunParts<'c, 'p> {
     pub(super) memory: Option<&'c LongTerm>,
 }
 
-/// The session of a run: one that begins with what it is given, or goes on where it was saved.
+/// Creates the session of a run: from the initial values, or from its saved state.
 pub(super) fn made<'p>(
     making: Making<'_>,
     plans: &'p [Plan<'p>],
@@ -178,7 +188,7 @@ pub(super) fn made<'p>(
     Ok(session)
 }
 
-/// Begins the run, or goes on with it, up to its end or to what it waits for.
+/// Starts or continues the run, until it ends or waits for the host.
 pub(super) async fn go(
     durable: Durable,
     parts: RunParts<'_, '_>,
@@ -187,7 +197,8 @@ pub(super) async fn go(
     let Durable { store, run, .. } = durable;
     let (entries, turns) = (parts.entries, parts.turns);
     if !parts.is_live {
-        // A script goes on behind the answers that are in the store. A server is asked nothing: nobody polls the call.
+        // A script counts how often it was asked: ask it again what the store has answers for. A real server is asked nothing, because the
+        // returned futures are dropped unpolled.
         for call in store.made(&run).map_err(refused)? {
             match call {
                 Call::Question(question) => drop(parts.backends.oracle.ask(question.into())),
@@ -195,13 +206,14 @@ pub(super) async fn go(
             }
         }
     }
-    // An input that the host gives is its own.
+    // An input `memories` that the host sets takes precedence over what the memory recalls.
     let recalls = parts.memory.filter(|_| parts.given.inputs.get(MEMORIES).is_none());
     let events = parts.args.events.clone().unwrap_or_default();
     let options = options(parts, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
     let host = drive(engine, (&run, recalls), &events, entries, turns);
+    // The worker serves the engine, and ends when the host has dropped its handle.
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
     if worker.has_no_model(&run) {
@@ -240,7 +252,7 @@ pub(super) async fn go(
     Ok(exit)
 }
 
-/// How the engine of a store works.
+/// The options of the engine that runs on a store.
 pub(super) fn options<'c>(
     parts: RunParts<'c, 'c>,
     mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
@@ -249,6 +261,7 @@ pub(super) fn options<'c>(
         parts;
     let host = backends.host;
     let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
+    // In virtual time scripts and stand-ins answer: their calls cost nothing, so after a crash they can be made again.
     let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
     Options {
         make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
@@ -269,15 +282,15 @@ pub(super) fn options<'c>(
     }
 }
 
-/// Why a run was not driven to its end.
+/// The reason why a run was not driven to its end.
 pub(super) enum Driven {
     /// An entry of the file of events does not fit the chart.
     Entry(String),
-    /// The run cannot go on.
+    /// The run cannot continue.
     Run(String),
 }
 
-/// Sends the entries and the turns that were not taken before.
+/// Sends the entries and the turns that the store does not have yet.
 async fn drive(
     engine: Sqlite,
     (run, memory): (&str, Option<&LongTerm>),
@@ -293,13 +306,15 @@ async fn drive(
         }
         match entry.after_ms {
             Some(milliseconds) => {
-                // A wait that was interrupted goes on: its beginning is an event, which has the time of its first arrival.
+                // The beginning of a wait is an event of its own, whose time is that of its first arrival. So a wait that was interrupted
+                // continues instead of starting again.
                 let wait = Event::new(format!("{id}.wait"), INPUTS);
                 let wait = engine.fire(run, wait).await.map_err(|why| of_entry(nth, &why))?;
                 let until = wait.at.saturating_add(milliseconds);
                 let now = engine.now().await.map_err(closed)?;
                 engine.advance(until.saturating_sub(now)).await.map_err(closed)?;
             }
+            // An entry without a time comes after everything before it has been handled.
             None => engine.quiet().await,
         }
         let event = match &entry.what {
@@ -342,7 +357,7 @@ async fn drive(
         recall(&engine, run, memory, &mut turn).await?;
         let fired = engine.fire(run, turn).await;
         if fired.map_err(|why| Driven::Run(why.to_string()))?.receipt == Receipt::Busy {
-            // Its walk waits for a person.
+            // The walk of the turn before waits for a person.
             break;
         }
         engine.quiet().await;

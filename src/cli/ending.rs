@@ -1,4 +1,4 @@
-//! How a run ends on the command line.
+//! The closing lines of a run on the command line, and its exit code.
 
 use super::Exit;
 use super::output::{complain, print_json, say};
@@ -11,7 +11,7 @@ use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::Sink;
 use chartc_runtime::{Session, TurnReport};
 
-/// The closing line and the exit code.
+/// Prints the closing line of a run, and returns its exit code. `nobody` says that no oracle was chosen.
 pub(super) fn close<M: Machine, T: Sink>(
     session: &Session<M, T>,
     last: Option<TurnReport>,
@@ -65,7 +65,7 @@ pub(super) fn close<M: Machine, T: Sink>(
     })
 }
 
-/// A step of an active state that would start in a turn, if the run goes on and has had none.
+/// The name of a step of an active state that would start in a turn, if the run has not ended and had no turn.
 fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str> {
     if session.status().is_some() || session.turns() > 0 || session.machine().is_walking() {
         return None;
@@ -81,7 +81,7 @@ fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str
     step.map(|row| row.name)
 }
 
-/// Tokens and money, if they are known.
+/// Formats tokens and money, with a comma before them; empty if no tokens are known.
 fn spent(usage: Usage) -> String {
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     if tokens == 0 {

@@ -1,4 +1,4 @@
-//! `chartc explain`.
+//! The command `chartc explain`.
 
 use super::Exit;
 use super::columns::{padded, width};

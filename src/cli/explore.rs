@@ -1,4 +1,4 @@
-//! `chartc explore`.
+//! The command `chartc explore`.
 
 use super::Exit;
 use super::files::Root;
@@ -14,10 +14,10 @@ use chartc_core::expr::{Value, fit, within};
 use chartc_core::model::{Chart, VariableKind};
 use serde_json::{Value as Json, json};
 
-/// Version of the JSON.
+/// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// The maximum number of dead ends to show.
+/// The maximum number of dead ends that are shown.
 const MOST_SHOWN: usize = 5;
 
 /// Try every answer and every event up to a depth: what is reached, how runs end, where they get stuck, what they cost.
@@ -72,6 +72,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let chart = checked.chart();
     let scope = SurveyScope {
         inputs: args.depth,
+        // At least the initial configuration is explored.
         states: args.states.max(1),
         given: given(chart, &args)?,
         children: checked.children().collect(),
@@ -82,7 +83,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (line, words) = lines::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
     };
-    // A line that defines transitions of several states counts once.
+    // A line with `from *` defines a transition of each state, and is listed once.
     let mut untaken = found.untaken.clone();
     untaken.sort_by_key(|id| checked.map().transition(*id).whole);
     untaken.dedup_by_key(|id| checked.map().transition(*id).whole);
@@ -95,7 +96,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if is_empty { Exit::Findings } else { Exit::Clean })
 }
 
-/// The given values, converted to the chart's types.
+/// Reads the values of `--param` and `--input`, and converts them to the types of the chart.
 fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     let params = read(chart, PairKind::Param, &args.param)?;
     let inputs = read(chart, PairKind::Input, &args.input)?;
@@ -113,12 +114,12 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
     Ok(given)
 }
 
-/// The results, to be shown.
+/// The results of an exploration with what is needed to show them.
 struct ExploreReport<'c> {
     chart: &'c Chart,
     found: &'c Survey,
     depth: u32,
-    /// Transitions that were not taken, in words.
+    /// The transitions that were not taken, as text.
     lines: Vec<String>,
 }
 
@@ -222,7 +223,7 @@ impl ExploreReport<'_> {
         text
     }
 
-    /// What bounded the search, if anything: something not found may exist beyond this bound.
+    /// The bounds that ended the search, if any did: what was not found may exist beyond them.
     fn within(&self) -> Option<String> {
         let Survey { found, is_whole, is_short, .. } = self.found;
         if *is_whole {
@@ -249,7 +250,7 @@ impl ExploreReport<'_> {
         Some(format!("within {}", bounds.join(" and ")))
     }
 
-    /// No run can start.
+    /// The text for a chart of which no run can start.
     fn nothing(&self) -> StyledText {
         let mut text = StyledText::default();
         text.line(format!("{}: nothing was explored, because no run can start", self.chart.name));
@@ -293,12 +294,12 @@ impl ExploreReport<'_> {
     }
 }
 
-/// A count as JSON, whose numbers have at most 64 bits.
+/// A count as JSON. Counts that do not fit in 64 bits are shown as the largest that does.
 fn count(count: u128) -> Json {
     json!(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// A count with its word, in groups of three digits.
+/// Formats a count and its noun, with a comma between groups of three digits.
 fn number(count: u128, word: &str) -> String {
     let digits = count.to_string();
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! The files that a command reads: those that the user names, those in folders, and their imports.
+//! The files that a command reads: those that the user named, those found in folders, and their imports.
 #![allow(clippy::disallowed_methods, reason = "the one place that reads files for commands")]
 
 use super::walk::{Skips, below, none};
@@ -10,7 +10,7 @@ use chartc_text::load::Loader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Name of the text on standard input.
+/// The name that standard input has in messages.
 pub const STDIN: &str = "<stdin>";
 
 /// The root inside which imports must stay.
@@ -25,17 +25,18 @@ pub struct Root {
 #[derive(Debug)]
 pub struct Files {
     disk: Disk,
-    /// In the order in which they are checked, each once; [`STDIN`] is standard input.
+    /// The names in the order in which the files are checked, each once. [`STDIN`] stands for standard input.
     names: Vec<String>,
-    /// The name of standard input.
+    /// The name of standard input: [`STDIN`], or that of `--stdin-filename`.
     stdin: String,
-    /// The files among them that the user did not name: they were found in folders or beside other files.
+    /// The names of the files that the user did not name: they were found in folders or beside other files.
     found: BTreeSet<String>,
 }
 
 impl Files {
-    /// The files that `paths` denote: a file itself, `-` as [`STDIN`], a folder as every `*.chart`, `*.scxml`, `agent.yaml` and
-    /// `*.agent.yaml` below it, except ignored and hidden ones. Sorted within a folder, each once. No path means the current folder.
+    /// Finds the files that `paths` denote. A file denotes itself, and `-` standard input. A folder denotes every `*.chart`, `*.scxml`,
+    /// `agent.yaml` and `*.agent.yaml` below it that is neither ignored nor hidden, sorted. Each file occurs once. No path means the
+    /// current folder.
     ///
     /// # Errors
     /// `--root` is not a folder.
@@ -43,7 +44,7 @@ impl Files {
         Self::find_without(paths, root, &none(), |_| None)
     }
 
-    /// Those of [`Self::find`], and after each named file the file with its tests, if there is one beside it: `x.test.chart`
+    /// Finds the files of [`Self::find`] and, behind each named file, the file with its tests if there is one beside it: `x.test.chart`
     /// beside `x.chart`, `x.agent.test.chart` beside `x.agent.yaml`.
     ///
     /// # Errors
@@ -53,11 +54,11 @@ impl Files {
         Self::find_without(paths, root, &none(), tests_of)
     }
 
-    /// The files that `paths` denote, and after each named file the one that `with` gives. What `skips` selects is left out, except named
-    /// files.
+    /// Finds the files that `paths` denote and, behind each named file, the one that `with` returns. Files that `skips` selects are left
+    /// out unless they are named.
     ///
     /// # Errors
-    /// `--root` is not a folder, or as `skips`.
+    /// `--root` is not a folder, or an error of `skips`.
     pub(super) fn find_without(
         paths: &[String],
         root: &Root,
@@ -96,7 +97,7 @@ impl Files {
         Ok(Self { disk: root.disk()?, names, stdin: STDIN.to_owned(), found })
     }
 
-    /// Names standard input: it is read as if it were this file.
+    /// Sets the name of standard input, which is then read as if it were this file.
     ///
     /// # Errors
     /// Standard input is not among the files.
@@ -109,17 +110,17 @@ impl Files {
         };
         self.stdin = disk::shown(&disk::tidy(Path::new(name)));
         own.clone_from(&self.stdin);
-        // The text on standard input takes the place of the file.
+        // Standard input replaces the file of that name, if it is listed as well.
         let mut seen = BTreeSet::new();
         self.names.retain(|name| seen.insert(name.clone()));
         self.found.remove(&self.stdin);
         Ok(())
     }
 
-    /// Takes out the files that `is_out` selects.
+    /// Removes the files that `is_out` selects.
     ///
     /// # Errors
-    /// As `is_out`.
+    /// An error of `is_out`.
     pub(super) fn take_out(
         &mut self,
         is_out: impl Fn(&str) -> miette::Result<bool>,
@@ -132,7 +133,7 @@ impl Files {
         Ok(())
     }
 
-    /// Takes out the regular files among the named ones that are neither named as charts nor look like any, and returns their names.
+    /// Removes the named regular files that neither have the name of a chart nor look like one, and returns their names.
     pub(super) fn without_others(&mut self) -> Vec<String> {
         let is_other = |name: &String| {
             let file = name.rsplit('/').next().unwrap_or(name);
@@ -148,7 +149,7 @@ impl Files {
         others
     }
 
-    /// The files, by name.
+    /// The names of the files.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -158,7 +159,7 @@ impl Files {
         self.names.iter().map(String::as_str).find(|name| *name == self.stdin)
     }
 
-    /// Whether the user did not name this file.
+    /// Whether the file was found, and not named by the user.
     pub(super) fn is_found(&self, name: &str) -> bool {
         self.found.contains(name)
     }
@@ -169,6 +170,7 @@ impl Loader for Files {
         if path == self.stdin {
             return disk::read(std::io::stdin().lock());
         }
+        // The user may name a file anywhere. A found file might be a link that somebody else put into the folder.
         if !self.is_found(path) {
             return self.disk.read(path);
         }
@@ -186,6 +188,7 @@ impl Loader for Files {
     }
 
     fn resolve(&self, from: &str, name: &str) -> String {
+        // Standard input has no folder: its imports are relative to the working directory.
         self.disk.resolve(if from == STDIN { "" } else { from }, name)
     }
 
@@ -215,17 +218,17 @@ impl Root {
 /// The working directory.
 ///
 /// # Errors
-/// There is none.
+/// If the working directory does not exist or cannot be read.
 pub(super) fn here() -> miette::Result<PathBuf> {
     std::env::current_dir().map_err(|fault| miette::miette!("no working directory: {fault}"))
 }
 
-/// The root for imports of `path`, and whether `real`, a path without links, is inside it.
+/// Whether `real`, a path without links, lies below the root of `path`.
 pub(super) fn stays_inside(path: &Path, real: &Path) -> miette::Result<bool> {
     Ok(real.starts_with(Root::default().disk()?.root_of(path)))
 }
 
-/// Whether a link on the path to a folder leads out of the link's own project. A link outside all projects may lead anywhere.
+/// Whether a link on the path to a folder leads out of the project that the link lies in. A link outside all projects may lead anywhere.
 pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     let here = here()?;
     let path = disk::tidy(&here.canonicalize().unwrap_or(here).join(folder));
@@ -239,7 +242,7 @@ pub(super) fn leads_out(folder: &Path) -> miette::Result<bool> {
     Ok(project.zip(real).is_some_and(|(project, real)| !real.starts_with(project)))
 }
 
-/// The path of a folder without links, as far as there are folders.
+/// Resolves the links in the path of a folder, as far as the path exists.
 pub(super) fn real(folder: &Path) -> PathBuf {
     let known = folder
         .ancestors()
@@ -250,33 +253,33 @@ pub(super) fn real(folder: &Path) -> PathBuf {
 /// Reads a file that the user named.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 #[cfg(feature = "run")]
 pub(super) fn read(path: &Path) -> miette::Result<String> {
     disk::named(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
-/// Opens a file that the user named, to read it piece by piece; `None` for a pipe or a device.
+/// Opens a file that the user named, to be read in pieces. Returns `None` for a pipe or a device.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be opened.
 #[cfg(feature = "run")]
 pub(super) fn stream(path: &Path) -> miette::Result<Option<std::fs::File>> {
     disk::stream(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
-/// Reads a file that was found, not named; it must be a regular file.
+/// Reads a file that was found and not named. It must be a regular file.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot be read.
 pub(super) fn read_found(path: &Path) -> miette::Result<String> {
     disk::regular(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
-/// The first of `paths` that exists. The paths come from another file; each has the file for which it is read.
+/// Selects the first path that exists and may be read. Each path comes from another file, which is given with it.
 ///
 /// # Errors
-/// None exists, or why an existing one cannot be read.
+/// `None` if no path exists, else the reason why the first one that exists is refused.
 #[cfg(feature = "run")]
 pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf, Option<String>> {
     let disk = root.disk().map_err(|fault| Some(fault.to_string()))?;
@@ -301,14 +304,14 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
     Err(refused)
 }
 
-/// The names of a folder's entries; `None` if there is no such folder.
+/// The names of a folder's entries, in no particular order; `None` if the folder cannot be read.
 #[cfg(feature = "run")]
 pub(super) fn list(path: &Path) -> Option<Vec<String>> {
     let entries = std::fs::read_dir(path).ok()?;
     Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// The file beside this one with its tests. A file that imports only others has their tests, and does not count.
+/// The test file beside a file. A test file that imports only other files tests those, and does not count.
 #[cfg(feature = "run")]
 pub(super) fn tests_of(file: &str) -> Option<String> {
     const TESTS: &str = ".test.chart";

@@ -1,4 +1,4 @@
-//! `chartc check --fix`, and the differences that it and `chartc fmt --diff` show.
+//! Applies fixes for `chartc check --fix`, and formats differences for it and for `chartc fmt --diff`.
 
 use super::Exit;
 use super::files::Files;
@@ -27,25 +27,25 @@ pub(super) struct Fixing {
     diff: bool,
 }
 
-/// What is left to do after fixing.
+/// The result of fixing.
 pub(super) enum Outcome {
-    /// Everything has been shown.
+    /// Everything has been shown, and the command ends.
     Shown(Exit),
-    /// The files are written, and standard input to standard output; the findings that are left have to be reported, and then what was
-    /// fixed, if anything was.
+    /// The files are written, and standard input is on standard output. The remaining findings have to be reported, then the summary of
+    /// what was fixed, if anything was.
     Applied(Box<Compilation>, Option<String>),
 }
 
 impl Fixing {
-    /// Whether files are to be changed, or changes to be shown.
+    /// Whether any of the options was given.
     pub(super) fn is_asked(&self) -> bool {
         self.fix || self.diff || self.unsafe_fixes
     }
 
-    /// Prints standard input as it is.
+    /// Prints standard input unchanged.
     ///
     /// # Errors
-    /// It cannot be read, or standard output cannot be written.
+    /// Standard input cannot be read, or standard output cannot be written.
     pub(super) fn keep(&self, files: &Files, stdin: &str) -> miette::Result<Exit> {
         let text =
             files.read(stdin).map_err(|why| miette::miette!("cannot read {stdin}: {why}"))?;
@@ -55,10 +55,10 @@ impl Fixing {
         Ok(Exit::Clean)
     }
 
-    /// Fixes the files, or shows the differences. `counts` selects the findings of a file to fix.
+    /// Fixes the files, or shows the differences. `counts` selects the findings to fix. `states` is the maximum to explore for a file.
     ///
     /// # Errors
-    /// `--unsafe-fixes` stands alone, or a file could not be written.
+    /// `--unsafe-fixes` was given alone, or a file could not be written.
     pub(super) fn apply(
         &self,
         files: &Files,
@@ -90,6 +90,7 @@ impl Fixing {
         for (name, _, new) in &changed {
             if Some(name.as_str()) != files.stdin() {
                 let path = Path::new(name);
+                // Reading removed the byte order mark: keep the file as its editor wrote it.
                 let mark = if is_marked(path) { "\u{feff}" } else { "" };
                 write(path, &format!("{mark}{new}"))?;
             }

@@ -1,4 +1,4 @@
-//! `chartc fmt`.
+//! The command `chartc fmt`.
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
@@ -35,16 +35,16 @@ pub(super) struct Args {
     diff: bool,
 }
 
-/// The result for one text.
+/// The result of formatting one text.
 #[derive(Debug)]
 pub(super) enum Formatted {
-    /// It is already formatted.
+    /// The text is already formatted.
     Same,
     /// The formatted text.
     Changed(String),
-    /// Why it is not formatted: its errors.
+    /// The errors for which the text cannot be formatted.
     Broken(Vec<Diagnostic>, Sources),
-    /// It could not be read again: an error in chartc.
+    /// The formatted text could not be parsed, or formats differently: an error in chartc.
     Failed,
 }
 
@@ -95,8 +95,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(exit)
 }
 
-/// The formatted text of a file. The output is parsed and printed again, so that no file is replaced by text that chartc
-/// cannot parse.
+/// Formats the text of a file. The result is parsed and printed again, so that no file is overwritten with text that chartc cannot parse.
 pub(super) fn formatted(file: &str, text: &str) -> Formatted {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(file, text));
@@ -109,7 +108,7 @@ pub(super) fn formatted(file: &str, text: &str) -> Formatted {
     let new = chartc_text::print::print(&tree);
     let mut raw = chartc_text::confusables::unwritable(&tree, sources.get(id), &new);
     if file != STDIN {
-        // The file keeps its own characters, unless they mislead.
+        // A file may keep hidden characters that do not mislead: they are in it already. Standard output would show them raw.
         raw.retain(|found| found.severity == Severity::Error);
     }
     if !raw.is_empty() {

@@ -1,4 +1,4 @@
-//! `chartc store S.db fork`: a new run that begins at a line of another one's trace.
+//! The command `chartc store S.db fork`: a new run that begins at a line of another run's trace.
 
 use super::Exit;
 use super::durable::{refused, stored_args};
@@ -30,7 +30,7 @@ pub(super) struct Args {
     root: Root,
 }
 
-/// Forks a run of the store.
+/// Forks a run of the store, and prints the new run.
 pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
     let Args { run, at, name, format, root } = args;
     let store = Store::open(path).map_err(refused)?;
@@ -42,6 +42,7 @@ pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
             path.display()
         ));
     }
+    // The first line names the chart and its file, which is all that `recorded` needs.
     let first = lines.iter().take(1).map(|line| serde_json::to_string(line).unwrap_or_default());
     let head = Tape::read(&first.collect::<String>())
         .map_err(|why| miette::miette!("run `{run}`, {why}"))?;
@@ -63,7 +64,8 @@ pub(super) fn run(path: &Path, args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// What a fork is given where its run has a memory: all else. What the run did after the fork is in that memory, too.
+/// The arguments of the run without its memory, as JSON; `None` if it has no memory. The memory also holds what the run did after the fork,
+/// which the fork must not know.
 fn without_memory(store: &Store, run: &str) -> miette::Result<Option<String>> {
     let listed = store.list().map_err(refused)?;
     let Some(row) = listed.into_iter().find(|row| row.run == run) else { return Ok(None) };

@@ -1,10 +1,10 @@
-//! Params and inputs that the command line sets.
+//! Reads values of params and inputs from the command line.
 
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Type, VariableKind};
 use chartc_text::diagnostic::nearest;
 
-/// Reads `name=value` pairs for some of the params or the inputs of a chart.
+/// Reads `name=value` pairs for params or inputs of a chart. Those that no pair names keep their defaults.
 pub(super) fn given(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::Result<Map> {
     let variables = chart.variables.iter().filter(|v| kind.is(&v.kind));
     let known: Vec<(&str, &Type)> = variables.map(|v| (v.name.as_str(), &v.ty)).collect();
@@ -28,12 +28,10 @@ pub(super) fn given(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::
     Ok(map)
 }
 
-/// Which variables a pair may name.
+/// The kind of variables that a pair sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairKind {
-    /// `--param`.
     Param,
-    /// `--input`.
     Input,
 }
 
@@ -54,7 +52,8 @@ impl PairKind {
     }
 }
 
-/// Plain text for a Text, otherwise JSON; anything that is not JSON (a duration, the name of an enum value) is text.
+/// Reads a value of type `ty`. A value of type `Text` is taken verbatim. Others are JSON; what is not JSON, such as a duration or the name
+/// of an enum value, becomes a text.
 pub(super) fn value(ty: &Type, text: &str) -> Value {
     let is_text = match ty {
         Type::Text => true,

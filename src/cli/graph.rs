@@ -1,4 +1,4 @@
-//! `chartc graph`.
+//! The command `chartc graph`.
 
 use super::Exit;
 use super::files::Root;

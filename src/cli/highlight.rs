@@ -1,23 +1,24 @@
-//! The states that a command highlights.
+//! Finds the states that a command highlights.
 
 use chartc_core::arena::StateId;
 use chartc_core::model::Chart;
 use chartc_text::diagnostic::nearest;
 use std::collections::BTreeSet;
 
-/// The states that `wanted` names: a dotted path from the chart, or the end of one that only one state has.
+/// Finds the states that `wanted` names. A name is the dotted path of a state, or the end of a path that belongs to one state only.
 ///
 /// # Errors
-/// No state, or several, have this name.
+/// A name belongs to no state, or to several.
 pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSet<StateId>> {
     wanted.iter().map(|name| state(chart, name)).collect()
 }
 
-/// The state that `wanted` names, as for [`states`].
+/// Finds the state that `wanted` names, as [`states`] does.
 ///
 /// # Errors
-/// As for [`states`].
+/// The name belongs to no state, or to several.
 pub(super) fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
+    // State 0 is the chart itself.
     let all = || chart.state_ids().skip(1);
     if let Some(found) = all().find(|id| chart.state(*id).path == wanted) {
         return Ok(found);

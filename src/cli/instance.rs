@@ -1,4 +1,4 @@
-//! The parts of a run, from the command line: values, the oracle, the machine.
+//! Makes the parts of a run from the command line: values, the oracle, the machine.
 
 use super::cassette::replaying;
 pub(super) use super::files::read;
@@ -19,23 +19,23 @@ use chartc_text::diagnostic::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The values of params and inputs from the command line.
+/// The values of params and inputs that the command line sets.
 #[derive(Clone)]
 pub(super) struct InitialValues {
     pub(super) params: Map,
     pub(super) inputs: Map,
 }
 
-/// What answers the questions and the calls of a run.
+/// The oracles, tools and host functions of a run.
 pub(super) struct Backends {
     pub(super) oracle: Arc<dyn Oracle>,
-    /// Answers `human` steps; `None` for the oracle.
+    /// The oracle of `human` steps; `None` if `oracle` answers them, too.
     pub(super) people: Option<Arc<dyn Oracle>>,
     pub(super) tools: Arc<dyn Tools>,
     pub(super) host: Script,
 }
 
-/// Reads `name=value` pairs for the params or the inputs of a chart. Params without a default must be among them.
+/// Reads `name=value` pairs for the params or the inputs of a chart. Every param without a default must be among them.
 pub(super) fn values(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::Result<Map> {
     let map = given(chart, kind, pairs)?;
     let missing = chart.variables.iter().filter(|row| {
@@ -55,7 +55,7 @@ pub(super) fn values(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette:
     Ok(map)
 }
 
-/// The oracles and tools that `--llm`, `--human` and `--functions` choose, for a chart and its child charts.
+/// Makes the oracles and tools that `--llm`, `--human` and `--functions` choose, for a chart and its child charts.
 pub(super) fn oracle(
     charts: &[&Chart],
     (llm, model): (Option<&str>, Option<&str>),
@@ -105,7 +105,7 @@ pub(super) fn oracle(
         }
     };
     let people: Option<Arc<dyn Oracle>> = match human {
-        // A model is no person.
+        // A model must not answer for a person, so without `--human` a real model leaves these steps to the terminal.
         None if is_live(llm) => Some(Arc::new(Person)),
         None => None,
         Some("terminal") => Some(Arc::new(Person)),
@@ -118,6 +118,7 @@ pub(super) fn oracle(
             }
         },
     };
+    // Tools come from `--functions` or the script of `--llm`, but a replay answers them from the recording.
     if let Some(script) = &host {
         tools = Arc::new(script.clone());
     }
@@ -127,7 +128,7 @@ pub(super) fn oracle(
     Ok(Backends { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
 }
 
-/// The data of an event: a JSON object, or nothing.
+/// Reads the data of an event: a JSON object, or nothing.
 #[cfg(feature = "sqlite")]
 pub(super) fn values_of_event(data: Option<&str>) -> miette::Result<Map> {
     let Some(data) = data else { return Ok(Map::new()) };
@@ -139,7 +140,7 @@ pub(super) fn values_of_event(data: Option<&str>) -> miette::Result<Map> {
     }
 }
 
-/// The host functions of a script, or none.
+/// Reads the host functions of a script; without a file there are none.
 pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Result<Script> {
     match file {
         Some(path) => script_of(charts, path, Arc::new(VirtualClock::new())),
@@ -147,7 +148,7 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
     }
 }
 
-/// The machine of the first chart, with its params; the other charts are its child charts.
+/// Makes the machine of the first chart, with its params. The other charts are its child charts.
 pub(super) fn instance<'p, H: Host>(
     plans: &'p [Plan<'p>],
     given: &InitialValues,
@@ -158,7 +159,7 @@ pub(super) fn instance<'p, H: Host>(
         .map_err(|fault| miette::miette!("{fault}"))
 }
 
-/// Reads a script, and reports names in it that the charts do not have.
+/// Reads a script, and warns about names in it that the charts do not have.
 pub(super) fn script_of(
     charts: &[&Chart],
     path: &Path,
@@ -188,7 +189,7 @@ pub(super) fn script_of(
     Ok(script)
 }
 
-/// Whether a step asks somebody.
+/// Whether a step asks a model or a person.
 fn asks(kind: &StepKind) -> bool {
     match kind {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
@@ -196,7 +197,7 @@ fn asks(kind: &StepKind) -> bool {
     }
 }
 
-/// Whether anything in the chart happens in a turn.
+/// Whether anything in the chart depends on turns.
 pub(super) fn has_turns(chart: &Chart) -> bool {
     let walks = chart.steps.iter().any(|step| match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
@@ -221,11 +222,12 @@ pub(super) fn has_turns(chart: &Chart) -> bool {
     walks || chart.transitions.iter().any(moves)
 }
 
-/// Whether the chart's metadata say `enabled: false`.
+/// Whether the chart's metadata contain `enabled: false`, `no` or `off`.
 pub(super) fn is_disabled(chart: &Chart) -> bool {
     let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
     match enabled {
         Some(Value::Bool(enabled)) => !enabled,
+        // YAML 1.2 reads `no` and `off` as text, YAML 1.1 as false.
         Some(Value::Text(word)) => matches!(word.to_ascii_lowercase().as_str(), "no" | "off"),
         Some(
             Value::None

@@ -1,4 +1,4 @@
-//! `chartc intake`: events from Redis for the agents of a store.
+//! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
 use super::Exit;
 use super::durable::{RunArgs, RunParts, options, refused};
@@ -116,6 +116,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let llm = (args.llm.as_deref(), args.model.as_deref());
         let backends = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
         let origin = Origin {
+            // Standard input is not a file that a replay could read.
             file: if args.file == "-" { String::new() } else { args.file.clone() },
             calls_per_turn: None,
             real_clock: true,
@@ -136,7 +137,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
         worker.load_all().map_err(refused)?;
-        // It owns the handle: the worker ends behind it.
+        // The future owns the only handle of the engine: when it ends, the worker ends, too.
         let taken = async move { intake.run(&engine, stopped(), tell).await };
         let (worked, taken) = tokio::select! {
             worked = worker.work() => (worked, None),
@@ -173,7 +174,7 @@ fn tell(notice: Notice) {
     });
 }
 
-/// Resolves on Ctrl-C, and where there is SIGTERM, on that.
+/// Resolves on Ctrl-C and, on Unix, on SIGTERM.
 async fn stopped() {
     #[cfg(unix)]
     let term = async {
@@ -192,7 +193,7 @@ async fn stopped() {
 }
 
 impl Args {
-    /// The arguments that begin an agent, for `chartc store … resume`.
+    /// The arguments that the store keeps for a new agent, for `chartc store … resume`.
     fn run_args(&self, given: &InitialValues) -> RunArgs {
         RunArgs {
             file: self.file.clone(),
@@ -202,6 +203,7 @@ impl Args {
             human: Some(self.human.clone()),
             functions: self.functions.as_ref().map(|path| path.display().to_string()),
             turns: Some(0),
+            // A resumed run stays in real time. With a real model this follows from `--llm`.
             clock: (!is_live(self.llm.as_deref())).then(|| "real".to_owned()),
             params: given.params.clone(),
             inputs: given.inputs.clone(),

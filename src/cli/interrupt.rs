@@ -1,4 +1,4 @@
-//! Ctrl-C, and the file from which a run continues.
+//! Handles Ctrl-C, and reads and writes the file from which a run continues.
 
 use super::output::complain;
 use super::save;
@@ -12,18 +12,18 @@ use std::future::Future;
 use std::path::Path;
 use std::pin::pin;
 
-/// What Ctrl-C does.
+/// The effect of Ctrl-C on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupt {
-    /// It ends the process, as usual. Otherwise a person at the prompt would have to press Enter first.
+    /// Ends the process, which is the default of the system. Needed while a person types: another handler would run only after Enter.
     Kills,
-    /// It stops the run at once.
+    /// Stops the run at once.
     Stops,
-    /// It lets the turn end, because its calls are paid for; the second time it stops the run at once.
+    /// Lets the turn end, because its calls are paid for. The second Ctrl-C stops the run at once.
     EndsTurn,
 }
 
-/// Does the work; `None` if it was stopped. Sets `asked` when no further turn should begin.
+/// Awaits `work`. Returns `None` if Ctrl-C stopped it. Sets `asked` if no further turn should begin.
 pub(super) async fn unless_stopped<R>(
     interrupt: Interrupt,
     asked: &Cell<bool>,
@@ -35,6 +35,7 @@ pub(super) async fn unless_stopped<R>(
     let mut work = pin!(work);
     loop {
         tokio::select! {
+            // `biased`: Ctrl-C is looked at first, so that work that is always ready cannot hide it.
             biased;
             _ = tokio::signal::ctrl_c() => {
                 if interrupt == Interrupt::Stops || asked.replace(true) {
@@ -54,7 +55,7 @@ pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
     Saved::read(&text).map_err(|why| miette::miette!("{name}: {why}"))
 }
 
-/// Writes the file of `--snapshot`, and says how to continue. A run that has ended cannot continue.
+/// Writes the file of `--snapshot`, and says how to continue if the run was stopped. A run that has ended is not written.
 pub(super) fn save<M: Machine, T: Sink>(
     agent: &Agent<M, T>,
     path: &Path,

@@ -1,11 +1,11 @@
-//! The levels of rules, as the user sets them.
+//! The levels of rules that the user sets.
 
 use chartc_text::diagnostic::{Diagnostic, Rule, Severity};
 use chartc_text::rules::named;
 use chartc_text::span::FileId;
 use std::collections::BTreeMap;
 
-/// Levels of single rules, and whether every warning is an error. `--deny` overrides `--warn`, which overrides `--allow`.
+/// The levels of single rules, and whether every warning is an error. `--deny` overrides `--warn`, which overrides `--allow`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Levels {
     rules: BTreeMap<&'static str, Option<Severity>>,
@@ -13,7 +13,7 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Adds the words of `--allow`, `--warn` and `--deny`.
+    /// Adds the values of `--allow`, `--warn` and `--deny`.
     ///
     /// # Errors
     /// As [`Levels::set`].
@@ -23,6 +23,7 @@ impl Levels {
         warn: &[String],
         deny: &[String],
     ) -> miette::Result<()> {
+        // The later option wins, so the order gives `--deny` precedence.
         for (level, words) in [("allow", allow), ("warn", warn), ("deny", deny)] {
             for word in words {
                 self.set(word, level)?;
@@ -31,16 +32,17 @@ impl Levels {
         Ok(())
     }
 
-    /// Takes over what `other` sets.
+    /// Overrides these levels by those that `other` sets.
     pub(super) fn override_by(&mut self, other: &Self) {
         self.rules.extend(&other.rules);
         self.deny_warnings = other.deny_warnings.or(self.deny_warnings);
     }
 
-    /// Sets the level of a code or name: `allow`, `warn`, or else `deny`. For `warnings`, `deny` makes errors of all, and `warn` ends that.
+    /// Sets the level of a rule, by code or name, to `allow`, `warn` or `deny`. For `warnings`, `deny` makes every warning an error, and
+    /// `warn` undoes this.
     ///
     /// # Errors
-    /// A word that is neither a code nor a name, or a lower level for an error of syntax, names, structure or data.
+    /// The word is neither a code nor a name, or the level is lower than an error and the rule is about syntax, names, structure or data.
     pub(super) fn set(&mut self, word: &str, level: &str) -> miette::Result<()> {
         if word == "warnings" && level != "allow" {
             self.deny_warnings = Some(level == "deny");
@@ -55,13 +57,14 @@ impl Levels {
         Ok(())
     }
 
-    /// Whether findings of the rule are not reported.
+    /// Whether findings of the rule are left out.
     pub(super) fn is_off(&self, rule: &Rule) -> bool {
         self.rules.get(rule.code).is_some_and(Option::is_none)
     }
 }
 
-/// Adds those of the `silent` whose rules are turned on, sets the levels, and removes what is allowed; `of` gives the levels of a file.
+/// Adds the findings of `silent` whose rules are turned on, sets the levels of all findings, and removes those that are allowed. `of`
+/// returns the levels of a file.
 pub(super) fn apply<'l>(
     of: impl Fn(FileId) -> &'l Levels,
     diagnostics: &mut Vec<Diagnostic>,
@@ -90,7 +93,7 @@ pub(super) fn apply<'l>(
 /// The rule with this code or name.
 ///
 /// # Errors
-/// There is none; with the nearest name.
+/// No rule has this code or name. The help names the nearest.
 pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
     named(word).map_err(|near| {
         let hint = match near {
@@ -101,7 +104,7 @@ pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
     })
 }
 
-/// A rule whose level can be lowered.
+/// Finds a rule whose level can be lowered.
 fn softened(word: &str) -> miette::Result<&'static Rule> {
     let rule = find(word)?;
     if rule.is_firm() {

@@ -1,15 +1,14 @@
-//! Lines of a chart, as they are shown.
+//! Formats lines of a chart for messages.
 
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, Trigger};
 use chartc_text::source::Sources;
 
-/// The maximum number of characters to show.
+/// The maximum number of characters of a line that are shown.
 const SHOWN: usize = 70;
 
-/// The line number of a transition, and its source text on one line, shortened; outcomes of a step are shown with the
-/// step's name.
+/// The line number of a transition, and its source text on one line, shortened. An outcome of a step is shown with the name of the step.
 pub(super) fn line(
     chart: &Chart,
     map: &SourceMap,

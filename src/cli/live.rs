@@ -1,4 +1,4 @@
-//! Real models: which `--llm` names one, where its server is, and its key.
+//! Real models: recognises them in `--llm`, and finds the addresses and keys of their servers.
 #![cfg_attr(
     any(feature = "providers", feature = "redis"),
     allow(clippy::disallowed_methods, reason = "keys come from the environment, and only here")
@@ -8,21 +8,21 @@ use chartc_core::model::Chart;
 use chartc_runtime::oracle::Oracle;
 use std::sync::Arc;
 
-/// What `--llm` says where a real model answers.
+/// A real model, or several, as `--llm` names them.
 #[cfg_attr(
     not(feature = "providers"),
     expect(dead_code, reason = "without real models only whether one is named counts")
 )]
 pub(super) enum Named<'a> {
-    /// Each step's client says which model.
+    /// Each step asks the model that its client names.
     Clients,
-    /// The server at this address gets all questions.
+    /// The server at this address answers all questions.
     Server(String),
-    /// One model of a provider gets all questions.
+    /// One model answers all questions: its provider and its name.
     Model(&'a str, &'a str),
 }
 
-/// Words before a colon that name something else than a provider.
+/// The words that, before a colon, name another oracle than a provider.
 const OTHERS: [&str; 3] = ["script", "replay", "random"];
 
 pub(super) fn named(word: &str) -> Option<Named<'_>> {
@@ -37,7 +37,7 @@ pub(super) fn named(word: &str) -> Option<Named<'_>> {
     (is_name && !model.is_empty()).then_some(Named::Model(provider, model))
 }
 
-/// An address of a server: with `http://` or `https://`, or a host and a port, for which `http://` may be left out.
+/// Reads the address of a server: a URL with `http://` or `https://`, or a host and a port, to which `http://` is added.
 fn address(word: &str) -> Option<String> {
     if word.starts_with("http://") || word.starts_with("https://") {
         return Some(word.to_owned());
@@ -49,7 +49,7 @@ fn address(word: &str) -> Option<String> {
     (is_host && is_port).then(|| format!("http://{word}"))
 }
 
-/// The model that answers all steps, with its provider, if `--llm` names one.
+/// The model that answers all steps, as `PROVIDER:MODEL`, if `--llm` names one.
 #[cfg(feature = "otel")]
 pub(super) fn only(llm: &str) -> Option<&str> {
     matches!(named(llm), Some(Named::Model(..))).then_some(llm)
@@ -63,12 +63,12 @@ pub(super) fn only_provider(llm: &str) -> Option<&str> {
     }
 }
 
-/// Whether `--llm` names a real model, which needs real time.
+/// Whether `--llm` names a real model. A run with one needs real time.
 pub(super) fn is_live(llm: Option<&str>) -> bool {
     llm.and_then(named).is_some()
 }
 
-/// Whether calls of a model cost nothing, as far as is known. `model` is `PROVIDER:MODEL` where `--llm` leaves it to the clients.
+/// Whether calls of a model are free of charge, as far as is known. `model` is `PROVIDER:MODEL`; it counts only with `--llm clients`.
 #[cfg(feature = "providers")]
 pub(super) fn is_free(llm: &str, model: &str) -> bool {
     match named(llm) {
@@ -96,7 +96,7 @@ pub(super) fn oracle(
     ))
 }
 
-/// One server or model for all steps, or for each step the provider that its client names.
+/// The oracle of real models: one server or model for all steps, or for each step the provider that its client names.
 #[cfg(feature = "providers")]
 pub(super) fn oracle(
     charts: &[&Chart],
@@ -138,7 +138,7 @@ pub(super) fn oracle(
     Ok(Arc::new(providers.with_model(model.unwrap_or_default())))
 }
 
-/// The providers that the clients of charts name, and that of `--model`.
+/// The providers that the clients of charts and `--model` name.
 #[cfg(feature = "providers")]
 fn needed(charts: &[&Chart], model: Option<&str>) -> std::collections::BTreeSet<String> {
     let clients = charts.iter().flat_map(|chart| &chart.clients).map(|c| c.model.as_str());
@@ -146,7 +146,7 @@ fn needed(charts: &[&Chart], model: Option<&str>) -> std::collections::BTreeSet<
     providers.map(|(provider, _)| provider.to_owned()).collect()
 }
 
-/// A step that asks a model which no client names.
+/// The first step that asks a model which no client names.
 #[cfg(feature = "providers")]
 fn without_model(chart: &Chart) -> Option<&str> {
     use chartc_core::arena::ClientId;
@@ -162,33 +162,35 @@ fn without_model(chart: &Chart) -> Option<&str> {
         .map(|step| step.name.as_str())
 }
 
-/// Where a provider is, and what it is shown.
+/// The address of a provider and the key for it.
 #[cfg(feature = "providers")]
 pub(super) struct ProviderAccess {
     pub(super) provider: String,
     url: Option<String>,
-    /// Who says so: a variable, or `--llm`.
+    /// The source of the address, for messages: the name of a variable, or `--llm`.
     pub(super) url_variable: String,
     key: Option<String>,
     /// The variable that holds the key.
     pub(super) key_variable: String,
-    /// Whether it answers nobody without one, as far as is known.
+    /// Whether the provider refuses every call without a key, as far as is known.
     pub(super) wants_key: bool,
 }
 
-/// What the environment and the table of providers say: `OPENAI_BASE_URL` and `OPENAI_API_KEY` for `openai`, and so on.
+/// Finds the access to a provider in the environment and in the table of known providers. For `openai` the variables are `OPENAI_BASE_URL`
+/// and `OPENAI_API_KEY`, and so on.
 #[cfg(feature = "providers")]
 pub(super) fn place(provider: &str) -> ProviderAccess {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let stem: String = provider.chars().map(plain).collect();
     let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
     let known = chartc_providers::provider(provider);
+    // A variable may leave out `http://`, as `--llm` may.
     let said = variable(&url_variable).map(|said| address(&said).unwrap_or(said));
     let is_ollama = provider == "ollama";
     let said = said.or_else(|| is_ollama.then(|| variable(OLLAMA_HOST).map(|said| host(&said)))?);
-    // Users of Ollama know this one.
+    // Messages name the variable that users of Ollama know.
     let url_variable = if is_ollama { OLLAMA_HOST.to_owned() } else { url_variable };
-    // Who stands somewhere else in for a provider may want no key.
+    // A server at another address that stands in for the provider may need no key.
     let wants_key = said.is_none() && known.is_some_and(|known| known.wants_key);
     let url = said.or_else(|| known.map(|known| known.url.to_owned()));
     let key = variable(&key_variable);
@@ -202,18 +204,18 @@ pub(super) fn place(provider: &str) -> ProviderAccess {
     }
 }
 
-/// The variable that Ollama's own programs read.
+/// The variable with the address of the server, which Ollama's own programs read.
 #[cfg(feature = "providers")]
 const OLLAMA_HOST: &str = "OLLAMA_HOST";
 
-/// The address that `OLLAMA_HOST` means, as Ollama reads it: `host`, `host:port` or an address. To listen on all interfaces, servers are given
-/// `0.0.0.0`; whoever connects uses this machine.
+/// Reads `OLLAMA_HOST` as Ollama does: `host`, `host:port` or a URL. A server that listens on all interfaces has `0.0.0.0` there; a client
+/// connects to this machine instead.
 #[cfg(feature = "providers")]
 fn host(said: &str) -> String {
     let said = said.trim();
     let (scheme, rest) = said.split_once("://").unwrap_or(("", said));
     let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    // An address of IPv6 has colons of its own, in brackets or, without a port, bare.
+    // An IPv6 address contains colons: with a port it stands in brackets, without one it may be bare.
     let is_bare_v6 = !place.starts_with('[') && place.matches(':').count() > 1;
     let (name, port) = match place.rsplit_once(':') {
         Some((name, port)) if !is_bare_v6 && !port.ends_with(']') => (name, port),
@@ -237,17 +239,18 @@ fn host(said: &str) -> String {
 
 #[cfg(feature = "providers")]
 impl ProviderAccess {
-    /// The server at an address that `--llm` names.
+    /// The access to the server at an address from `--llm`.
     pub(super) fn at(url: String) -> Self {
         Self {
             provider: "--llm".to_owned(),
             url: Some(url),
             url_variable: "`--llm`".to_owned(),
+            // The key for such an address is in CHARTC_API_KEY.
             ..place("chartc")
         }
     }
 
-    /// Whether asking a model there costs nothing, as far as is known: it runs on this machine, or is of a kind that users run themselves.
+    /// Whether calls are free of charge, as far as is known: the server runs on this machine, or is of a kind that users run themselves.
     pub(super) fn is_free(&self) -> bool {
         let is_own =
             chartc_providers::provider(&self.provider).is_some_and(|known| !known.start.is_empty());
@@ -258,7 +261,7 @@ impl ProviderAccess {
         self.key.is_some()
     }
 
-    /// Its address as it is used, without a secret; or why it is none.
+    /// The address of the server without credentials in it; `None` if it is unknown, and an error if it is not an address.
     pub(super) fn address(&self) -> Option<miette::Result<String>> {
         let url = self.url.as_deref()?;
         let server = chartc_providers::Server::of(&self.provider, url, None);
@@ -292,14 +295,14 @@ impl ProviderAccess {
     }
 }
 
-/// The names of the providers whose addresses are known, for a message.
+/// The names of the providers whose addresses are known, separated by commas.
 #[cfg(feature = "providers")]
 fn known_names() -> String {
     let names: Vec<&str> = chartc_providers::PROVIDERS.iter().map(|known| known.name).collect();
     names.join(", ")
 }
 
-/// A variable of the environment that says something.
+/// The value of an environment variable; `None` if it is unset or blank.
 #[cfg(any(feature = "providers", feature = "redis"))]
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())

@@ -1,4 +1,4 @@
-//! `chartc man`.
+//! The command `chartc man`.
 
 use super::Exit;
 use super::markdown;
@@ -51,13 +51,14 @@ pub(super) fn run(args: Args, command: clap::Command) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The file name and the text of a command's page.
+/// The file name and the text of a command's manual page.
 fn page(command: &clap::Command) -> (String, String) {
     let man = Man::new(command.clone());
     let mut text = Vec::new();
     sections(&man, command, &mut text).expect("memory can be written");
     text.extend(after(command).render().into_bytes());
-    // Each section begins with the same preamble. The title is written here, because clap_mangen gives an empty date no place.
+    // Each section begins with the same preamble, of which one is kept. The title is written here, because clap_mangen omits the field of
+    // an empty date.
     let preamble = Roff::new().render();
     let title = format!(
         ".TH \"{}\" 1 \"\" \"chartc {}\" \"chartc\"\n",
@@ -79,7 +80,7 @@ fn sections(man: &Man, command: &clap::Command, text: &mut Vec<u8>) -> io::Resul
     Ok(())
 }
 
-/// The paragraphs below a command's options, each with the title of its section: `Examples`, `Notes` or `Exit codes`.
+/// Splits the text below a command's options into its paragraphs, each with the title of its section: `Examples`, `Notes` or `Exit codes`.
 pub(super) fn notes(help: &str) -> impl Iterator<Item = (&'static str, &str)> {
     help.split("\n\n").filter(|block| !block.is_empty()).map(|block| {
         match (block.strip_prefix("Examples:\n"), block.strip_prefix("Exit codes: ")) {
@@ -90,7 +91,7 @@ pub(super) fn notes(help: &str) -> impl Iterator<Item = (&'static str, &str)> {
     })
 }
 
-/// The text below a command's options: its examples, notes and exit codes, line by line as they are written.
+/// Formats the text below a command's options, with its line breaks.
 fn after(command: &clap::Command) -> Roff {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut roff = Roff::new();

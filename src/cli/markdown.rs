@@ -1,10 +1,10 @@
-//! The manual as Markdown: a page for `chartc`, and one for each command.
+//! Formats the manual as Markdown: a page for `chartc`, and one for each command.
 
 use super::man::notes;
 use clap::{Arg, Command};
 use std::fmt::Write as _;
 
-/// The file name and the text of a command's page. The page of `chartc` links to those of its commands, in the same folder.
+/// The file name and the text of a command's page. The page of `chartc` links to those of its commands in the same folder.
 pub(super) fn page(command: &Command) -> (String, String) {
     let name = command.get_name();
     let full = command.get_bin_name().unwrap_or(name);
@@ -38,7 +38,7 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// What the command does, and how it is called.
+/// Writes the description and the usage of a command.
 fn describe(command: &Command, out: &mut String) {
     let long = command.get_long_about().map(ToString::to_string);
     for paragraph in long.unwrap_or_else(|| about(command)).split("\n\n") {
@@ -50,15 +50,16 @@ fn describe(command: &Command, out: &mut String) {
     let _ = write!(out, "```text\n{}\n```\n\n", usage.join("\n"));
 }
 
-/// With the full stop that a line of help lacks.
+/// Adds the full stop that a line of help lacks.
 fn sentence(text: &str) -> String {
     if text.ends_with(['.', ':', '!', '?', ']']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Tables of arguments and options, in the order and below the headings of the help.
+/// Writes tables of the arguments and options, in the order of the help and under its headings.
 fn options(command: &Command, depth: &str, out: &mut String) {
     let mut tables: Vec<(String, String)> = Vec::new();
     for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+        // Every command has these.
         if argument.get_id() == "help" || argument.get_id() == "version" {
             continue;
         }
@@ -77,7 +78,7 @@ fn options(command: &Command, depth: &str, out: &mut String) {
     }
 }
 
-/// How an argument is written.
+/// Formats an argument as it is typed.
 fn call(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let takes = argument.get_action().takes_values();
@@ -94,7 +95,7 @@ fn call(argument: &Arg) -> String {
     format!("`{}{value}`", both.join("`, `"))
 }
 
-/// The long help of an argument, with its default and its possible values.
+/// Formats the long help of an argument, with its default and its possible values.
 fn meaning(argument: &Arg) -> String {
     let help = argument.get_long_help().or(argument.get_help());
     let text = prose(&help.map(ToString::to_string).unwrap_or_default());
@@ -120,7 +121,7 @@ fn meaning(argument: &Arg) -> String {
     text
 }
 
-/// What stands below the options: examples, notes, exit codes.
+/// Writes the text below the options: examples, notes, exit codes.
 fn after(command: &Command, depth: &str, out: &mut String) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut section = "";
@@ -152,7 +153,7 @@ fn after(command: &Command, depth: &str, out: &mut String) {
     }
 }
 
-/// `0 clean, 1 diagnostics, or worse; 2 …`: a code begins where a number stands after a comma or a semicolon.
+/// Splits text such as `0 clean, 1 diagnostics, or worse; 2 …` into codes and meanings. A code is a number behind a comma or a semicolon.
 fn codes(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -170,7 +171,7 @@ fn codes(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Help text as Markdown: what would be markup there is escaped, except in backticks.
+/// Escapes help text for Markdown, except in backticks.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     let mut in_code = false;
@@ -185,7 +186,7 @@ fn prose(text: &str) -> String {
     out
 }
 
-/// As a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

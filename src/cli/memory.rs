@@ -1,4 +1,4 @@
-//! The memory of `run --memory`: the file, and whose memories they are.
+//! Opens the memory of `run --memory`.
 
 use super::output::complain;
 use super::save;
@@ -9,10 +9,10 @@ use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The word for a memory without a file.
+/// The word that stands for a memory without a file.
 const NO_FILE: &str = ":memory:";
 
-/// The memory of the agent that this chart describes. `agent` is its name in its world, if it has one.
+/// Opens the memory of the agent that the chart describes. `agent` is the name of the agent in its world, if it has one.
 pub(super) fn open(
     file: &Path,
     chart: &Chart,
@@ -54,10 +54,10 @@ pub(super) fn open(
     Ok(LongTerm::new(memory, rag, &name))
 }
 
-/// Names that every agent has.
+/// Names that the query of every agent may use.
 const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
 
-/// The `agent_id` of the chart, else the `id` of an `agent.yaml`, else the chart's name.
+/// The name of the agent: the variable `agent_id`, else the `id` of an `agent.yaml`, else the name of the chart.
 fn name(chart: &Chart, values: &Map) -> String {
     let text = |value: Option<&Value>| match value {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),

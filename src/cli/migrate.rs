@@ -1,4 +1,4 @@
-//! `chartc store FILE migrate --check CHART`: whether the runs of a store go on in another version of their chart.
+//! The command `chartc store FILE migrate --check CHART`: shows which runs of a store can continue in another version of their chart.
 
 use super::Exit;
 use super::durable::refused;
@@ -30,18 +30,18 @@ pub(super) struct Args {
     root: Root,
 }
 
-/// What becomes of a run.
+/// The result for a run.
 enum Fate {
-    /// It has ended.
+    /// The run has ended.
     Ended,
-    /// It goes on, and this changes for it.
+    /// The run can continue, with these changes.
     Loads(Vec<String>),
-    /// It cannot go on.
+    /// The run cannot continue, for these reasons.
     Refused(Vec<String>),
 }
 
 impl Fate {
-    /// The word for programs.
+    /// The result as JSON has it.
     fn word(&self) -> &'static str {
         match self {
             Self::Ended => "ended",
@@ -53,7 +53,7 @@ impl Fate {
 }
 
 pub(super) fn run(path: &Path, args: &Args) -> miette::Result<Exit> {
-    // Properties are not decided: they do not matter for what is saved.
+    // 0 states: `check` lines are not decided, because they have no effect on saved runs.
     let checked = match pick_to_run(&args.check, args.chart.as_deref(), &args.root, 0)? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
@@ -86,10 +86,10 @@ pub(super) fn run(path: &Path, args: &Args) -> miette::Result<Exit> {
     Ok(if loads { Exit::Clean } else { Exit::Findings })
 }
 
-/// What `chartc run --store` will do with a run.
+/// The result for a run, as `chartc run --store` would find it.
 fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate> {
     let Some(saved) = store.session(&row.run).map_err(refused)? else {
-        // Nothing of it depends on the chart yet.
+        // The run has not started, so nothing in it depends on the chart.
         return Ok(Fate::Loads(Vec::new()));
     };
     if saved.status().is_some() {
@@ -105,7 +105,7 @@ fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
     if !differences.is_empty() {
         return Fate::Refused(differences.iter().map(ToString::to_string).collect());
     }
-    // Whether the values fit is seen when they are loaded.
+    // The comparison covers structure. Whether the values fit shows only when they are loaded.
     match Interpreter::resume(&plans[0], plans, (), saved.machine()) {
         Ok(_) => Fate::Loads(changes.iter().map(ToString::to_string).collect()),
         Err(Unfit::Differs(all)) => Fate::Refused(all.iter().map(ToString::to_string).collect()),

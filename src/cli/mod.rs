@@ -1,7 +1,15 @@
 //! The command line.
 //!
+//! Commands differ in their options and share the rest: they find files, check them, select a chart, and end with an exit code.
+//! A command is a module with `Args` and `run`. For `chartc check a.chart`:
+//!
+//! 1. [`arguments`] parses the arguments into [`Command::Check`], and [`dispatch`] calls `check::run`.
+//! 2. [`files`] turns `a.chart` into a list of files, and the compiler checks them.
+//! 3. [`output`] prints the findings. No other module writes to the terminal, and none but [`save`] writes files.
+//! 4. `run` returns [`Exit::Findings`]. A wrong use of the command itself is an `Err`, which becomes [`Exit::Usage`].
+//!
 //! To add a command: one file with `Args` (a doc comment with examples) and `run`, its `mod` line, its variant of [`Command`] and
-//! its arm in [`dispatch`]. A command returns how it ended ([`Exit`]); what the user did wrong with the command itself is an `Err`.
+//! its arm in [`dispatch`].
 
 pub mod files;
 pub mod output;
@@ -225,25 +233,26 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     }
 }
 
-/// How a command ended. The number is the exit code of the process.
+/// The result of a command. Its number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// No diagnostics that matter.
+    /// There are no diagnostics that matter.
     Clean = 0,
-    /// Diagnostics at or above the chosen level, or a run that did not end well.
+    /// There are diagnostics at or above the chosen level, or the run did not end well.
     Findings = 1,
     /// The command was used wrongly.
     Usage = 2,
     /// An internal error of chartc.
     Internal = 3,
-    /// No file to work on.
+    /// There is no file to work on.
     Nothing = 4,
 }
 
-/// Parses the arguments of the process, runs the command, gives the exit code.
+/// Parses the arguments of the process, runs the command, and returns the exit code.
 pub fn main() -> ExitCode {
     let exit = match arguments::parse::<Cli>() {
         Ok(cli) => guarded(|| dispatch(cli.command)),
+        // clap reports `--help` and `--version` as errors that belong on standard output.
         Err(told) if told.use_stderr() => {
             output::complain_report(&arguments::shown(&told, output::Stream::Error));
             Exit::Usage
@@ -256,7 +265,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Runs a command; a panic becomes a message and [`Exit::Internal`].
+/// Runs a command. A panic becomes a message and [`Exit::Internal`].
 fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();
@@ -267,6 +276,7 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
             env!("CARGO_PKG_VERSION")
         ));
     }));
+    // The process ends after a panic, so nothing can observe state that was left inconsistent.
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit,
         Ok(Err(fault)) => {

@@ -1,4 +1,4 @@
-//! `chartc new`.
+//! The command `chartc new`.
 
 use super::Exit;
 use super::output::{StyledText, print};
@@ -24,7 +24,7 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 }
 
-/// The chart to write, and the answers to its steps.
+/// The templates of the chart and of a script with answers to its steps.
 const CHART: &str = include_str!("template.chart");
 const SCRIPT: &str = include_str!("template.script.yaml");
 
@@ -34,6 +34,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let [chart_file, script_file] = ["chart", "script.yaml"].map(|e| format!("{file}.{e}"));
     let text = CHART.replace("MyAgent", &chart);
     let script = SCRIPT.replace("my_agent", &file);
+    // Some names are taken, for example by built-in types: let the compiler find out.
     let done = crate::check(std::slice::from_ref(&chart_file), &Memory::of(&chart_file, &text));
     if !done.diagnostics.is_empty() {
         return Err(miette::miette!("a chart cannot be called `{chart}`; choose another name"));
@@ -54,7 +55,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The words of a name in lower case: `my-agent`, `my_agent` and `MyAgent` are the same.
+/// Splits a name into words in lower case: those of `my-agent`, `my_agent` and `MyAgent` are equal.
 fn words(name: &str) -> miette::Result<Vec<String>> {
     let fault = |why: &str| miette::miette!("`{name}` is not a valid name for a chart: {why}");
     let stem = name.strip_suffix(".chart").unwrap_or(name);
@@ -86,7 +87,7 @@ fn words(name: &str) -> miette::Result<Vec<String>> {
     Ok(words)
 }
 
-/// The words as the name of a chart.
+/// Joins the words into the name of a chart, such as `MyAgent`.
 fn camel(words: &[String]) -> String {
     let upper = |word: &String| {
         let (head, rest) = word.split_at(1);
@@ -95,7 +96,7 @@ fn camel(words: &[String]) -> String {
     words.iter().map(upper).collect()
 }
 
-/// A path, quoted for a shell.
+/// Quotes a path for a shell, if necessary.
 fn quoted(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-:~+@".contains(c));
     if is_plain { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }

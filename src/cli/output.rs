@@ -1,8 +1,8 @@
-//! Writing to the terminal: the only file that does.
+//! Writes to the terminal. No other module does.
 //!
-//! Output may contain text from models, servers, charts and files. [`StyledText`] takes it line by line and adds the colours itself, so
-//! that no such text moves the cursor, changes colours or begins a line; [`say`] and [`complain`] do so for single lines. Generated
-//! text, JSON and reports are already escaped, and have functions of their own.
+//! Output may contain text from models, servers, charts and files. [`StyledText`] takes it line by line and adds the colours itself,
+//! so that no such text moves the cursor, changes colours or begins a line. [`say`] and [`complain`] do the same for single lines.
+//! Generated text, JSON and reports are already escaped, and have functions of their own.
 #![allow(clippy::disallowed_methods, reason = "the environment says what the terminal can show")]
 
 use crate::report::Terminal;
@@ -11,7 +11,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 #[cfg(feature = "run")]
 use unicode_width::UnicodeWidthChar;
 
-/// When to colour.
+/// The choice of when output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Colour {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -32,7 +32,7 @@ pub fn terminal(colour: Colour) -> Terminal {
     Terminal { colour, width: columns() }
 }
 
-/// Where text goes.
+/// One of the two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -41,13 +41,13 @@ pub enum Stream {
     Error,
 }
 
-/// Whether somebody sees standard output on a terminal.
+/// Whether standard output is a terminal.
 #[cfg(feature = "run")]
 pub fn is_seen() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether a stream shows colours by itself: it is a terminal, and `NO_COLOR` is not set.
+/// Whether a stream shows colours by default: it is a terminal, and `NO_COLOR` is not set.
 pub fn is_coloured(stream: Stream) -> bool {
     let terminal = match stream {
         Stream::Output => std::io::stdout().is_terminal(),
@@ -56,7 +56,7 @@ pub fn is_coloured(stream: Stream) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// Whether text may have characters beyond ASCII that are drawn, such as blocks: not where the environment names another encoding than UTF-8.
+/// Whether the terminal shows characters beyond ASCII, such as blocks: it does unless the environment names an encoding other than UTF-8.
 #[cfg(feature = "run")]
 pub fn is_unicode() -> bool {
     let said = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(std::env::var_os);
@@ -65,14 +65,14 @@ pub fn is_unicode() -> bool {
     first.is_none_or(|value| value.contains("utf-8") || value.contains("utf8"))
 }
 
-/// Columns of standard output: what `COLUMNS` says, else those of the terminal, else 100; at least 40 and at most 200.
+/// The width of standard output in columns: the variable `COLUMNS`, else the width of the terminal, else 100; at least 40 and at most 200.
 pub fn columns() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let is = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     said.or_else(is).unwrap_or(100).clamp(40, 200)
 }
 
-/// Text for people, line by line.
+/// Text for people, built line by line.
 #[derive(Debug, Default)]
 pub struct StyledText {
     text: String,
@@ -80,17 +80,17 @@ pub struct StyledText {
 }
 
 impl StyledText {
-    /// Empty, with colours if the terminal shows them.
+    /// Creates an empty text, with colours if the terminal shows them.
     pub fn on(terminal: Terminal) -> Self {
         Self { text: String::new(), colour: terminal.colour }
     }
 
-    /// Adds a line. Line ends in it are escaped, and everything else that a terminal would interpret.
+    /// Adds a line. Line ends and control characters in `text` are escaped.
     pub fn line(&mut self, text: impl AsRef<str>) {
         self.styled("", text);
     }
 
-    /// Adds a line in a colour: the numbers between `ESC [` and `m`, or none.
+    /// Adds a line in a style. `code` is what stands between `ESC [` and `m`; empty for none.
     pub fn styled(&mut self, code: &str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
         if self.colour && !code.is_empty() {
@@ -101,7 +101,7 @@ impl StyledText {
         }
     }
 
-    /// Adds a line that begins with a coloured word of the program.
+    /// Adds a line that begins with a styled word of the program.
     pub fn led(&mut self, code: &str, word: &'static str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
         if self.colour {
@@ -111,7 +111,7 @@ impl StyledText {
         }
     }
 
-    /// Adds each line of a text, after a margin that no other line has.
+    /// Adds each line of `text` behind `margin`, which should be one that no other line begins with.
     pub fn block(&mut self, margin: &str, text: &str) {
         for line in text.split('\n') {
             self.line(format!("{margin}{line}").trim_end());
@@ -128,13 +128,13 @@ impl StyledText {
         self.text.is_empty()
     }
 
-    /// What will be written.
+    /// The text with its escape sequences.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 }
 
-/// Writes a text to standard output.
+/// Writes a text to standard output, with its colours.
 ///
 /// # Errors
 /// Standard output cannot be written, for example because the disk is full. A reader that closes the pipe (`chartc … | head`) is
@@ -153,7 +153,7 @@ pub fn say(text: impl AsRef<str>) -> miette::Result<()> {
     print(&page)
 }
 
-/// Begins the output anew: clears a terminal, and separates the outputs otherwise.
+/// Starts a new page of output: clears a terminal, and otherwise writes a separator.
 ///
 /// # Errors
 /// As [`print()`].
@@ -185,7 +185,7 @@ pub fn print_coloured(text: &str) -> miette::Result<()> {
     write(&visible::coloured(text))
 }
 
-/// Asks a person: writes a text to standard output, then the prompt for the answer.
+/// Asks a person: writes a text to standard output, then a prompt for the answer.
 ///
 /// # Errors
 /// As [`print()`].
@@ -194,13 +194,13 @@ pub fn ask(page: &StyledText, words: &str) -> miette::Result<()> {
     write(&format!("\n{}{}> ", page.text, visible::line(words)))
 }
 
-/// Standard output for bytes without hidden characters: lines of a trace, which are already escaped.
+/// Standard output for bytes that are already escaped: the lines of a trace.
 #[cfg(feature = "run")]
 pub fn raw() -> impl Write {
     std::io::stdout()
 }
 
-/// Standard output for the messages of a protocol: a program reads them, no terminal.
+/// Standard output for the messages of a protocol, which a program reads.
 #[cfg(feature = "lsp")]
 pub(super) fn protocol() -> impl Write {
     std::io::stdout()
@@ -216,7 +216,7 @@ fn write(text: &str) -> miette::Result<()> {
     }
 }
 
-/// Writes a message to standard error, with all lines but the first indented. Errors are ignored: there is nowhere to report them.
+/// Writes a message to standard error, and indents all lines but the first. Errors are ignored, because there is nowhere to report them.
 pub fn complain(text: impl AsRef<str>) {
     let mut page = StyledText::default();
     for (nth, line) in text.as_ref().lines().enumerate() {
@@ -241,12 +241,12 @@ pub fn complain_report(text: &str) {
 pub mod foot {
     use super::{IsTerminal, UnicodeWidthChar, Write, visible};
 
-    /// Whether there is one.
+    /// Whether standard error is a terminal, so that the line can be drawn.
     pub fn is_there() -> bool {
         std::io::stderr().is_terminal()
     }
 
-    /// Erases it.
+    /// Erases the line.
     ///
     /// # Errors
     /// Standard error cannot be written.
@@ -254,7 +254,7 @@ pub mod foot {
         std::io::stderr().write_all(b"\r\x1b[K")
     }
 
-    /// Draws it, cut to the width of the terminal.
+    /// Draws the line, cut to the width of the terminal.
     ///
     /// # Errors
     /// Standard error cannot be written.
@@ -264,6 +264,7 @@ pub mod foot {
         let mut used = 0;
         let fits = |c: &char| {
             used += c.width().unwrap_or(0);
+            // The last column stays free: some terminals wrap the line when it is written.
             used < width
         };
         let line: String = text.chars().take_while(fits).collect();

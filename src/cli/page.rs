@@ -1,14 +1,14 @@
-//! The page of a rule, formatted for a terminal. Pages use few forms of Markdown: a title, paragraphs, lists, examples.
+//! Formats the page of a rule for a terminal. Pages use few forms of Markdown: a title, paragraphs, lists, examples.
 
 use crate::report::Terminal;
 use chartc_text::diagnostic::Rule;
 
-/// The maximum width of prose, however wide the terminal is.
+/// The maximum width of prose in columns, also on a wider terminal.
 const LONGEST: usize = 100;
-/// Blanks before all but the first line.
+/// The indentation of all lines but the first.
 const MARGIN: &str = "  ";
 
-/// The page, with a final newline.
+/// Formats a page, with a final newline.
 pub(super) fn page(rule: &Rule, terminal: Terminal) -> String {
     let mut set = Set { out: String::new(), terminal, in_list: false };
     let (code, name, level) = (rule.code, rule.name, rule.severity.word());
@@ -44,7 +44,7 @@ pub(super) fn page(rule: &Rule, terminal: Terminal) -> String {
 struct Set {
     out: String,
     terminal: Terminal,
-    /// Whether the last thing was an item of a list.
+    /// Whether the last block was an item of a list.
     in_list: bool,
 }
 
@@ -57,7 +57,7 @@ impl Set {
         }
     }
 
-    /// Breaks a paragraph or an item of a list into lines. There is no blank line between the items of a list.
+    /// Breaks a paragraph or an item of a list into lines. Items of a list follow each other without a blank line.
     fn prose(&mut self, text: &mut String) {
         if text.is_empty() {
             return;

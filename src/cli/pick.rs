@@ -1,4 +1,4 @@
-//! One chart of one file: the input of `graph`, `build`, `run` and `simulate`.
+//! Selects one chart of one file: the input of `graph`, `build`, `run`, `simulate` and others.
 
 use super::Exit;
 use super::files::{Files, Root, STDIN};
@@ -10,8 +10,8 @@ use chartc_text::source::Sources;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
-/// The chart called `name` in the file, or its only one; or the exit code if there is none. Errors are written to standard
-/// error.
+/// Selects the chart `name` of the file or, without a name, its only chart. If there is none, writes the errors to standard error and
+/// returns the exit code.
 ///
 /// # Errors
 /// The file has several charts and no name is given, or no chart has this name.
@@ -20,7 +20,7 @@ pub fn pick(file: &str, name: Option<&str>, root: &Root) -> miette::Result<Resul
     choose(file, name, &done)
 }
 
-/// As [`pick`], with the sources, in which diagnostics of an emitter are shown.
+/// As [`pick`], and also returns the sources, which diagnostics of an emitter refer to.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -33,8 +33,8 @@ pub fn pick_with_sources(
     Ok(choose(file, name, &done)?.map(|checked| (checked, done.sources)))
 }
 
-/// As [`pick`], for a file without any errors: errors of behaviour, and constructs that do not run yet, also prevent a
-/// run. At most so many states are explored for each `check` line; with none, the lines are not decided.
+/// As [`pick`], for a file without errors of any kind: errors of behaviour, and constructs that the runtime does not support, prevent a
+/// run. At most `states` states are explored for each `check` line; with 0, `check` lines are not decided.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -47,7 +47,7 @@ pub fn pick_to_run(
     Ok(pick_to_run_with_sources(file, name, root, states)?.map(|(checked, _)| checked))
 }
 
-/// As [`pick_to_run`], with the sources.
+/// As [`pick_to_run`], and also returns the sources.
 ///
 /// # Errors
 /// As for [`pick`].
@@ -73,6 +73,7 @@ fn choose(
 ) -> miette::Result<Result<Checked, Exit>> {
     let known: Vec<&str> = done.lowered.iter().map(|l| l.chart.name.as_str()).collect();
     let wanted = match (name, known.as_slice()) {
+        // If no chart could be lowered, the errors in the file say more than an unknown name.
         (Some(name), _) if !known.is_empty() && !known.contains(&name) => {
             let hint = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("; did you mean `{near}`?"),
@@ -98,7 +99,7 @@ fn choose(
     }
 }
 
-/// The only chart that is not a child chart, if it has one.
+/// The only chart that no other chart of the file runs as a child, if there are child charts at all.
 fn outermost(done: &Compilation) -> Option<&str> {
     let children: BTreeSet<Span> = done
         .lowered
@@ -115,7 +116,7 @@ fn outermost(done: &Compilation) -> Option<&str> {
     only.map(|one| one.chart.name.as_str())
 }
 
-/// Checks the input file of a command.
+/// Checks the input file of a command, exploring at most `states` states.
 pub(super) fn check(file: &str, root: &Root, states: usize) -> miette::Result<Compilation> {
     let files = Files::find(&[file.to_owned()], root)?;
     match files.names() {
@@ -125,7 +126,7 @@ pub(super) fn check(file: &str, root: &Root, states: usize) -> miette::Result<Co
     }
 }
 
-/// Reports the errors, or that the file has no chart.
+/// Reports the errors or, without any, that the file has no chart. Returns the exit code.
 pub(super) fn refuse(file: &str, done: &Compilation) -> Exit {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();

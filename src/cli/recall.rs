@@ -1,4 +1,4 @@
-//! The memory of an agent whose run is in a store: what it remembers agrees with what the run has done, whenever the process ends.
+//! The memory of an agent whose run is in a store. The memory agrees with the run whenever the process ends.
 
 use super::durable::Driven;
 use super::instance::{InitialValues, instance};
@@ -13,7 +13,7 @@ use chartc_runtime::oracle::Script;
 use chartc_store::Sqlite;
 use std::path::Path;
 
-/// Opens the memory of an agent whose run is in a store.
+/// Opens the memory of an agent whose run is in a store. It must be a file.
 pub(super) fn open(
     file: &Path,
     chart: &Chart,
@@ -31,10 +31,10 @@ pub(super) fn open(
     memory::open(file, chart, variables, None)
 }
 
-/// The input that holds what an agent recalls.
+/// The name of the input that holds the memories that an agent recalls.
 pub(super) const MEMORIES: &str = "memories";
 
-/// Gives a turn what the agent recalls before it: one event with it, so that both are committed together.
+/// Adds the recalled memories to the event of a turn. They are part of the event, so that both are committed together.
 pub(super) async fn recall(
     engine: &Sqlite,
     run: &str,
@@ -44,6 +44,7 @@ pub(super) async fn recall(
     let Some(memory) = memory.filter(|_| turn.data.get(MEMORIES).is_none()) else { return Ok(()) };
     let read = async || engine.read(run).await.map_err(|why| Driven::Run(why.to_string()));
     let mut state = read().await?;
+    // What is recalled depends on the state, so the run has to exist before its first turn.
     if state.is_none() {
         let begin = engine.fire(run, Event::new("begin", INPUTS)).await;
         begin.map_err(|why| Driven::Run(why.to_string()))?;

@@ -1,4 +1,4 @@
-//! `chartc replay`.
+//! The command `chartc replay`.
 
 use super::Exit;
 use super::files::{self, Root};
@@ -113,12 +113,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
 }
 
-/// The hash of a chart, as a trace has it.
+/// The hash of a chart, in the form of a trace: 16 hexadecimal digits.
 fn hash_of(chart: &Chart) -> String {
     format!("{:016x}", Plan::new(chart).tables().hash)
 }
 
-/// The trace as if a chart with this hash had been run: what differs is what the run did.
+/// Replaces the hash in the first line of a trace, so that the replay of another version of the chart begins and shows where the runs
+/// differ.
 fn with_hash(text: &str, hash: &str) -> String {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let Ok(mut line) = serde_json::from_str::<serde_json::Value>(first) else {
@@ -130,21 +131,22 @@ fn with_hash(text: &str, hash: &str) -> String {
     format!("{line}\n{rest}")
 }
 
-/// The chart of a trace, as it was run.
+/// The chart of a trace, with the settings of the recorded run.
 pub(super) struct Recorded {
     checked: Checked,
     chart: Chart,
 }
 
 impl Recorded {
-    /// The chart, and its child charts.
+    /// The chart and its child charts.
     pub(super) fn family(&self) -> Vec<&Chart> {
+        // The recorded chart may differ from the checked one in its limit of calls for a turn.
         let mut charts = self.checked.family();
         charts[0] = &self.chart;
         charts
     }
 
-    /// The params of the run.
+    /// The values of the params of the recorded run.
     pub(super) fn given(&self, tape: &Tape) -> InitialValues {
         let is_param = |name: &str| {
             let mut variables = self.chart.variables.iter();
@@ -155,7 +157,7 @@ impl Recorded {
     }
 }
 
-/// Reads the chart of a trace, from the file that is given or else from the one that the trace names.
+/// Reads the chart of a trace, from `file` or else from the file that the trace names.
 pub(super) fn recorded(
     tape: &Tape,
     (name, trace): (&str, &Path),
@@ -188,7 +190,7 @@ pub(super) fn recorded(
     Ok(Ok(Recorded { checked, chart }))
 }
 
-/// The chart's file that a trace names, relative to this folder or else to the folder of the trace.
+/// Finds the file that a trace names, relative to this folder or else to the folder of the trace.
 pub(super) fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
@@ -197,7 +199,7 @@ pub(super) fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette:
         ));
     }
     let beside = trace.parent().unwrap_or(Path::new("")).join(file);
-    // Relative to this folder, the name is resolved as if a file here contained it.
+    // The empty path stands for this folder: the name is resolved as an import of a file here would be.
     let ways = [(PathBuf::from(file), Path::new("")), (beside, trace)];
     let found = files::linked(&ways, root).map_err(|refused| {
         let why = refused.map_or("which does not exist".to_owned(), |why| {

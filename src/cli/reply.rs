@@ -1,4 +1,4 @@
-//! Whether a person's answer can be used by the run that waits for it.
+//! Checks that the run which waits for a person's answer can use it.
 
 use super::durable::{made, refused, stored_args};
 use super::files::Root;
@@ -16,12 +16,12 @@ use chartc_store::{Listed, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Refuses an answer to a question that is not open, or that the step cannot use, so that it costs no attempt. The answer is handed to a
-/// copy of the run, which is thrown away and calls nobody.
+/// Refuses an answer to a question that is not open, or that the step cannot use. Such an answer is not stored and costs no attempt. To
+/// find out, the answer is given to a copy of the run that calls nobody and is dropped.
 pub(super) fn check(store: &Store, run: &str, id: &str, answer: &str) -> miette::Result<()> {
     let listed = store.list().map_err(refused)?;
     let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
-        // The store says why nothing can be sent to it.
+        // `Store::post` says why nothing can be sent to this run.
         return Ok(());
     };
     let question = store.question(run, id).map_err(|why| {
@@ -47,7 +47,7 @@ pub(super) fn check(store: &Store, run: &str, id: &str, answer: &str) -> miette:
     ))
 }
 
-/// Why the run would not use the answer now.
+/// The reason why the run cannot use the answer now, if it cannot.
 fn objection(
     store: &Store,
     row: &Listed,
@@ -68,7 +68,7 @@ fn objection(
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let given = InitialValues { params: args.params, inputs: Map::new() };
     let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
-    // Where the computer's time passes, it has passed while no process had the run.
+    // In real time, time has passed while no process had the run open.
     let first = store.lines_after(&row.run, 0, 1).map_err(refused)?.pop();
     let is_real =
         first.is_some_and(|line| matches!(line.what, What::Run { clock, .. } if clock == "real"));
@@ -80,11 +80,12 @@ fn objection(
         (Arc::new(Free(nobody)), BTreeMap::new()),
         |making| made(making, &plans, &given, Script::empty(), Origin::default()),
     );
-    // A run that does not fit its chart any more says so when it goes on.
+    // A run that does not fit its chart any more reports it when it continues.
     let Ok(mut copy) = copy else { return Ok(None) };
     if !copy.session().asked().any(|open| open.id == question.id) {
         return Ok(None);
     }
+    // First let deadlines fire that have passed by now: one of them may have withdrawn the question.
     copy.begin(now);
     copy.step();
     if copy.reply(&question.id, answer.to_owned()).is_err() {
@@ -94,7 +95,7 @@ fn objection(
     Ok(copy.take().lines.into_iter().find_map(|line| unusable(line, question)))
 }
 
-/// Why the answer to this question cannot be used, if the line says so.
+/// The reason in a trace line for which the answer to this question cannot be used.
 fn unusable(line: Line, question: &Question) -> Option<String> {
     let What::Unusable { step, why, which, .. } = line.what else { return None };
     let is_it = (&*step, &*line.child, which.element)

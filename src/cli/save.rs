@@ -1,4 +1,4 @@
-//! The files that a command writes. Each is replaced as a whole or not at all: the text is written to a file beside it, which is then
+//! Writes files for commands, each as a whole or not at all: the text goes into a temporary file beside the target, which is then
 //! renamed. Devices, pipes and descriptors such as `/dev/stdout` are written directly.
 #![allow(clippy::disallowed_methods, reason = "the one place that writes files for commands")]
 
@@ -15,27 +15,28 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// The maximum length of a chain of links.
+/// The maximum number of links that are followed, one after the other.
 const MOST_LINKS: usize = 40;
 
-/// Where a text goes.
+/// The destination of a text.
 enum Destination {
-    /// To a file at this path, which is not a link; the file may exist.
+    /// A file at this path, which is not a link. The file need not exist.
     File(PathBuf),
-    /// To a device, a pipe, or an open descriptor.
+    /// A device, a pipe, or an open descriptor.
     Device(PathBuf),
-    /// To standard output.
+    /// Standard output.
     Output,
 }
 
-/// Writes a file: replaces it as a whole or not at all.
+/// Writes a file as a whole or not at all.
 ///
 /// # Errors
-/// Why it could not be written.
+/// The reason why it could not be written.
 pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
     match place(path)? {
         Destination::File(target) => replace(&target, text).map_err(|fault| cannot(path, &fault)),
         Destination::Device(device) => {
+            // `append`: a descriptor may refer to a file that other processes write, too.
             let opened = OpenOptions::new().append(true).open(device);
             opened
                 .and_then(|mut file| file.write_all(visible::text(text).as_bytes()))
@@ -45,10 +46,10 @@ pub(super) fn write(path: &Path, text: &str) -> miette::Result<()> {
     }
 }
 
-/// Writes files by name into a folder, which is created if there are any files and it does not exist.
+/// Writes files into a folder, as pairs of name and text. Creates the folder if there are any files.
 ///
 /// # Errors
-/// Why the folder or a file could not be written.
+/// The folder or a file could not be written.
 pub(super) fn write_into<'f>(
     folder: &Path,
     files: impl Iterator<Item = &'f (String, String)>,
@@ -62,10 +63,10 @@ pub(super) fn write_into<'f>(
     Ok(())
 }
 
-/// Writes files that do not exist yet: all or none.
+/// Writes files that do not exist yet: all of them or none.
 ///
 /// # Errors
-/// Which file already exists, or why one could not be written.
+/// A file already exists, or could not be written.
 pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     let is_there = |path: &Path| {
         miette::miette!(
@@ -77,6 +78,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     if let Some((path, _)) = files.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
         return Err(is_there(path));
     }
+    // All texts are on the disk before the first file gets its name: only renaming can fail then.
     let mut written = Vec::new();
     for (path, text) in files {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) {
@@ -90,7 +92,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     for (path, file) in written {
         if let Err(fault) = file.persist_noclobber(path) {
             for earlier in named {
-                // The first error is reported. A file that cannot be removed either stays.
+                // The first error is the one to report. If a file cannot be removed, it stays.
                 let _ = std::fs::remove_file(earlier);
             }
             let is_taken = fault.error.kind() == io::ErrorKind::AlreadyExists;
@@ -101,7 +103,7 @@ pub(super) fn write_new(files: &[(&Path, &str)]) -> miette::Result<()> {
     Ok(())
 }
 
-/// A file that is written line by line while a command runs.
+/// A file that is written line by line while a command runs. It stays locked until it is closed.
 #[cfg(feature = "run")]
 pub(super) struct Stream {
     name: String,
@@ -110,11 +112,12 @@ pub(super) struct Stream {
 
 #[cfg(feature = "run")]
 impl Stream {
-    /// Creates or empties a file.
+    /// Creates a file, or empties an existing one.
     ///
     /// # Errors
-    /// Why it could not be created: for example, another command is writing it.
+    /// The file could not be created, for example because another command is writing it.
     pub(super) fn create(path: &Path) -> miette::Result<Self> {
+        // The file is opened without `truncate`: another command may be writing it, which only the lock shows.
         let stream = Self::open(path, OpenOptions::new().write(true).create(true).truncate(false))?;
         if let Some(file) = stream.file.as_ref().filter(|f| f.metadata().is_ok_and(|m| m.is_file()))
         {
@@ -123,15 +126,15 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Opens a file to append to it.
+    /// Opens a file for appending.
     ///
     /// # Errors
-    /// Why it could not be opened: for example, another command is writing it.
+    /// The file could not be opened, for example because another command is writing it.
     pub(super) fn append(path: &Path) -> miette::Result<Self> {
         Self::open(path, OpenOptions::new().create(true).append(true))
     }
 
-    /// The file stays locked while it is written. Where the system has no locks, it is written without one.
+    /// Opens a file and locks it. On a system without locks it is written without one.
     fn open(path: &Path, options: &OpenOptions) -> miette::Result<Self> {
         let opened = match place(path)? {
             Destination::File(target) => options.open(target).map(Some),
@@ -174,20 +177,20 @@ impl Write for Stream {
     }
 }
 
-/// Creates a folder if it does not exist.
+/// Creates a folder and its parents, if they do not exist.
 ///
 /// # Errors
-/// Why it could not be created.
+/// The folder could not be created.
 pub(super) fn make_folder(path: &Path) -> miette::Result<()> {
     ensure_inside(path, path)?;
     std::fs::create_dir_all(path)
         .map_err(|fault| miette::miette!("cannot make {}: {}", path.display(), reason(&fault)))
 }
 
-/// Removes a file.
+/// Deletes a file.
 ///
 /// # Errors
-/// Why it could not be removed.
+/// The file could not be deleted.
 #[cfg(feature = "run")]
 pub(super) fn remove(path: &Path) -> miette::Result<()> {
     std::fs::remove_file(path)
@@ -196,21 +199,21 @@ pub(super) fn remove(path: &Path) -> miette::Result<()> {
 
 fn cannot(path: &Path, fault: &io::Error) -> miette::Report {
     let why = if fault.kind() == io::ErrorKind::NotFound {
-        // It is the folder that does not exist: the file would be created.
+        // The folder is missing: a missing file would be created.
         "there is no such folder".to_owned()
     } else if fault.raw_os_error().is_some() {
         fault.to_string()
     } else {
-        // The error names the temporary file, which means nothing to the user.
+        // The error contains the name of the temporary file, which means nothing to the user.
         fault.kind().to_string()
     };
     miette::miette!("cannot write {}: {why}", path.display())
 }
 
-/// Checks, as far as possible in advance, that a file can be written there, so that the result of a long run is not lost.
+/// Checks, as far as is possible in advance, that a file can be written, so that the result of a long run is not lost.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it cannot be written.
 #[cfg(feature = "run")]
 pub(super) fn check(path: &Path) -> miette::Result<()> {
     match place(path)? {
@@ -221,7 +224,7 @@ pub(super) fn check(path: &Path) -> miette::Result<()> {
     }
 }
 
-/// Where the text for `path` goes: `-` is standard output. Links are followed, but not out of the import root.
+/// The destination that `path` names. `-` is standard output. Links are followed as long as they stay in the project.
 fn place(path: &Path) -> miette::Result<Destination> {
     if path == Path::new("-") {
         return Ok(Destination::Output);
@@ -271,7 +274,7 @@ fn known(path: &Path, target: PathBuf) -> miette::Result<Destination> {
     }
 }
 
-/// Refuses a folder if a link out of the project leads to it.
+/// Refuses a folder if a link on its path leads out of the project.
 fn ensure_inside(path: &Path, folder: &Path) -> miette::Result<()> {
     if !leads_out(folder)? {
         return Ok(());
@@ -283,7 +286,7 @@ fn ensure_inside(path: &Path, folder: &Path) -> miette::Result<()> {
     ))
 }
 
-/// The descriptor that a path names: `1` for `/dev/stdout`.
+/// The number of the open descriptor that a path names, such as `1` for `/dev/stdout`.
 fn descriptor(path: &Path) -> Option<String> {
     let path = path.to_str()?;
     match path {
@@ -303,31 +306,33 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Replaces a file by a text. The old file stays until the whole text is on the disk.
+/// Replaces a file with a text. The old file stays until the whole text is on the disk.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // Without permission to write the file, it must not be replaced either.
+    // A rename needs no permission for the file itself, so check that it may be written.
     let before = match OpenOptions::new().write(true).open(path) {
         Ok(file) => Some(file.metadata()?),
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => None,
         Err(fault) => return Err(fault),
     };
     filled(beside(path)?, text, before)?.persist(path).map_err(|fault| fault.error)?;
-    // Syncing the folder makes the new name durable. Not every system supports this, and the file is complete either way.
+    // Syncing the folder makes the rename durable. Not every system supports it, and the file is complete either way.
     let _ = File::open(folder_of(path)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// An empty temporary file beside another one; it is removed unless it is renamed to the other.
+/// Creates a temporary file beside `path`. It is deleted when dropped, unless it has been renamed.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The whole name with a suffix could be longer than the file system allows.
     let prefix = format!(".{}.", name.chars().take(40).collect::<String>());
     let mut builder = Builder::new();
     builder.prefix(&prefix).suffix(".part");
     as_usual(&mut builder);
+    // The same folder is on the same file system, without which a rename would fail.
     builder.tempfile_in(folder_of(path))
 }
 
-/// Writes the text to the file, syncs it, and copies mode and owner from the file that it replaces.
+/// Writes the text into the file, copies mode and owner from `before`, the file that it replaces, and syncs it.
 fn filled(
     mut file: NamedTempFile,
     text: &str,
@@ -341,7 +346,7 @@ fn filled(
     Ok(file)
 }
 
-/// The mode of a new file follows the user's umask.
+/// Gives a new file the mode that the user's umask sets; temporary files have 0600 otherwise.
 #[cfg(unix)]
 fn as_usual(builder: &mut Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -356,7 +361,7 @@ fn take_after(file: &File, before: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let own = file.metadata()?;
     if (own.uid(), own.gid()) != (before.uid(), before.gid()) {
-        // Only an administrator may change the owner; otherwise the file belongs to whoever wrote it.
+        // Only root may give a file to another user. For others it belongs to the user who wrote it.
         let _ = fchown(file, Some(before.uid()), Some(before.gid()));
     }
     file.set_permissions(before.permissions())

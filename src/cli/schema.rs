@@ -1,4 +1,4 @@
-//! `chartc schema`.
+//! The command `chartc schema`.
 
 use super::Exit;
 use super::output::print_made;
@@ -29,7 +29,7 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// What has a schema.
+/// A file format with a schema.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
     /// An agent.yaml

@@ -1,4 +1,17 @@
-//! What a run shows: one line for each step and each transition.
+//! Prints a run as it happens, from the lines of its trace.
+//!
+//! A trace has a line for everything; people want one for each step and transition, and the time and the turn only where something
+//! happened. So time and turns are held back until there is a line to print:
+//!
+//! ```text
+//! trace                                  screen
+//! turn 1, turn-ended                     (held back)
+//! turn 2, answer triage: urgent          turn 1: nothing
+//!                                        turn 2
+//!                                          triage: urgent
+//! taken `urgent` -> alarm, 3.2 s later   +3s
+//!                                          idle -> alarm  (urgent)
+//! ```
 
 use super::output::{StyledText, print};
 use super::wording::{
@@ -13,31 +26,31 @@ use chartc_runtime::trace::{Line, Sink, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Prints the lines of a trace that people want to follow.
+/// A sink that prints the lines of a trace that people want to follow.
 pub(super) struct Screen {
     terminal: Terminal,
-    /// The step whose answer was shown last: its end is not shown again.
+    /// The step whose answer was shown last. The end of this step is not shown in addition.
     answered: Option<String>,
-    /// The run is past its start.
+    /// Whether the run has started, so that states entered now are not the initial ones.
     started: bool,
-    /// Paths of the atomic and final states, by chart.
+    /// The paths of the atomic and final states of each chart, by the name of the chart.
     basic: BTreeMap<String, BTreeSet<String>>,
-    /// The chart, and its child charts by their paths.
+    /// The name of the chart that runs at each child path; the chart of the run itself has the empty path.
     charts: BTreeMap<String, String>,
-    /// The path of the chart whose line is being shown; empty for the chart itself.
+    /// The child path of the line that is being shown; empty for the run itself.
     child: String,
     /// The targets of the last transition.
     targets: Vec<String>,
-    /// The first and last of the turns that have begun without anything to show yet.
+    /// The first and the last of the turns that have begun and not been shown yet.
     silent: Option<(u32, u32)>,
-    /// Whether the last of them has ended.
+    /// Whether the last turn in `silent` has ended.
     ended: bool,
-    /// The children whose turns are under way: they belong to the last turn.
+    /// The children whose turns are still under way. They belong to the last turn.
     acting: BTreeSet<String>,
-    /// Milliseconds on the run's clock: of the line that is being shown, and of the one shown before it.
+    /// The time on the run's clock in milliseconds: of the line that is being shown, and up to which time has been shown.
     now: u64,
     shown: u64,
-    /// The note that was shown last, until something else is shown: guards call host functions repeatedly.
+    /// The note that was shown last, until another line is shown. A guard may call a host function, and write its note, many times.
     note: Option<String>,
 }
 
@@ -51,7 +64,7 @@ enum TextStyle {
 }
 
 impl Screen {
-    /// For a chart and its child charts.
+    /// Creates a screen for a chart and its child charts.
     pub(super) fn new(terminal: Terminal, charts: &[&Chart]) -> Self {
         let basic = |chart: &Chart| {
             let states = chart.states.iter();
@@ -76,8 +89,7 @@ impl Screen {
         }
     }
 
-    /// For a run that has begun and was shown up to a moment: what is entered next is not its beginning, and only the time since then has
-    /// passed.
+    /// Continues a run that was shown up to time `from`: states entered next are not initial ones, and only later time is shown.
     pub(super) fn going_on(self, from: Option<u64>) -> Self {
         Self { started: from.is_some(), shown: from.unwrap_or(0), ..self }
     }
@@ -95,13 +107,13 @@ impl Screen {
         self.put(style, &format!("  {}: {}", self.child, text.trim_start()))
     }
 
-    /// Whether the state is a leaf of the chart that is printed.
+    /// Whether the state is an atomic or final state of the chart whose line is being shown.
     fn is_basic(&self, state: &str) -> bool {
         let states = self.charts.get(&self.child).and_then(|chart| self.basic.get(chart));
         states.is_some_and(|states| states.contains(state))
     }
 
-    /// Switches to the chart of this line. Returns whether the line is shown at all.
+    /// Switches to the chart that the line belongs to. Returns whether the line may be shown.
     fn turn_to(&mut self, line: &Line) -> bool {
         if line.child != self.child {
             self.child.clone_from(&line.child);
@@ -116,11 +128,11 @@ impl Screen {
         } else if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {
             self.acting.remove(&line.child);
         }
-        // A child has its turns when its parent has.
+        // The turn of a child is part of its parent's turn, and is not shown on its own.
         line.child.is_empty() || !matches!(line.what, What::Turn { .. } | What::TurnEnded { .. })
     }
 
-    /// Shows how much time has passed, in whole seconds; the remainder is kept for later.
+    /// Shows the time that has passed since the last line, in whole seconds. The remainder counts for later lines.
     fn time(&mut self) -> io::Result<()> {
         let passed = self.now.saturating_sub(self.shown) / 1000 * 1000;
         if passed == 0 {
@@ -130,7 +142,7 @@ impl Screen {
         self.put(TextStyle::Faint, &format!("+{}", Duration(passed)))
     }
 
-    /// Shows turns that have ended without anything to show.
+    /// Shows the turns in `silent` if all of them have ended: nothing will be printed in them any more.
     fn over(&mut self) -> io::Result<()> {
         if !self.ended || !self.acting.is_empty() {
             return Ok(());
@@ -146,7 +158,7 @@ impl Screen {
         }
     }
 
-    /// Shows that turns have begun; those without anything to show share one line.
+    /// Shows the turns in `silent`, the last of which is under way. Turns without a line share one line.
     fn turns(&mut self) -> io::Result<()> {
         let Some((first, last)) = self.silent.take() else { return Ok(()) };
         match last - first {
@@ -329,9 +341,9 @@ impl Sink for Screen {
             What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
                 self.write(TextStyle::Good, &format!("  -> {state}"))
             }
-            // Its result may take time.
+            // The step may take long, so show the turn now.
             What::Started { .. } => self.turns(),
-            // The target was not the state finally entered: it has an `initial`, or is a history.
+            // The state entered is not the target itself: the target has an `initial`, or is a history.
             What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
                 self.write(TextStyle::Good, &format!("  -> {state}"))
             }

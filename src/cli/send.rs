@@ -1,4 +1,4 @@
-//! Whether an event fits the run to which it is sent.
+//! Checks that an event fits the run to which it is sent.
 
 use super::durable::stored_args;
 use super::files::Root;
@@ -14,12 +14,12 @@ use chartc_runtime::oracle::{Deny, Script};
 use chartc_store::Store;
 use std::sync::Arc;
 
-/// Refuses an event that the run's chart does not declare, and data of other types. The event is handed to a new run of the chart, which is
-/// thrown away and calls nobody.
+/// Refuses an event that the run's chart does not declare, and data of wrong types. To find out, the event is given to a new run of the
+/// chart that calls nobody and is dropped.
 pub(super) fn check(store: &Store, run: &str, event: &str, data: &Map) -> miette::Result<()> {
     let listed = store.list().map_err(super::durable::refused)?;
     let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
-        // The store says why nothing can be sent to it.
+        // `Store::post` says why nothing can be sent to this run.
         return Ok(());
     };
     let args = stored_args(&row)?;
@@ -37,13 +37,13 @@ pub(super) fn check(store: &Store, run: &str, event: &str, data: &Map) -> miette
     let machine = instance(&plans, &given, Script::empty())?;
     let mut session = Session::new(machine, Arc::new(Deny), Arc::new(VirtualClock::new()), ());
     for (name, value) in args.inputs.iter() {
-        // What does not fit any more is found when the run goes on.
+        // An input that does not fit any more is reported when the run continues.
         drop(session.input(name, value.clone()));
     }
     let event = Event::new("", event).with(data.clone());
     match hand_over(&mut session, &event) {
         Err(why) if why.is_about_input() => Err(miette::miette!("run `{run}`: {why}")),
-        // What else becomes of it depends on where the run is.
+        // Any other result depends on the state that the stored run is in.
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! `chartc serve`: charts for programs, over HTTP and as tools of the Model Context Protocol.
+//! The command `chartc serve`: offers charts to programs, over HTTP and as tools of the Model Context Protocol.
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
 use super::Exit;
@@ -26,10 +26,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// Where it listens unless told otherwise.
+/// The default address.
 const ADDRESS: &str = "127.0.0.1:7878";
 
-/// The names of this machine for itself.
+/// The names of this machine for itself. A request with another `Host` header may come from a web page that rebinds DNS.
 const OWN: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Serve charts to programs: begin runs, send events, follow traces, answer for people. Over HTTP, and as tools of the Model Context Protocol
@@ -98,7 +98,7 @@ struct Served {
     file: String,
     checked: Checked,
     sources: Sources,
-    /// The params that the host has set.
+    /// The values of the params that the host fixes.
     fixed: Map,
 }
 
@@ -131,10 +131,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .iter()
         .map(|(name, family)| (*name, family.iter().map(|chart| Plan::new(chart)).collect()))
         .collect();
-    // Removed with all that is in it when the process ends.
+    // Without `--store` the runs are in a temporary folder, which is removed when the process ends.
     let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
     let (path, safety) = match &args.store {
         Some(path) => (path.clone(), Safety::Full),
+        // A temporary store need not survive a power failure.
         None => (passing.path().join("runs.db"), Safety::Process),
     };
     let store = Store::own(&path, safety).map_err(refused)?;
@@ -169,13 +170,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         servers.end().await;
         done
     });
-    // Standard input may still be waited for.
+    // A read of standard input cannot be cancelled: do not wait for its thread.
     runtime.shutdown_background();
     exporting.end();
     done
 }
 
-/// The params of a chart among those that the host sets.
+/// Reads the values of those params that the chart has, from all `--param` options.
 fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
     let has = |name: &str| {
         chart.variables.iter().any(|one| one.name == name && PairKind::Param.is(&one.kind))
@@ -203,7 +204,7 @@ fn access(args: &Args) -> miette::Result<AccessRules> {
     Ok(AccessRules { token, people, hosts })
 }
 
-/// What the runs are made of, and who may come to them.
+/// The parts from which runs are made, and the access rules.
 struct ServerParts {
     store: Store,
     clock: Arc<dyn Clock>,
@@ -230,6 +231,7 @@ async fn work(
             Some(bound.map_err(|why| miette::miette!("{address}: {why}"))?)
         }
     };
+    // List the runs now: the worker takes the store over.
     let before = store.list().map_err(refused)?;
     let Backends { oracle, people, tools, host } = backends;
     let feed = Feed::default();
@@ -311,6 +313,7 @@ async fn work(
         serde_json::to_string(&run_args).unwrap_or_default()
     };
     let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, note));
+    // Runs that were under way when the last process ended make their turns again.
     for row in before.iter().filter(|row| row.status == "running") {
         let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();
         runs.drive(&row.run, run_args.turns.unwrap_or(0));
@@ -333,7 +336,7 @@ async fn work(
     let mut outside = std::pin::pin!(outside);
     let done = tokio::select! {
         done = &mut outside => done,
-        // The worker ends before only where the file cannot be written.
+        // The worker ends first only if its file cannot be written.
         worked = worker.work() => {
             worked.map_err(refused)?;
             Ok(())
@@ -343,7 +346,7 @@ async fn work(
     Ok(Exit::Clean)
 }
 
-/// Tells on standard error where the server is, and the tokens that nobody has yet.
+/// Writes to standard error where the server listens, and the tokens that were chosen at random.
 fn welcome(args: &Args, listener: &TcpListener, access: &AccessRules) {
     let Ok(address) = listener.local_addr() else { return };
     complain(format!("listening on http://{address}"));
@@ -363,10 +366,10 @@ fn welcome(args: &Args, listener: &TcpListener, access: &AccessRules) {
     }
 }
 
-/// Resolves when the process is to end.
+/// Resolves on Ctrl-C and, on Unix, on SIGTERM and SIGHUP.
 async fn stopped() {
     let interrupt = async {
-        // Without a handler the signal ends the process as before.
+        // Without a handler the signal ends the process as usual.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

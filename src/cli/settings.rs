@@ -1,4 +1,4 @@
-//! The settings of a run: each file has those of the nearest `chartc.toml`, in its folder or above. Options override all of them.
+//! The settings for each file: those of the nearest `chartc.toml`, in its folder or above, overridden by the options.
 
 use super::config::{Config, NAME};
 use super::files;
@@ -10,37 +10,37 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What governs a file.
+/// The settings for one file.
 #[derive(Debug)]
 pub(super) struct Setting {
-    /// Levels of rules.
+    /// The levels of rules.
     pub(super) levels: Levels,
     /// The lowest level that makes a check fail.
     pub(super) bar: Severity,
-    /// How many states to explore for a `check` line.
+    /// The maximum number of states to explore for a `check` line.
     pub(super) states: usize,
     /// Whether tests are played.
     pub(super) plays: bool,
 }
 
-/// All settings of a run, read when a file first needs them.
+/// The settings for all files of a command. Each `chartc.toml` is read when a file first needs it.
 #[derive(Debug)]
 pub(super) struct Settings {
     here: PathBuf,
-    /// What the options of the command say.
+    /// The settings from the options of the command.
     options: Config,
     known: Mutex<ConfigCache>,
 }
 
 #[derive(Debug, Default)]
 struct ConfigCache {
-    /// By the folder as it is named.
+    /// Folders, by the path under which they were named.
     places: BTreeMap<PathBuf, Arc<FolderConfig>>,
-    /// By the path of the file; `None` if it cannot be used.
+    /// The settings in each `chartc.toml`, by its path; `None` if it could not be used.
     configs: BTreeMap<PathBuf, Option<Arc<Config>>>,
 }
 
-/// A folder without links, and what governs the files in it.
+/// A folder without links in its path, and the settings for the files in it.
 #[derive(Debug)]
 struct FolderConfig {
     folder: PathBuf,
@@ -48,26 +48,27 @@ struct FolderConfig {
 }
 
 impl Settings {
-    /// No settings but those of the options, so far.
+    /// Creates settings with the options. No `chartc.toml` has been read yet.
     ///
     /// # Errors
-    /// There is no working directory.
+    /// The working directory does not exist or cannot be read.
     pub(super) fn new(options: Config) -> miette::Result<Self> {
         Ok(Self { here: files::real(&files::here()?), options, known: Mutex::default() })
     }
 
-    /// What governs the file of this name. It need not exist.
+    /// The settings for the file `name`, which need not exist.
     ///
     /// # Errors
-    /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown setting; with the place.
+    /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown key or a wrong value. The message has its position.
     pub(super) fn for_file(&self, name: &str) -> miette::Result<Setting> {
         let path = Path::new(name);
         let FolderConfig { folder, config } = &*self.place(path)?;
         let path = folder.join(path.file_name().unwrap_or_default());
         let mut levels = config.levels.clone();
         for (glob, own) in &config.per_path {
-            // A pattern that begins with `!` is for all files but these.
+            // A pattern that begins with `!` applies to all files but those that it matches.
             let is_for_others = glob.num_whitelists() > 0;
+            // A pattern for a folder applies to all files below it.
             if glob.matched_path_or_any_parents(&path, false).is_none() == is_for_others {
                 levels.override_by(own);
             }
@@ -81,7 +82,7 @@ impl Settings {
         })
     }
 
-    /// Whether the file or folder is left out of the folder that it is in.
+    /// Whether a search of the folder around `path` leaves this file or folder out.
     ///
     /// # Errors
     /// As [`Settings::for_file`].
@@ -93,13 +94,14 @@ impl Settings {
         Ok(place.config.exclude.as_ref().is_some_and(is_out))
     }
 
-    /// Whether a search of the working directory would leave the file out, or a folder around it.
+    /// Whether a search of the working directory would leave out the file, or a folder above it.
     ///
     /// # Errors
     /// As [`Settings::for_file`].
     pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
         let path = Path::new(name);
         let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
+        // Folders from the working directory upwards are not part of the search.
         let around = file.ancestors().skip(1).take_while(|around| !self.here.starts_with(around));
         for folder in around {
             if self.leave_out(folder, true)? {
@@ -109,7 +111,7 @@ impl Settings {
         self.leave_out(path, false)
     }
 
-    /// The `chartc.toml` files that were needed so far.
+    /// The `chartc.toml` files that were needed so far, for `--watch`.
     pub(super) fn files(&self) -> Vec<String> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.configs.keys().map(|path| self.shown(path)).collect()
@@ -119,7 +121,7 @@ impl Settings {
         crate::disk::shown(path.strip_prefix(&self.here).unwrap_or(path))
     }
 
-    /// The folder that this file is in.
+    /// The folder that contains `path`, with its settings.
     fn place(&self, path: &Path) -> miette::Result<Arc<FolderConfig>> {
         let named = path.parent().unwrap_or(Path::new(""));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,6 +135,7 @@ impl Settings {
             Some(path) => match known.configs.get(&path) {
                 Some(Some(config)) => Arc::clone(config),
                 Some(None) | None => {
+                    // If reading fails, the entry stays, so that `files` lists the file and `--watch` notices when it is repaired.
                     known.configs.insert(path.clone(), None);
                     let config = Arc::new(Config::read(&path, self.shown(&path))?);
                     known.configs.insert(path, Some(Arc::clone(&config)));

@@ -1,4 +1,4 @@
-//! `chartc show`.
+//! The command `chartc show`.
 
 use super::Exit;
 use super::files::Root;
@@ -9,7 +9,7 @@ use chartc_core::arena::StateId;
 use chartc_emit::Options;
 use chartc_emit::outline::{OutlineLayout, outline};
 
-/// The maximum number of states to draw without --all.
+/// The maximum number of states that are drawn without --all.
 const STATES: usize = 500;
 
 /// Draw a chart in the terminal: the tree of states, each with its steps and transitions.

@@ -1,4 +1,4 @@
-//! `chartc simulate`.
+//! The command `chartc simulate`.
 
 use super::Exit;
 use super::columns::{cut, padded, width};
@@ -11,7 +11,7 @@ use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
 
-/// The maximum width of the column of inputs.
+/// The maximum width of the column of inputs, in columns of the terminal.
 const NAME: usize = 80;
 
 /// Send events to a chart without a model, in virtual time, and show the configuration after each.

@@ -1,4 +1,4 @@
-//! `chartc check --statistics`: how many findings each rule has.
+//! The table of `chartc check --statistics`: the number of findings of each rule.
 
 use super::output::{StyledText, print, print_json};
 use crate::report::Terminal;
@@ -27,6 +27,7 @@ pub(super) fn show(
     for found in diagnostics {
         let new = StatisticsRow { rule: found.rule, level: found.severity, count: 0, fixable: 0 };
         let row = rows.entry(found.rule.code).or_insert(new);
+        // A rule may have different levels in different files.
         row.level = row.level.max(found.severity);
         row.count += 1;
         row.fixable += usize::from(found.fix.as_ref().is_some_and(|fix| fix.is_safe));

@@ -1,4 +1,4 @@
-//! The status line of a run, on a terminal: where it is, what it has spent, what was decided last and why.
+//! The status line of a run on a terminal: active states, what was spent, and the last decision with its reason.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The minimum time between two drawings.
+/// The minimum time between two drawings: a fast run would spend its time on the terminal.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The output of a run, and the status line below it.
+/// Prints a run, with a status line below.
 pub(super) struct Live {
     screen: Screen,
     status: Status,
@@ -24,7 +24,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// The line is drawn if standard error is a terminal.
+    /// Creates the output. The line is drawn if standard error is a terminal.
     pub(super) fn new(screen: Screen) -> Self {
         let on = foot::is_there();
         Self { screen, status: Status::default(), drawn: None, on }
@@ -39,7 +39,7 @@ impl Live {
 
     fn draw(&mut self) -> io::Result<()> {
         let is_due = self.drawn.is_none_or(|at| at.elapsed() >= PAUSE);
-        // While the run waits for an answer, show what it waits for.
+        // While the run waits for an answer no further line may come, so draw what it waits for now.
         if !is_due && self.status.waits.is_empty() {
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // Otherwise the line would remain before the shell's prompt. If it cannot be erased, nobody sees it anyway.
+        // Otherwise the line would remain before the shell's prompt. If it cannot be erased, nobody can see it either.
         drop(self.wipe());
     }
 }
@@ -79,10 +79,10 @@ struct Status {
     turn: u32,
     calls: u32,
     tokens: u64,
-    /// Steps that wait for an answer.
+    /// The names of the steps that wait for an answer.
     waits: Vec<String>,
     last: String,
-    /// An option was chosen, and its line is not taken yet.
+    /// Whether an option was chosen whose transition has not been taken yet.
     chosen: bool,
 }
 
@@ -130,7 +130,7 @@ impl Status {
                 self.last = format!("{}: denied, no `allow` line permits it", line.trigger);
             }
             What::Taken { line, .. } => {
-                // Of an option that was chosen the line says so already.
+                // The line of a chosen option already says so.
                 let is_told = std::mem::take(&mut self.chosen);
                 if !is_told && !line.targets.is_empty() {
                     self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
@@ -185,7 +185,7 @@ impl Status {
         }
     }
 
-    /// The leaves, then the counts, then what the run waits for, or what was decided last.
+    /// Formats the line: the leaves, the counts, the last decision, and the steps that wait.
     fn line(&self) -> String {
         let inner = |state: &&String| {
             let below = format!("{state}.");

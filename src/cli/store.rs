@@ -1,4 +1,4 @@
-//! `chartc store`: the runs of a store.
+//! The command `chartc store`: lists, continues and answers the runs of a store.
 
 use super::Exit;
 use super::durable::{refused, stored_args};
@@ -120,6 +120,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return fork::run(path, fork);
     }
     let store = match (Store::open(path), &args.what) {
+        // The store of a world has no runs, but its progress can be listed.
         (Err(StoreError::Kind { found: Kind::World, .. }), What::List { format }) => {
             let world = WorldStore::open(path).map_err(refused)?;
             return crowd::told_of_store(path, &world, format == "json");
@@ -169,7 +170,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The trace of a run, as `--trace` would have written it. Damage is reported as what differs.
+/// The trace of a run, as `--trace` would have written it. If the store is damaged, reports it and returns the exit code.
 pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result<String, Exit>> {
     let lines = match Store::open(store).and_then(|store| store.lines(run)) {
         Ok(lines) => lines,
@@ -237,7 +238,7 @@ fn list(store: &Store, is_json: bool) -> miette::Result<()> {
     Ok(())
 }
 
-/// The open questions of a run to people. Damage is told, and the list goes on.
+/// The open questions of a run to people. If the store is damaged, reports it and returns none, so that the other runs are listed.
 fn questions(store: &Store, row: &Listed) -> Vec<Question> {
     if row.waits_for.is_empty() {
         return Vec::new();
@@ -248,7 +249,7 @@ fn questions(store: &Store, row: &Listed) -> Vec<Question> {
     })
 }
 
-/// A time in its largest unit.
+/// Formats a time in its largest unit.
 fn age(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {

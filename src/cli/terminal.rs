@@ -1,4 +1,4 @@
-//! A person at the terminal who answers `human` steps, or plays the model.
+//! A person at the terminal, who answers `human` steps or plays the model.
 #![allow(clippy::disallowed_methods, reason = "this is where a person types")]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use chartc_runtime::oracle::{
 };
 use std::io::BufRead;
 
-/// Asks on standard output and reads lines from standard input. The run waits meanwhile.
+/// Asks on standard output, and reads the answer from standard input. Both block, so the run waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Person;
 
@@ -30,7 +30,8 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
     out.block("| ", &question.prompt);
     for option in &question.options {
         let name = &option.offer.name;
-        // A prompt with {options} has shown each of them on its own line. A mere mention, such as by a model, does not count.
+        // A prompt with {options} shows each option on a line of its own. An option that is merely mentioned, such as by a model, has to be
+        // listed.
         let is_shown = |line: &str| {
             let rest = line.trim_start().strip_prefix("- ").and_then(|l| l.strip_prefix(&name[..]));
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
@@ -57,7 +58,7 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
         }
         match named(question, line.trim_end_matches(['\n', '\r'])) {
             Ok(answer) => return Ok(Answer::from(answer.to_owned())),
-            // It is asked again, and no attempt is used.
+            // Ask again here: the typo must not cost the step an attempt.
             Err(why) => {
                 out = StyledText::default();
                 out.line(why.to_string());
@@ -70,13 +71,13 @@ fn answer(question: &Question) -> Result<Answer, OracleError> {
 fn discard_typed() {
     #[cfg(unix)]
     if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
-        // A terminal that cannot do it shows what was typed.
+        // On a terminal that does not support it, the typed text remains and becomes the answer.
         let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 
-/// The answer in a line, which may name its question: `q94a6n897 yes`. A line without an id is for the question that is shown, which is the
-/// only one: nothing happens in the run while it waits for the line.
+/// The answer in a line, which may name its question, as in `q94a6n897 yes`. A line without an id answers the question that is shown. There
+/// is only one, because the run does nothing while it waits for the line.
 fn named<'l>(question: &Question, line: &'l str) -> Result<&'l str, NotOpen> {
     let (word, rest) = line.trim_start().split_once(' ').unwrap_or((line.trim(), ""));
     if question.id.is_empty() || !Question::is_id(word) {

@@ -1,22 +1,23 @@
-//! The charts in a folder.
+//! Finds the charts in a folder.
 
 use crate::disk;
 use chartc_text::front::is_named_as_chart;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whether a file, or a folder if so, is left out of the folder that it is in.
+/// A predicate on a path, and whether it is a folder: whether a search of the folder around it leaves it out.
 pub(super) type Skips = Arc<dyn Fn(&Path, bool) -> miette::Result<bool> + Send + Sync>;
 
-/// Charts below a folder. Links to folders are not followed, so a loop of links ends.
+/// Finds the charts below a folder, sorted. Links to folders are not followed, so a cycle of links does no harm.
 ///
 /// # Errors
-/// Which ignore file cannot be read, or as `skips`.
+/// An ignore file cannot be read, or an error of `skips`.
 pub(super) fn below(folder: &Path, skips: &Skips) -> miette::Result<Vec<String>> {
     Ok(below_within(folder, skips, usize::MAX)?.unwrap_or_default())
 }
 
-/// As [`below`], but `None` if the folder has more than `most` files and folders, so that nobody waits for a whole disk.
+/// As [`below`], but returns `None` if the folder has more than `most` files and folders, so that nobody waits for a search of a whole
+/// disk.
 ///
 /// # Errors
 /// As [`below`].
@@ -26,6 +27,7 @@ pub(super) fn below_within(
     most: usize,
 ) -> miette::Result<Option<Vec<String>>> {
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    // The walk reads the ignore files of all ancestors, too.
     real.ancestors().try_for_each(ensure_readable_ignore_files)?;
     let refused = Arc::new(Mutex::new(None));
     let (first, skips_folder) = (Arc::clone(&refused), Arc::clone(skips));
@@ -37,13 +39,15 @@ pub(super) fn below_within(
         }
     };
     let walk = ignore::WalkBuilder::new(folder)
+        // A `.gitignore` counts also outside of a repository.
         .require_git(false)
-        // A file of the repository, which may be anything, says where its exclude file is.
+        // The exclude file is named by the repository's configuration, and could be any file or device.
         .git_exclude(false)
         .follow_links(false)
-        // It is not asked about the folder itself.
+        // The filter is not called for `folder` itself.
         .filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            // The callback cannot return an error: keep the first one for later.
             !is_folder
                 || is_kept(entry.path()).unwrap_or_else(|fault| {
                     let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,12 +73,12 @@ pub(super) fn below_within(
     refused.map_or(Ok(Some(names)), Err)
 }
 
-/// Leaves out nothing.
+/// A predicate that leaves nothing out.
 pub(super) fn none() -> Skips {
     Arc::new(|_, _| Ok(false))
 }
 
-/// Refuses a folder whose ignore files cannot be read: a pipe would block, and a device may be endless.
+/// Refuses a folder with an ignore file that is not a small regular file: a pipe would block, and a device may be endless.
 fn ensure_readable_ignore_files(folder: &Path) -> miette::Result<()> {
     for name in [".gitignore", ".ignore"] {
         let path = folder.join(name);

@@ -1,11 +1,11 @@
-//! The words in which a run shows what happened.
+//! Formats what happened in a run as text.
 
 use chartc_core::expr::Value;
 
-/// The maximum number of characters of an answer to show.
+/// The maximum number of characters of an answer that are shown.
 const SHOWN: usize = 100;
 
-/// What an agent has done, and with which artifact.
+/// Formats an action of an agent, with the artifact that it is about.
 pub(super) fn action_call(action: &str, arguments: &Value) -> String {
     let about = match arguments {
         Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
@@ -23,7 +23,7 @@ pub(super) fn action_call(action: &str, arguments: &Value) -> String {
     }
 }
 
-/// The result of an action and the changes it made; or why it failed.
+/// Formats the result of an action and the changes it made, or the reason why it failed.
 pub(super) fn outcome(
     (value, changes): (&Value, &[String]),
     (failed, why): (&str, &str),
@@ -38,7 +38,7 @@ pub(super) fn outcome(
     }
 }
 
-/// The arguments of an option, in parentheses.
+/// Formats the arguments of an option: a list in parentheses, anything else as JSON.
 pub(super) fn arguments(value: &Value) -> String {
     match value {
         Value::List(values) => {
@@ -64,7 +64,7 @@ pub(super) fn fallback(why: &str) -> &'static str {
     }
 }
 
-/// An action in one word, with its reason; other values as JSON.
+/// Formats an action with its reason; other values as JSON.
 pub(super) fn said(value: &Value) -> String {
     if let Value::Map(map) = value
         && let Some(Value::Text(action)) = map.get("action")
@@ -104,12 +104,12 @@ pub(super) fn short(text: &str) -> String {
     format!("{head}…")
 }
 
-/// A server that did not keep to `max_tokens`, or counts otherwise.
+/// The message about a server that reported more output tokens than `max_tokens`.
 pub(super) fn more_tokens(reported: u64, allowed: u64) -> String {
     format!("the server reports {reported} output tokens, {allowed} were allowed")
 }
 
-/// What has triggered a transition, with the alternatives of its guard that held: `when: tries >= 3`.
+/// Formats the trigger of a transition with the alternatives of its guard that held, as in `when: tries >= 3`.
 pub(super) fn trigger(trigger: &str, held: &[String]) -> String {
     if held.is_empty() { trigger.to_owned() } else { format!("{trigger}: {}", held.join("; ")) }
 }

@@ -1,4 +1,4 @@
-//! The world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
+//! Sets up the world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
 
 use super::instance::{InitialValues, read};
 use chartc_core::expr::{Map, Value};
@@ -11,7 +11,7 @@ use chartc_text::diagnostic::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Host functions: from a script, or from a world and a script.
+/// The host functions of a run: those of a script, or those of a world before those of a script.
 pub(super) enum Functions {
     Script(Script),
     Artifacts(Artifacts<Script>),
@@ -40,7 +40,7 @@ pub(super) fn open(path: &Path) -> miette::Result<World> {
     })
 }
 
-/// The functions of a chart and its child charts, and the agent in its world, if there is one.
+/// Makes the host functions of a chart and its child charts and, if there is a world, the agent in it.
 pub(super) fn live(
     world: Option<World>,
     charts: &[&Chart],
@@ -65,7 +65,7 @@ pub(super) fn live(
     Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
 }
 
-/// The initial balances that an `agent.yaml` declares.
+/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
 fn starting_scrip(chart: &Chart) -> Option<i64> {
     let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
     match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
@@ -75,7 +75,8 @@ fn starting_scrip(chart: &Chart) -> Option<i64> {
     }
 }
 
-/// The agent that acts: the world's, else the `agent_id` param, else the `id` of the `agent.yaml`, else the chart's name.
+/// The name of the agent: that of the world, else the `agent_id` input, else the `agent_id` param, else the `id` of the `agent.yaml`, else
+/// the chart's name.
 fn name(world: &World, chart: &Chart, given: &InitialValues) -> String {
     let text = |value: Option<&Value>| match value {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),

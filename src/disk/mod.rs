@@ -1,4 +1,4 @@
-//! The file system behind [`Loader`]. What a file imports stays below a root, and is never opened but as a regular file.
+//! The file system as a [`Loader`]. Imported files must lie below a root, and must be regular files.
 #![allow(clippy::disallowed_methods, reason = "here the command line and build scripts read files")]
 
 mod open;
@@ -18,29 +18,29 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Files with one of these names mark the root of a project.
+/// A folder that contains a file or folder of one of these names is the root of a project.
 const MARKS: [&str; 2] = ["chartc.toml", ".git"];
 
 /// Reads from the file system.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
-    /// The root, where it is given.
+    /// The root that the user gave, if any.
     root: Option<PathBuf>,
-    /// The folder that relative paths start from.
+    /// The folder that relative paths start from, and the root of files below it that have no other.
     here: PathBuf,
-    /// Whether a `chartc.toml` or a `.git` above a file marks its root, even where the file lies below `here`.
+    /// Whether a folder above a file that holds one of [`MARKS`] takes precedence over `here` as its root.
     marks_first: bool,
-    /// What to do about a file outside the root.
+    /// The help of the refusal of a file outside the root.
     cure: &'static str,
-    /// The root of files, by their folder.
+    /// The roots found so far, by the folder of the file.
     known: RefCell<BTreeMap<PathBuf, PathBuf>>,
 }
 
 impl Disk {
-    /// For commands: `given` is the root if the user says one.
+    /// Creates the file system of a command. `given` is the root that the user named with `--root`.
     ///
     /// # Errors
-    /// Why there is no such folder.
+    /// The reason why `given` is not a folder.
     #[cfg(feature = "cli")]
     pub(crate) fn for_commands(here: PathBuf, given: Option<&Path>) -> Result<Self, String> {
         let root = given.map(folder).transpose()?;
@@ -49,10 +49,10 @@ impl Disk {
         Ok(Self { root, here, marks_first: true, cure, known: RefCell::default() })
     }
 
-    /// For the build script of the package in `here`.
+    /// Creates the file system of the build script of the package in `here`. `given` is the root that the script named.
     ///
     /// # Errors
-    /// Why there is no such folder.
+    /// The reason why `given` is not a folder.
     pub(crate) fn for_package(here: PathBuf, given: Option<&Path>) -> Result<Self, String> {
         let root = given.map(folder).transpose()?;
         let cure = "imports stay below the package's folder: move the file, or name a folder above both with \
@@ -60,7 +60,7 @@ impl Disk {
         Ok(Self { root, here, marks_first: false, cure, known: RefCell::default() })
     }
 
-    /// The folder that all has to lie below which a file at `path` leads to.
+    /// The root of the file at `path`: all files that it leads to must lie below this folder.
     pub(crate) fn root_of(&self, path: &Path) -> PathBuf {
         if let Some(root) = &self.root {
             return root.clone();
@@ -79,7 +79,7 @@ impl Disk {
         marked(&folder, here).unwrap_or(folder)
     }
 
-    /// The root of the file at `path`, if a mark or the working directory says so.
+    /// The root of the file at `path`, or `None` if there is neither a marked folder above it nor the working directory.
     #[cfg(feature = "cli")]
     pub(crate) fn project_of(&self, path: &Path) -> Option<PathBuf> {
         if let Some(root) = &self.root {
@@ -89,10 +89,10 @@ impl Disk {
         marked(&folder, self.here.canonicalize().ok()?)
     }
 
-    /// Whether the file at `path` may be read on behalf of one below `root`: links count as what they lead to.
+    /// Checks that the file at `path` may be read for a file whose root is `root`. Symbolic links are followed first.
     ///
     /// # Errors
-    /// Why not. The file has not been opened.
+    /// The reason of the refusal. The file has not been opened.
     pub(crate) fn permit_below(&self, root: &Path, path: &Path, link: Link) -> Result<(), Unread> {
         let unreadable = |fault: std::io::Error| Unread::Unreadable(reason(&fault));
         let path = self.here.join(path);
@@ -100,6 +100,7 @@ impl Disk {
         let is_beside = || link == Link::Companion && lies_in_its_folder(&path, &real);
         if !real.starts_with(root) && !is_beside() {
             let shown_root = self.shown_root(root);
+            // The path is inside the root, and only a link can have led out of it.
             let why = if tidy(&path).starts_with(root) {
                 format!("a link leads out of {shown_root}")
             } else {
@@ -112,6 +113,7 @@ impl Disk {
             let why = if kind.is_dir() { "it is a folder" } else { "it is no regular file" };
             return Err(Unread::Unreadable(why.to_owned()));
         }
+        // Otherwise a link `x.chart` could bring a file of another kind, such as `.env`, into the messages of the parser.
         let keeps_kind = match link {
             Link::Import | Link::Script | Link::Trace => link.takes(&name(real.file_name())),
             Link::Companion => real.extension() == path.extension(),
@@ -163,15 +165,15 @@ impl Loader for Disk {
     }
 }
 
-/// The nearest folder with a mark, else `here` if it contains the folder.
+/// The nearest folder above, or equal to, `folder` that holds one of [`MARKS`]; else `here` if it contains `folder`.
 fn marked(folder: &Path, here: PathBuf) -> Option<PathBuf> {
     let is_marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());
     let marked = folder.ancestors().find(is_marked).map(Path::to_owned);
     marked.or_else(|| folder.starts_with(&here).then_some(here))
 }
 
-/// Whether no link leads from the folder two above a file, `_components` of a component, to elsewhere. That folder is searched for in
-/// folders above the agent's, which may lie above the root.
+/// Returns whether the path to a component has no link from `_components` on. `_components` is searched for in the folders above the
+/// agent's, so it may lie above the root.
 fn lies_in_its_folder(path: &Path, real: &Path) -> bool {
     let Some(outer) = path.ancestors().nth(3) else { return false };
     let Ok(inner) = path.strip_prefix(outer) else { return false };

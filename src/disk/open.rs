@@ -1,19 +1,21 @@
-//! Texts of files. Nothing here waits for a device, and nothing reads without bound.
+//! Reads text files. No function waits for a device or reads without bound; only [`named`] waits, for a pipe.
 #![allow(clippy::disallowed_methods, reason = "here files are opened")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// Files larger than this many bytes are refused: no chart is, and spans count in 32 bits.
+/// The maximum size of a file, in bytes. No chart is larger, and spans count bytes in 32 bits.
 pub(crate) const LARGEST: u64 = 16 << 20;
 
-/// The text of a file that the user names. A pipe is read to its end, as `<(command)` needs it; a device only as far as it gives at once.
+/// Reads the text of a file that the user named. A pipe is read to its end, as `<(command)` requires. A device is read only as far as it
+/// has data at once.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the file cannot be read.
 pub(crate) fn named(path: &Path) -> Result<String, String> {
     let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
+    // Without `O_NONBLOCK`, opening a pipe waits until somebody writes to it.
     if is_pipe(kind) {
         let file = File::open(path).map_err(|fault| reason(&fault))?;
         return read(file);
@@ -25,10 +27,10 @@ pub(crate) fn named(path: &Path) -> Result<String, String> {
     read(file)
 }
 
-/// The text of a regular file; anything else is not read, and opening it does not wait.
+/// Reads the text of a regular file. Anything else is refused, and opening it does not wait.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the file cannot be read.
 pub(crate) fn regular(path: &Path) -> Result<String, String> {
     let file = without_waiting(path).map_err(|fault| reason(&fault))?;
     let kind = file.metadata().map_err(|fault| reason(&fault))?.file_type();
@@ -41,24 +43,24 @@ pub(crate) fn regular(path: &Path) -> Result<String, String> {
     read(file)
 }
 
-/// A regular file to read piece by piece, however large it is; `None` for a pipe or a device, and opening it does not wait.
+/// Opens a regular file of any size, to be read in pieces. Returns `None` for a pipe or a device, without waiting for it.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the file cannot be opened.
 #[cfg(feature = "run")]
 pub(crate) fn stream(path: &Path) -> Result<Option<File>, String> {
     let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
     if kind.is_dir() {
         return Err("it is a folder".into());
     }
-    // Whoever writes to a pipe would lose its reader when it is closed again.
+    // Opening a pipe and closing it again would take the reader away from whoever writes to it.
     if !kind.is_file() {
         return Ok(None);
     }
     without_waiting(path).map(Some).map_err(|fault| reason(&fault))
 }
 
-/// Whether a file begins with a byte order mark, which its text does not have.
+/// Whether a file begins with a byte order mark, which [`named`] and [`regular`] strip from its text.
 #[cfg(feature = "cli")]
 pub(crate) fn is_marked(path: &Path) -> bool {
     let mut first = [0; 3];
@@ -66,12 +68,13 @@ pub(crate) fn is_marked(path: &Path) -> bool {
     read.is_ok() && first == [0xEF, 0xBB, 0xBF]
 }
 
-/// What there is to read, as text.
+/// Reads UTF-8 text of at most [`LARGEST`] bytes.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the text cannot be read.
 pub(crate) fn read(from: impl Read) -> Result<String, String> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells a file that is too large from one of exactly the maximum size.
     match from.take(LARGEST + 1).read_to_end(&mut bytes) {
         Ok(_) => text(bytes),
         Err(fault) if fault.kind() == ErrorKind::WouldBlock => {
@@ -85,6 +88,7 @@ pub(crate) fn read(from: impl Read) -> Result<String, String> {
 #[cfg(unix)]
 fn without_waiting(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
+    // `O_NOCTTY`: opening a terminal must not make it the controlling terminal of this process.
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
@@ -108,6 +112,7 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() as u64 > LARGEST {
         return Err(format!("it is larger than {} MiB", LARGEST >> 20));
     }
+    // A NUL means a binary file, which could be valid UTF-8 all the same.
     if bytes.contains(&0) {
         return Err("it is not a text file".into());
     }
@@ -119,7 +124,7 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// Why the file system refuses, as shown to the user.
+/// The reason why the file system refuses, in words for the user.
 pub(crate) fn reason(fault: &std::io::Error) -> String {
     if fault.kind() == ErrorKind::NotFound {
         "there is no such file".into()

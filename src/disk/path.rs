@@ -1,8 +1,8 @@
-//! Paths as they are compared and shown.
+//! Normalises paths, and formats them for users.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Without `.` parts and with `x/..` taken away, so that a file has one name.
+/// Removes `.` and resolves `x/..` without looking at the file system, so that a file has one name.
 pub(crate) fn tidy(path: &Path) -> PathBuf {
     let mut tidied = PathBuf::new();
     for part in path.components() {
@@ -24,7 +24,7 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
     tidied
 }
 
-/// As shown to the user: with `/` everywhere.
+/// Formats a path for users, with `/` as the separator on every system.
 pub(crate) fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

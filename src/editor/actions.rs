@@ -1,4 +1,4 @@
-//! What can be done about findings: their fixes, a comment that allows them, and what explains them.
+//! Computes actions for findings: their fixes, comments that allow them, and explanations.
 
 use super::hover::title;
 use chartc_check::allow;
@@ -13,47 +13,48 @@ use chartc_text::source::Source;
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
-/// The most characters of a replacement that a title shows.
+/// The maximum number of characters of a replacement that a title shows.
 const SHOWN: usize = 40;
 
-/// Why a finding is allowed, until somebody writes it.
+/// The reason in a comment that allows a finding, until the user writes one.
 const REASON: &str = "TODO: say why";
 
-/// Something to do about findings.
+/// An action that an editor offers for findings.
 #[derive(Debug, Clone)]
 pub struct Action {
-    /// What it does, in a few words, without hidden characters.
+    /// The title, in a few words, without hidden characters.
     pub title: String,
-    /// Its kind.
+    /// The effect of the action.
     pub kind: ActionKind,
     /// The findings that it is about: indices into the diagnostics of the compilation, ascending.
     pub about: Vec<usize>,
-    /// The replacements; their spans do not overlap. Empty if nothing is changed.
+    /// The replacements. Their spans do not overlap. Empty if the action changes nothing.
     pub edits: Vec<(Span, String)>,
 }
 
-/// What an action does.
+/// The effect of an action.
 #[derive(Debug, Clone, Copy)]
 pub enum ActionKind {
-    /// It removes a finding.
+    /// Removes a finding.
     Fix {
-        /// Whether it is certainly what the author meant. Such a fix is preferred.
+        /// Whether the change is certainly what the author meant. Editors prefer such a fix.
         is_safe: bool,
     },
-    /// It makes all safe fixes of the file.
+    /// Applies all safe fixes of the file.
     FixAll,
-    /// It writes a comment that allows a finding.
+    /// Inserts a comment that allows a finding.
     Allow,
-    /// It shows the page of a rule.
+    /// Shows the page of a rule.
     Explain(&'static Rule),
 }
 
-/// What can be done about the findings that touch a span; what is preferred comes first.
+/// The actions for the findings that touch a span: safe fixes first, then the others, comments and explanations.
 pub fn actions(done: &Compilation, span: Span) -> Vec<Action> {
     let touches =
         |other: Span| other.file == span.file && other.start <= span.end && span.start <= other.end;
     let is_here = |found: &Diagnostic| {
         let edits = found.fix.iter().flat_map(|fix| &fix.edits);
+        // A fix may change a place far from its finding, such as a missing declaration.
         touches(found.span) || edits.into_iter().any(|(place, _)| touches(*place))
     };
     let here: Vec<(usize, &Diagnostic)> =
@@ -118,7 +119,7 @@ fn fix_title(done: &Compilation, fix: &Fix) -> String {
     }
 }
 
-/// All safe fixes of a file that can be made together; `None` without any.
+/// All safe fixes of a file that can be applied together; `None` if there are none.
 pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
     let (about, edits) = fix::together(done, span.file);
     let plural = if about.len() == 1 { "" } else { "s" };
@@ -126,8 +127,8 @@ pub fn fix_all(done: &Compilation, span: Span) -> Option<Action> {
     (!about.is_empty()).then_some(Action { title, kind: ActionKind::FixAll, about, edits })
 }
 
-/// A comment on a line of its own before the finding's, or behind it where that is no comment. `None` if the finding cannot be
-/// allowed, or if a comment has no place there.
+/// An action that inserts a comment: on a line of its own before that of the finding or, if it would not be read as a comment there, at the
+/// end of the line. `None` if the finding cannot be allowed, or no comment fits.
 fn permit(done: &Compilation, nth: usize) -> Option<Action> {
     let found = &done.diagnostics[nth];
     let code = found.rule.code;
@@ -154,8 +155,8 @@ fn permit(done: &Compilation, nth: usize) -> Option<Action> {
     Some(Action { title, kind: ActionKind::Allow, about: vec![nth], edits })
 }
 
-/// Whether an inserted text is read as a comment that begins at a place and applies to the line of a finding, which moves by the
-/// lines added before it, and everything else is read as before.
+/// Whether the text, inserted at `at`, is read as a comment that begins at `begins` and applies to the line of a finding, and everything
+/// else is read as before. `added` is the number of lines inserted before the finding.
 fn is_about(
     old: &Source,
     found: Span,
@@ -170,6 +171,7 @@ fn is_about(
     let file = front::parse(found.file, &new, &mut behind);
     let comment = file.comments.iter().find(|comment| comment.start as usize == begins);
     let line = old.line_of(found.start) + added;
+    // Inside a text in quotes the insertion is no comment, and between two lines of a construct it could break it: parse and compare.
     comment.is_some_and(|comment| allow::line_of(&new, &file.comments, *comment) == line)
         && file.comments.len() == known.comments.len() + 1
         && behind.len() <= before.len()

@@ -1,8 +1,16 @@
-//! What can be written at a place.
+//! Computes completions: what can be written at a position.
 //!
-//! The text at the place is usually broken, so its tree says little. The grammar itself tells which keywords it takes there
-//! (`chartc_text::front::chart::spot`), the tokens before the place tell which names are meant, and the trees of all files, as far as
-//! they are sound, which names there are. SCXML documents have a reader of their own for broken text (`xml`).
+//! The text at the cursor is usually broken, so its syntax tree says little. Three sources replace it: the grammar itself says which
+//! keywords it accepts there (`chartc_text::front::chart::spot`), the tokens before the cursor say which kind of name is meant
+//! ([`role`]), and the trees of all files, as far as they are sound, say which names exist ([`scope`]). For `on tick -> do|`:
+//!
+//! 1. [`cursor`] finds the word `do` with the prefix `do`, and the tokens before it.
+//! 2. The grammar accepts a name, and no keyword.
+//! 3. The token before it is `->`, so the role is `State`.
+//! 4. [`gather`] offers the states of the chart, those near the cursor with less weight.
+//! 5. [`offer`] keeps those that match `do`, such as `done`, and sorts them.
+//!
+//! SCXML documents have a reader of their own for broken text ([`xml`]).
 
 mod binding;
 mod comment;
@@ -23,35 +31,36 @@ use crate::load::Loader;
 use chartc_text::span::{FileId, Span};
 use cursor::{Cursor, Region};
 
-/// Something that can be written at a place.
+/// An item that can be written at a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// As shown, and what is typed is compared with.
+    /// The text that is shown, and that what the user types is compared with.
     pub label: String,
-    /// What it is.
+    /// The kind of the item.
     pub kind: CompletionKind,
-    /// A type, parameters, or where it comes from; may be empty.
+    /// A type, parameters, or the origin; may be empty.
     pub detail: String,
-    /// More about it, as Markdown; may be empty.
+    /// Documentation as Markdown; may be empty.
     pub documentation: String,
-    /// What is written.
+    /// The text to insert.
     pub insert: Insert,
-    /// What it replaces: the word at the place.
+    /// The span to replace: the word at the position.
     pub replaces: Span,
-    /// Its rank, from 0: the likeliest first.
+    /// The rank, from 0: the most likely item comes first.
     pub sort: u32,
 }
 
-/// What a completion writes.
+/// The text that a completion inserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Insert {
-    /// This text.
+    /// Plain text.
     Plain(String),
-    /// A text with places to fill in, `${1:name}`, as editors take it. Dollar signs, backslashes and closing braces in it are escaped.
+    /// A snippet with placeholders such as `${1:name}`, in the syntax of the Language Server Protocol. Dollar signs, backslashes and
+    /// closing braces of the text are escaped.
     Snippet(String),
 }
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the words of the language")]
 pub enum CompletionKind {
@@ -76,18 +85,18 @@ pub enum CompletionKind {
     File,
     /// The format of a placeholder.
     Format,
-    /// A word that a setting takes, or a property.
+    /// A word that is the value of a setting, or a property.
     Value,
 }
 
-/// Whether an offset of a `.chart` text is inside of a placeholder, where a brace begins something that can be written.
+/// Whether an offset of a `.chart` text is inside a placeholder, where a brace begins an expression.
 pub fn in_placeholder(text: &str, offset: usize) -> bool {
     text.is_char_boundary(offset)
         && matches!(Cursor::at(text, offset).region, Region::Placeholder { .. })
 }
 
-/// What can be written at an offset of a file, the likeliest first. `loader` lists the files that can be imported. Only in charts and
-/// SCXML documents; unknown files and places past the end have nothing.
+/// Computes the completions at an offset of a file, the most likely first. `loader` lists the files that can be imported. Only charts and
+/// SCXML documents have completions; unknown files and offsets past the end have none.
 pub fn complete(
     compilation: &Compilation,
     file: FileId,

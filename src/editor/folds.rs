@@ -1,4 +1,4 @@
-//! Parts of a file that can be folded.
+//! Computes the parts of a file that can be folded.
 
 mod chart;
 mod xml;
@@ -12,24 +12,24 @@ use chartc_text::span::{FileId, Span};
 /// A part of a file that can be folded. It begins and ends on different lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fold {
-    /// From the first folded byte to the last: with the brackets of a block, the whole of a run of comments.
+    /// The span from the first folded byte to the last: a block with its brackets, or a whole run of comments.
     pub span: Span,
-    /// What is folded.
+    /// The kind of what is folded.
     pub kind: FoldKind,
 }
 
-/// What a fold hides.
+/// The kind of a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FoldKind {
     /// A block, a list or a text.
     Region,
-    /// Comments.
+    /// A run of comments.
     Comment,
-    /// Imports.
+    /// A run of imports.
     Imports,
 }
 
-/// The folds of a file, by their place. Unknown files have none.
+/// The folds of a file, by position. Unknown files have none.
 pub fn folds(compilation: &Compilation, file: FileId) -> Vec<Fold> {
     if compilation.files.get(file.0 as usize).is_none() {
         return Vec::new();
@@ -54,7 +54,7 @@ fn has_lines(source: &Source, span: Span) -> bool {
     span.start < span.end && source.line_of(span.start) < source.line_of(span.end - 1)
 }
 
-/// Where each line begins and ends, without line ends.
+/// The lines of a text without their ends, each with its offset.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split('\n').map(move |line| {

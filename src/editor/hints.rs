@@ -1,4 +1,4 @@
-//! What is shown between the words of a file: types, names of parameters, policies that are not written, and calls.
+//! Computes hints that an editor shows between the words of a file: types, names of parameters, policies, and numbers of calls.
 
 mod run;
 
@@ -19,39 +19,39 @@ use chartc_text::syntax::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The least calls of a turn that are worth a hint.
+/// The minimum number of calls of a turn for a hint.
 const MANY: u64 = 2;
 
-/// What a hint says.
+/// The kind of a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HintKind {
-    /// The type of a name.
+    /// The type of a bound name.
     Type,
     /// The name of the parameter that an argument is for.
     Parameter,
-    /// What follows a failed call of a step that does not say it; at the end of a line.
+    /// The policy for failed calls that a step inherits; at the end of a line.
     Policy,
-    /// The most model calls of a turn, or what a run may use; at the end of a line.
+    /// The maximum number of model calls of a turn, or what a run may use; at the end of a line.
     Calls,
 }
 
 impl HintKind {
-    /// All kinds.
+    /// All kinds of hints.
     pub const ALL: [Self; 4] = [Self::Type, Self::Parameter, Self::Policy, Self::Calls];
 }
 
-/// A few words that the editor shows at a place.
+/// A text that the editor shows at a position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hint {
-    /// The place, in bytes.
+    /// The position as a byte offset.
     pub offset: usize,
-    /// What it says.
+    /// The kind of the hint.
     pub kind: HintKind,
-    /// The words, without hidden characters.
+    /// The text, without hidden characters.
     pub text: String,
 }
 
-/// The hints of these kinds in a part of a file, in order.
+/// The hints of these kinds in a range of a file, in order.
 pub fn hints(
     done: &Compilation,
     file: FileId,
@@ -96,7 +96,7 @@ impl HintCollector<'_> {
         }
     }
 
-    /// The end of the line of a place, without blanks.
+    /// The end of the line that a span ends in, without trailing blanks.
     fn line_end(&self, place: Span) -> usize {
         let source = self.done.sources.get(place.file);
         let line = source.line(source.line_of(place.end));
@@ -162,6 +162,7 @@ impl HintCollector<'_> {
                     calls.push((path.span, arguments.iter().collect()));
                 }
                 StepKind::Run(run) => {
+                    // A named argument shows the parameter already.
                     let unnamed = run.arguments.iter().take_while(|given| given.name.is_none());
                     calls.push((run.chart.span, unnamed.map(|given| &given.value).collect()));
                 }
@@ -192,7 +193,7 @@ impl HintCollector<'_> {
         }
     }
 
-    /// Behind each step that calls and does not say what follows a failure, if that is not to fail at once.
+    /// Adds the policy of each step that calls and inherits a policy other than to fail at once.
     fn policies(&mut self, index: &Index<'_>, syntax: &File) {
         let mut own: BTreeMap<Span, &Step> = BTreeMap::new();
         visit::file(syntax, &mut |node| {
@@ -221,7 +222,7 @@ impl HintCollector<'_> {
         let file = self.file;
         for one in index.charts.iter().filter(|one| one.map.file == file) {
             let Some(found) = figures(self.done, one) else { continue };
-            // An agent may name all states on one line.
+            // An agent file may name all states on one line: add one hint for the line.
             let mut lines: BTreeMap<usize, Vec<&TurnCost>> = BTreeMap::new();
             for turn in found.turns.iter().filter(|turn| turn.worst >= MANY) {
                 let is_root = turn.leaf == StateId::at(0);
@@ -243,7 +244,7 @@ impl HintCollector<'_> {
     }
 }
 
-/// The names of what a call takes.
+/// The names of the parameters of a call.
 fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
     let chart = &one.chart;
     let names = |fields: &[Field]| fields.iter().map(|field| field.name.clone()).collect();
@@ -285,7 +286,7 @@ fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
     }
 }
 
-/// The name with which an argument ends, if that is all it says.
+/// The name that an argument ends with, if it is a name or a field. A hint with the same name would say nothing new.
 fn last_name(argument: &Expr) -> Option<&String> {
     match &argument.kind {
         ExprKind::Name(name) => Some(name),

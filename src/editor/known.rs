@@ -1,4 +1,4 @@
-//! What files and charts declare, by name, from their syntax.
+//! Collects the declarations of files and charts from their syntax, also if they have errors.
 
 use super::outline::SymbolKind;
 use crate::Compilation;
@@ -9,23 +9,23 @@ use chartc_text::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// A value of an enum, or a field of a record with its type.
+/// The name of an enum's value, or of a record's field with its type.
 pub(super) type MemberName<'c> = (&'c str, Option<&'c TypeExpr>);
 
-/// A declaration.
+/// A declaration in a file or a chart.
 #[derive(Debug, Clone)]
 pub(super) struct Decl<'c> {
-    /// As written; dotted for tools and events.
+    /// The name as written. Names of tools and events may have dots.
     pub(super) name: String,
-    /// What it declares.
+    /// The kind of what is declared.
     pub(super) kind: SymbolKind,
     /// The type of a value, or the result of a function or tool.
     pub(super) ty: Option<&'c TypeExpr>,
-    /// Of a function, tool, event, option or final state.
+    /// The parameters of a function, tool, event, option or final state.
     pub(super) params: &'c [Param],
-    /// Its `///` lines.
+    /// The documentation, from its `///` lines.
     pub(super) doc: &'c str,
-    /// What is declared inside it: values of an enum, fields of a record.
+    /// The values of an enum, or the fields of a record.
     pub(super) parts: Vec<MemberName<'c>>,
 }
 
@@ -35,7 +35,7 @@ impl<'c> Decl<'c> {
     }
 }
 
-/// What stands outside charts, the declarations of `first` before those of other files.
+/// The declarations outside of charts, those of the file `first` before those of other files.
 pub(super) fn outside(compilation: &Compilation, first: FileId) -> Vec<Decl<'_>> {
     let mut files: Vec<_> = compilation.files.iter().collect();
     files.sort_by_key(|file| (file.id != first, file.id));
@@ -95,7 +95,7 @@ fn component<'c>(one: &'c Component, doc: &'c str) -> Decl<'c> {
     Decl::new(&one.name.node, SymbolKind::Component, doc)
 }
 
-/// What a chart declares, without its states; steps and options of all its states are among it.
+/// The declarations in a chart without its states, but with the steps and options of all states.
 pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
     let mut found = Vec::new();
     for noted in &chart.items {
@@ -161,7 +161,7 @@ fn of_item<'c>(item: &'c StateItem, doc: &'c str, found: &mut Vec<Decl<'c>>) {
     }
 }
 
-/// The type that a step says it returns.
+/// The type that a step declares in `returns`.
 fn step_type(step: &Step) -> Option<&TypeExpr> {
     use chartc_text::syntax::StepItem;
     step.items.iter().find_map(|noted| match &noted.node {
@@ -193,24 +193,24 @@ fn option<'c>(kind: &'c LineKind, doc: &'c str) -> Option<Decl<'c>> {
     }
 }
 
-/// A state, with those inside it.
+/// A state with its descendants.
 #[derive(Debug, Clone)]
 pub(super) struct StateNode<'c> {
-    /// As written.
+    /// The name as written.
     pub(super) name: &'c str,
-    /// State, parallel, final or history; the chart for the root.
+    /// The kind: state, parallel, final or history; for the root, chart.
     pub(super) kind: SymbolKind,
-    /// Of a final state.
+    /// The parameters of a final state.
     pub(super) params: &'c [Param],
-    /// Its `///` lines.
+    /// The documentation, from its `///` lines.
     pub(super) doc: &'c str,
-    /// Where it begins in its file.
+    /// The offset of its name.
     pub(super) start: usize,
-    /// In order.
+    /// The children in document order.
     pub(super) children: Vec<StateNode<'c>>,
 }
 
-/// The states of a chart; the root is the chart itself.
+/// The states of a chart as a tree, whose root is the chart itself.
 pub(super) fn states(chart: &Chart) -> StateNode<'_> {
     let mut root = StateNode {
         name: &chart.name.node,
@@ -269,7 +269,7 @@ fn state_node<'c>(state: &'c State, doc: &'c str) -> StateNode<'c> {
     }
 }
 
-/// The chart of this name, that of `first` before those of other files.
+/// The chart of this name; one in the file `first` takes precedence.
 pub(super) fn chart<'c>(
     compilation: &'c Compilation,
     first: FileId,
@@ -280,7 +280,7 @@ pub(super) fn chart<'c>(
     all.find(|(_, file)| *file == first).or(any)
 }
 
-/// All charts with their files.
+/// All charts, each with its file.
 pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart, FileId)> + Clone {
     compilation.files.iter().flat_map(|file| {
         file.items.iter().filter_map(|noted| match &noted.node {
@@ -299,7 +299,7 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
     })
 }
 
-/// The names of an enum's values or a record's fields, by type name.
+/// The type `name` with the names of its values or fields.
 pub(super) fn parts<'d, 'c>(
     decls: &'d [Decl<'c>],
     name: &str,
@@ -309,13 +309,13 @@ pub(super) fn parts<'d, 'c>(
     Some((found, &found.parts))
 }
 
-/// Names without repetitions, in the order of their first occurrence.
+/// Removes all but the first declaration of each kind and name.
 pub(super) fn unique(decls: Vec<Decl<'_>>) -> Vec<Decl<'_>> {
     let mut seen = BTreeSet::new();
     decls.into_iter().filter(|decl| seen.insert((decl.kind, decl.name.clone()))).collect()
 }
 
-/// A declaration of which only the name is known.
+/// A declaration of which only the name is known, because its text cannot be parsed.
 pub(super) fn lost<'c>(name: String, kind: SymbolKind) -> Decl<'c> {
     Decl::new(name, kind, "")
 }

@@ -1,48 +1,48 @@
-//! What can be done with a declaration: run a test, show a picture.
+//! Computes lenses: actions that an editor shows above declarations, to run tests and show pictures.
 
 use chartc_check::compile::Compilation;
 use chartc_core::visible;
 use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{Chart, File, Item, Scenario};
 
-/// Something to do, shown above a declaration.
+/// An action that is shown above a declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lens {
-    /// The name of the test or the chart.
+    /// The span of the name of the test or the chart.
     pub span: Span,
-    /// The words that are shown.
+    /// The title that is shown.
     pub title: String,
-    /// What happens.
+    /// The task of the editor.
     pub task: Task,
 }
 
-/// What an editor is to do.
+/// A task of the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     /// Run one test.
     RunTest {
         /// The file of the test.
         file: FileId,
-        /// Its name.
+        /// The name of the test.
         name: String,
     },
     /// Run every test of a chart.
     RunTests {
         /// The file of the chart.
         file: FileId,
-        /// Its name.
+        /// The name of the chart.
         chart: String,
     },
     /// Show a drawing of a chart.
     ShowPicture {
         /// The file of the chart.
         file: FileId,
-        /// Its name.
+        /// The name of the chart.
         chart: String,
     },
 }
 
-/// The lenses of a file, in the order of their places.
+/// The lenses of a file, by position.
 pub fn lenses(done: &Compilation, file: FileId) -> Vec<Lens> {
     let Some(syntax) = done.files.iter().find(|one| one.id == file) else { return Vec::new() };
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ fn of_chart(done: &Compilation, file: FileId, chart: &Chart, found: &mut Vec<Len
     }
 }
 
-/// The tests of the chart that is declared at a place, in all files that were read.
+/// The tests of the chart that is declared at `chart`, in all files that were read.
 fn tests(done: &Compilation, chart: Span) -> impl Iterator<Item = &Scenario> {
     let all = done.files.iter().flat_map(scenarios);
     all.filter(move |scenario| {

@@ -1,20 +1,20 @@
-//! In which notation a file is written.
+//! Determines the notation of a file.
 
 use chartc_text::front::{FRONTENDS, Frontend, agent, scxml};
 use chartc_text::source::Source;
 
-/// The notations.
+/// The notation of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
-    /// `.chart`.
+    /// A `.chart` file.
     Chart,
-    /// `agent.yaml`, and what goes with it.
+    /// An `agent.yaml`, a component or a run file.
     Yaml,
-    /// SCXML.
+    /// An SCXML document.
     Xml,
 }
 
-/// The notation of a source: by its name, else by what its text looks like.
+/// The notation of a source, by its name or, if that says nothing, by its text.
 pub(super) fn notation(source: &Source) -> Notation {
     let name = source.name.rsplit('/').next().unwrap_or(&source.name);
     if name.ends_with(".yaml") || name.ends_with(".yml") {

@@ -1,4 +1,4 @@
-//! The declarations of a file, as a tree.
+//! Lists the declarations of a file as a tree.
 
 mod item;
 mod search;
@@ -10,24 +10,24 @@ use crate::Compilation;
 use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::File;
 
-/// A declaration, with those inside it.
+/// A declaration with those inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// As written, without back-quotes.
+    /// The name, without back-quotes.
     pub name: String,
-    /// What stands beside the name: a type, parameters, a trigger; may be empty.
+    /// A short text beside the name: a type, parameters or a trigger; may be empty.
     pub detail: String,
-    /// What it declares.
+    /// The kind of what is declared.
     pub kind: SymbolKind,
-    /// The whole declaration; contains `name_span` and all children.
+    /// The span of the whole declaration, which contains `name_span` and all children.
     pub whole: Span,
-    /// The name.
+    /// The span of the name.
     pub name_span: Span,
-    /// In the order of the file.
+    /// The declarations inside it, in the order of the file.
     pub children: Vec<Symbol>,
 }
 
-/// What a symbol declares.
+/// The kind of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the words of the language")]
 pub enum SymbolKind {
@@ -62,7 +62,6 @@ pub fn outline(compilation: &Compilation, file: FileId) -> Vec<Symbol> {
     syntax(compilation, file).map(item::symbols).unwrap_or_default()
 }
 
-/// The syntax of a file.
 pub(super) fn syntax(compilation: &Compilation, file: FileId) -> Option<&File> {
     compilation.files.get(file.0 as usize)
 }

@@ -1,8 +1,8 @@
-//! Parts of a declaration as short text.
+//! Formats parts of a declaration.
 
 use chartc_text::syntax::{Param, TypeExpr, TypeKind};
 
-/// A type as it is written.
+/// Formats a type as it is written.
 pub(super) fn type_expr(ty: &TypeExpr) -> String {
     match &ty.kind {
         TypeKind::Name(name) => name.clone(),
@@ -12,7 +12,7 @@ pub(super) fn type_expr(ty: &TypeExpr) -> String {
     }
 }
 
-/// Parameters with their brackets.
+/// Formats parameters in parentheses.
 pub(super) fn params(params: &[Param]) -> String {
     let shown: Vec<String> = params
         .iter()

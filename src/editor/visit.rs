@@ -1,4 +1,4 @@
-//! A walk through the syntax of a file, outermost first, in the order of the source.
+//! A visitor for the syntax of a file: outer parts before inner ones, in the order of the source.
 
 use chartc_text::syntax::{
     Action, Argument, AskElse, Assertion, Block, ChartItem, Component, Deadline, Expr, ExprKind,
@@ -11,23 +11,21 @@ use chartc_text::syntax::{FailWord, GivenFunction, OutcomeKind, Param, TestAnswe
 /// A part of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SyntaxNode<'s> {
-    /// A transition, of a state or a `from`.
+    /// A transition of a state or of a `from`.
     Line(&'s Line),
-    /// A target, of a transition or a policy.
+    /// A target of a transition or a policy.
     Target(&'s Target),
-    /// A step.
     Does(&'s Step),
-    /// What stands in a step.
+    /// An item in the body of a step.
     Step(&'s Noted<StepItem>),
-    /// An action or a statement.
+    /// An action, or a statement of a `code` step.
     Action(&'s Noted<Action>),
-    /// What stands in a test.
+    /// An item in the body of a test.
     Test(&'s Noted<TestItem>),
     /// A parameter, or a field of a record.
     Param(&'s Param),
-    /// An expression.
     Expr(&'s Expr),
-    /// A string with placeholders.
+    /// A text with placeholders.
     Template(&'s Template),
 }
 

@@ -1,18 +1,28 @@
-//! The elements of an XML text that may be broken: a tag that is not closed ends where the next begins, and so does a value.
+//! Reads the elements of an XML text that may be broken.
+//!
+//! While somebody types, tags and values are open most of the time, and an XML parser stops at the first of them. This reader never
+//! fails: a tag without `>` ends where the next tag begins, and so does a value without its closing quote. For
+//! `<state id="a"><on <final/></state>`:
+//!
+//! ```text
+//! element 0   state   tag 0..14, closed by </state>
+//! element 1   on      inside 0; not whole: its tag ends before `<final`, and no `</on>` closes it
+//! element 2   final   inside 1; empty
+//! ```
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a text consists of.
+/// The structure of a text.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// In order; a parent precedes those inside it.
+    /// The elements in the order of the text, so that a parent precedes its children.
     pub(super) elements: Vec<Element>,
-    /// Comments, instructions and closing tags, which have no elements in them.
+    /// Comments, instructions, sections and closing tags. They contain no elements.
     pub(super) others: Vec<(Range<usize>, Other)>,
 }
 
-/// Markup that begins no element.
+/// The kind of markup that begins no element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
     Comment,
@@ -24,54 +34,54 @@ pub(super) enum Other {
     Closing,
 }
 
-/// An element.
+/// An element of the text.
 #[derive(Debug)]
 pub(super) struct Element {
-    /// Its name; empty behind a lonely `<`.
+    /// The name; empty after a `<` without one.
     pub(super) name: Range<usize>,
     pub(super) attributes: Vec<Attribute>,
-    /// The element around it.
+    /// The index of the element around it.
     pub(super) parent: Option<usize>,
-    /// Its opening tag.
+    /// The opening tag.
     pub(super) tag: Range<usize>,
-    /// Whether its opening tag has its `>`.
+    /// Whether the opening tag has its `>`.
     pub(super) is_whole: bool,
-    /// Whether it ends with its opening tag, `<e/>`.
+    /// Whether the element consists of its opening tag, as in `<e/>`.
     pub(super) is_empty: bool,
-    /// Where its closing tag begins, or where it ends without one.
+    /// The start of the closing tag, or the end of the element if it has none.
     pub(super) inner_end: usize,
-    /// Where it ends.
+    /// The end of the element.
     pub(super) end: usize,
     /// Whether it has a closing tag, or is empty.
     pub(super) is_closed: bool,
 }
 
-/// `name="value"`.
+/// An attribute, such as `name="value"`.
 #[derive(Debug)]
 pub(super) struct Attribute {
     pub(super) name: Range<usize>,
-    /// The place of the `=`.
+    /// The offset of the `=`.
     pub(super) equals: Option<usize>,
-    /// Between the quotes.
+    /// The value between the quotes.
     pub(super) value: Option<Range<usize>>,
 }
 
-/// What is at a place.
+/// The position of an offset in the structure.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum XmlPosition {
-    /// The name of this element, in its opening tag.
+    /// The name in the opening tag of this element.
     Name(usize),
     /// The name in a closing tag.
     Closing(Range<usize>),
-    /// The name of an attribute of this element, or where one may be begun.
+    /// The name of an attribute of this element, or a place where one may begin.
     Attribute(usize, Range<usize>),
-    /// The value of an attribute of this element, by its number.
+    /// The value of an attribute: the indices of the element and the attribute, and the span.
     Value(usize, usize, Range<usize>),
-    /// Where a value is missing behind its `=`.
+    /// The place behind the `=` of an attribute that has no value: the indices of the element and the attribute.
     NoValue(usize, usize),
-    /// The contents of an element.
+    /// The contents of this element, or of the document.
     Inside(Option<usize>),
-    /// Where nothing is to be written.
+    /// A place where nothing can be completed.
     Nothing,
 }
 
@@ -80,7 +90,7 @@ pub(super) fn read(text: &str) -> Tree {
     let mut reader = Reader { text, at: 0 };
     let mut tree = Tree::default();
     let mut open: Vec<usize> = Vec::new();
-    // How many elements of each name are open: a closing tag of no open one is not searched for.
+    // The number of open elements of each name: a closing tag that matches none must not close all of them.
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     while let Some(start) = text[reader.at..].find('<').map(|n| reader.at + n) {
         reader.at = start;
@@ -95,6 +105,7 @@ pub(super) fn read(text: &str) -> Tree {
                 let element = &mut tree.elements[nth];
                 let own = &text[element.name.clone()];
                 names.entry(own).and_modify(|count| *count -= 1);
+                // An element that is still open inside the closed one ends where the closing tag begins.
                 element.inner_end = start;
                 let is_it = own == &text[name.clone()];
                 element.end = if is_it { reader.at } else { start };
@@ -125,7 +136,7 @@ pub(super) fn read(text: &str) -> Tree {
     tree
 }
 
-/// Markup whose contents are no elements, and what ends it.
+/// The markup that starts here and contains no elements, with the text that ends it.
 fn opaque(rest: &str) -> Option<(Other, &'static str)> {
     [
         ("<!--", Other::Comment, "-->"),
@@ -147,7 +158,7 @@ impl Reader<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Over the characters that are so.
+    /// Skips the characters that satisfy `is`, and returns their span.
     fn over(&mut self, is: impl Fn(char) -> bool) -> Range<usize> {
         let rest = &self.text[self.at..];
         let start = self.at;
@@ -232,7 +243,7 @@ fn is_name(c: char) -> bool {
 }
 
 impl Tree {
-    /// What is at an offset.
+    /// The position of an offset in the structure.
     pub(super) fn place(&self, text: &str, offset: usize) -> XmlPosition {
         let inside = |span: &Range<usize>| span.start < offset && offset < span.end;
         if let Some((span, other)) = self.others.iter().find(|(span, _)| inside(span)) {
@@ -251,7 +262,7 @@ impl Tree {
                 Other::Closing | Other::Comment | Other::Instruction => XmlPosition::Nothing,
             };
         }
-        // A closing tag that is not whole ends with the text.
+        // A closing tag without `>` ends with the text.
         if let Some((span, Other::Closing)) = self.others.iter().find(|(s, _)| s.end == offset)
             && !text[span.clone()].ends_with('>')
         {
@@ -291,7 +302,7 @@ impl Tree {
         if is_apart { XmlPosition::Attribute(nth, offset..offset) } else { XmlPosition::Nothing }
     }
 
-    /// The innermost element whose contents are at an offset.
+    /// The innermost element whose contents contain the offset.
     pub(super) fn around(&self, offset: usize) -> Option<usize> {
         let holds = |one: &Element| {
             !one.is_empty
@@ -302,14 +313,14 @@ impl Tree {
         self.elements.iter().rposition(holds)
     }
 
-    /// The elements around one, the nearest first.
+    /// The ancestors of an element, the nearest first.
     pub(super) fn above(&self, nth: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.elements[nth].parent, |above| self.elements[*above].parent)
     }
 }
 
 impl Element {
-    /// Its attribute of this name.
+    /// The value of the attribute of this name.
     pub(super) fn value<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
         let found = self.attributes.iter().find(|one| text[one.name.clone()] == *name)?;
         found.value.clone().map(|value| &text[value])

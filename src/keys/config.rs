@@ -1,4 +1,4 @@
-//! `chartc.toml`.
+//! The keys of `chartc.toml`.
 
 use chartc_text::keys::{Key, Mapping, Shape, Word};
 
@@ -28,7 +28,7 @@ pub static CONFIG: Mapping = Mapping::new(
     ],
 );
 
-/// `[check]`.
+/// The table `[check]` of [`CONFIG`].
 pub static CHECK: Mapping = Mapping::new(
     "check",
     "What is checked, and when a check fails.",

@@ -1,16 +1,16 @@
-//! Run files: `run.yaml` of a folder of agents.
+//! The keys of a run file, `run.yaml` in a folder of agents.
 
 use chartc_text::keys::{Key, Mapping, Shape, Sign, Word};
 
-/// A key of a run file; without a value it counts as absent.
+/// A key of a run file. If it has no value, it counts as absent.
 const fn key(name: &'static str, shape: Shape, doc: &'static str) -> Key {
     Key::new(name, shape, doc).or_nothing()
 }
 
-/// A duration as a text.
+/// A duration as text: a number and a unit.
 const DURATION: Shape = Shape::Pattern(r"^[0-9]+(ms|s|m|h|d)$", "90s");
 const TIME: Shape = Shape::Either(&[Shape::Number(Sign::NotNegative), DURATION]);
-/// A time that is not 0.
+/// A time greater than 0.
 const SPAN: Shape = Shape::Either(&[
     Shape::Number(Sign::Positive),
     Shape::Pattern(r"^0*[1-9][0-9]*(ms|s|m|h|d)$", "90s"),
@@ -59,7 +59,6 @@ pub static RUN: Mapping = Mapping::new(
     ],
 );
 
-/// `execution`.
 static EXECUTION: Mapping = Mapping::new(
     "execution",
     "How the agents run.",
@@ -296,7 +295,6 @@ static WORKING_MEMORY: Mapping = Mapping::new(
     ],
 );
 
-/// An entry of `agents`.
 static AGENT_ENTRY: Mapping = Mapping::new(
     "agent_entry",
     "Agents of one kind.",

@@ -5,8 +5,8 @@ use chartc_text::diagnostic::Diagnostic;
 use chartc_text::source::Sources;
 use std::collections::BTreeMap;
 
-/// A fingerprint for each finding, 32 hexadecimal digits: of the rule, the file, the text of the first line without blanks at its ends,
-/// and the number of the finding among those that are equal in all this.
+/// Computes a fingerprint for each finding, 32 hexadecimal digits. It covers the rule, the file, the trimmed text of the finding's first
+/// line, and a counter of findings that agree in all of these.
 pub(crate) fn fingerprints<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
     sources: &Sources,
@@ -26,7 +26,7 @@ pub(crate) fn fingerprints<'d>(
     diagnostics.into_iter().map(one).collect()
 }
 
-/// FNV-1a with 128 bits.
+/// FNV-1a with 128 bits. It stays the same in all versions of Rust, unlike `DefaultHasher`.
 fn hash(bytes: &[u8]) -> u128 {
     const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013B;

@@ -1,4 +1,4 @@
-//! Annotations of GitHub: workflow commands.
+//! Annotations for GitHub Actions, as workflow commands.
 
 use super::{Findings, Report, positions, summary};
 use chartc_core::visible;
@@ -6,14 +6,16 @@ use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::source::Sources;
 use std::cmp::Reverse;
 
-/// How many annotations of a level GitHub shows for a step.
+/// The maximum number of annotations of one level that GitHub shows for a step.
 const SHOWN: usize = 10;
 
-/// `::error file=…,line=…::message`, the most severe first, because GitHub shows only ten of a level; then the total.
+/// Writes `::error file=…,line=…::message` for each finding, then the total. The most severe come first, because GitHub shows only ten of
+/// each level.
 pub(super) static REPORT: Report = Report {
     name: "github",
     format: |findings| {
         let mut sorted: Vec<&Diagnostic> = findings.diagnostics.iter().collect();
+        // The sort is stable, so findings of one level stay in their order.
         sorted.sort_by_key(|d| Reverse(d.severity));
         let mut text: String = sorted.iter().map(|d| annotation(d, findings.sources)).collect();
         text.push_str(&total(findings));
@@ -58,13 +60,13 @@ fn annotation(found: &Diagnostic, sources: &Sources) -> String {
     format!("::{command} {properties},title={title}::{}\n", data(&message))
 }
 
-/// Text after the `::` of a command.
+/// Escapes text after the `::` of a command.
 fn data(text: &str) -> String {
     let text = visible::text(text);
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -6,7 +6,7 @@ use chartc_core::visible;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
-/// An array with an object for each finding.
+/// Writes a JSON array with an object for each finding.
 pub(super) static REPORT: Report = Report {
     name: "gitlab",
     format: |findings| {

@@ -14,17 +14,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Of a span with more lines than this, only the first line is shown.
+/// A span of more than this many lines is shown by its first line alone.
 const MOST_LINES: usize = 6;
 
-/// The most bytes of a line that are drawn, and how many of them precede the span; only longer lines are cut.
+/// The maximum number of bytes of a line that are drawn, and the number of them before the span. Longer lines are cut.
 const LONGEST_LINE: usize = 400;
 const BEFORE_PLACE: usize = 60;
 
-/// The most bytes of a span that are underlined.
+/// The maximum number of bytes of a span that are underlined.
 const LONGEST_PLACE: usize = 200;
 
-/// The format: drawn by miette, with a summary at the end.
+/// The format for terminals, drawn by miette, with a summary at the end.
 pub(super) static REPORT: Report = Report { name: "human", format: render };
 
 fn render(findings: &Findings<'_>) -> String {
@@ -38,7 +38,7 @@ pub(super) fn one(diagnostic: &Diagnostic, sources: &Sources, terminal: Terminal
     drawn(std::slice::from_ref(diagnostic), sources, terminal).0
 }
 
-/// Draws the findings that are shown, and counts the others of each file.
+/// Draws the findings of [`shown`]. Returns the text, and the number of findings left out, by file.
 fn drawn(
     diagnostics: &[Diagnostic],
     sources: &Sources,
@@ -56,6 +56,7 @@ fn drawn(
     for found in &shown {
         let related = found.related.iter().map(|(span, _)| span.file);
         for file in related.chain([found.span.file]) {
+            // Escaping a source takes as long as the source: do it once for each file.
             files.entry(file).or_insert_with(|| Plain::new(sources.get(file)));
         }
     }
@@ -87,7 +88,7 @@ impl<'d> Drawn<'d> {
         let mut labels = vec![label(found.span, found.label.as_deref(), source, true)];
         let mut elsewhere = Vec::new();
         for (span, message) in &found.related {
-            // A line that is cut shows one span only, and nothing behind its cut end.
+            // A long line is cut around one span; a second span might lie outside the part that is shown.
             if span.file == found.span.file
                 && !is_long(found.span, source)
                 && !is_long(*span, source)
@@ -198,7 +199,7 @@ impl miette::Diagnostic for Drawn<'_> {
 struct Text<'d>(&'d Plain<'d>);
 
 impl Text<'_> {
-    /// The part of a long line around a position.
+    /// The part of a long line around a span.
     fn window(&self, span: &SourceSpan, at: Position) -> Box<dyn SpanContents<'_> + '_> {
         let source = &self.0.shown;
         let line = source.line(at.line);
@@ -236,6 +237,7 @@ impl SourceCode for Text<'_> {
         };
         let until = (last.line + after).min(source.lines());
         let mut lines = first.line.saturating_sub(before).max(1)..=until;
+        // miette asks with `before > 0` for the excerpt that it draws, and with 0 for the position alone.
         if before > 0 && lines.any(|line| source.line(line).len() > LONGEST_LINE) {
             return Ok(self.window(span, first));
         }

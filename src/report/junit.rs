@@ -1,4 +1,4 @@
-//! JUnit's XML: a suite for each file, a case for each finding, and a case that passes for a file without findings.
+//! JUnit XML: a suite for each file, a case for each finding, and a case that passes for a file without findings.
 
 use super::xml::escaped;
 use super::{Findings, Report, positions};
@@ -6,7 +6,7 @@ use chartc_text::diagnostic::Diagnostic;
 use chartc_text::span::FileId;
 use std::collections::BTreeMap;
 
-/// A finding below the level that fails the check is a case that passes and says so.
+/// A finding that fails the check is a case that fails. Any other is a case that passes and has the finding as its output.
 pub(super) static REPORT: Report = Report { name: "junit", format };
 
 fn format(findings: &Findings<'_>) -> String {

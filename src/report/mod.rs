@@ -1,4 +1,15 @@
-//! Formats of findings. To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
+//! Formats in which findings are printed.
+//!
+//! People, editors, build scripts and CI servers want the same findings in different forms. A format is a function of all findings,
+//! so that it can sort, count and leave some out. One finding in three formats:
+//!
+//! ```text
+//! short    door.chart:4:21: error[C0102] no event `opne`
+//! github   ::error file=door.chart,line=4,endLine=4,col=21,endColumn=24,title=C0102 …::no event `opne`
+//! json     {"version":1,"diagnostics":[{"code":"C0102","severity":"error","file":"door.chart","line":4,"column":21,…}]}
+//! ```
+//!
+//! To add one: a file with a `REPORT`, its `mod` line and its row in [`REPORTS`].
 
 pub(crate) mod fingerprint;
 mod github;
@@ -27,12 +38,12 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// The name, as given to `--format`.
     pub name: &'static str,
-    /// Formats all findings, in the given order, with any frame; the result ends in a newline unless it is empty.
+    /// Formats all findings in the given order, with header and summary if the format has them. The result is empty or ends in a newline.
     pub format: fn(&Findings<'_>) -> String,
 }
 
 impl Report {
-    /// Formats findings of which an error fails the check.
+    /// Formats findings, where an error fails the check and nothing else does.
     pub fn render(
         &self,
         diagnostics: &[Diagnostic],
@@ -43,23 +54,23 @@ impl Report {
     }
 }
 
-/// What a report says.
+/// The input of a [`Report`].
 #[derive(Debug, Clone, Copy)]
 pub struct Findings<'f> {
     /// The findings, by file and position.
     pub diagnostics: &'f [Diagnostic],
     /// The findings that comments suppress.
     pub suppressed: &'f [Suppressed],
-    /// The sources of their spans.
+    /// The sources that the spans refer to.
     pub sources: &'f Sources,
-    /// The lowest level that fails the check, for each source; it is that of errors for sources beyond these.
+    /// The lowest level that fails the check, by index of the source. Sources without an entry have `Severity::Error`.
     pub bars: &'f [Severity],
     /// The properties of the output.
     pub terminal: Terminal,
 }
 
 impl<'f> Findings<'f> {
-    /// Findings of which an error fails the check, and none of which are suppressed.
+    /// Findings without suppressed ones, where an error fails the check and nothing else does.
     pub fn new(diagnostics: &'f [Diagnostic], sources: &'f Sources, terminal: Terminal) -> Self {
         Self { diagnostics, suppressed: &[], sources, bars: &[], terminal }
     }
@@ -71,16 +82,16 @@ impl<'f> Findings<'f> {
     }
 }
 
-/// Properties of the output.
+/// The capabilities of the output.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
-    /// Whether it shows colours.
+    /// Whether the output shows colours.
     pub colour: bool,
     /// The width in columns.
     pub width: usize,
 }
 
-/// All formats.
+/// All formats, by the name that `--format` takes.
 pub const REPORTS: &[&Report] = &[
     #[cfg(feature = "cli")]
     &human::REPORT,
@@ -92,10 +103,10 @@ pub const REPORTS: &[&Report] = &[
     &junit::REPORT,
 ];
 
-/// The format of this name, which must be one of the table.
+/// The format with this name.
 ///
 /// # Panics
-/// There is none.
+/// If no format of [`REPORTS`] has this name.
 #[cfg(feature = "cli")]
 pub(crate) fn format(name: &str) -> &'static Report {
     REPORTS.iter().find(|report| report.name == name).expect("a format of the table")
@@ -112,7 +123,7 @@ pub fn one(diagnostic: &Diagnostic, sources: &Sources, terminal: Terminal) -> St
     human::one(diagnostic, sources, terminal)
 }
 
-/// `2 errors, 1 warning in 3 files`; the files are those that have findings.
+/// Counts the findings, as in `2 errors, 1 warning in 3 files`. `files` is the number of files to name.
 pub fn summary(diagnostics: &[Diagnostic], files: usize) -> String {
     let counted =
         [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
@@ -131,13 +142,14 @@ fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The most findings of one file that are shown to people; the others are counted.
+/// The maximum number of findings of one file that are shown to people. The others are counted.
 const MOST_SHOWN: usize = 100;
 
-/// The most bytes of a message that are shown: a name in it may be as long as a file.
+/// The maximum size of a message that is shown, in bytes. A name in a message may be as long as its file.
 const LONGEST_MESSAGE: usize = 400;
 
-/// Selects the findings to show, in their order, and counts those of each file that are left out: the least severe, and of these the last.
+/// Selects the findings to show, in their order. Returns them, and the number of findings left out, by file. Those left out are the least
+/// severe, and of equal ones the last.
 fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usize>) {
     let mut files: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
     for (i, found) in diagnostics.iter().enumerate() {
@@ -153,11 +165,12 @@ fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<FileId, usiz
         }
         kept.extend(found);
     }
+    // The files were taken one by one and sorted by severity: restore the given order.
     kept.sort_unstable();
     (kept.into_iter().map(|i| &diagnostics[i]).collect(), left_out)
 }
 
-/// Formats, for each file, how many findings are not shown.
+/// Formats a line for each file of which findings are not shown, with their number.
 fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     let line = |(file, count): (&FileId, &usize)| {
         let name = &sources.get(*file).name;
@@ -166,7 +179,7 @@ fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     left_out.iter().map(line).collect()
 }
 
-/// Cuts a very long message in the middle.
+/// Replaces the middle of a message over [`LONGEST_MESSAGE`] by `…`.
 fn cut(message: &str) -> Cow<'_, str> {
     if message.len() <= LONGEST_MESSAGE {
         return Cow::Borrowed(message);

@@ -11,7 +11,7 @@ pub(super) struct Plain<'s> {
     given: &'s Source,
     /// The source with escapes, and `\n` for every line end.
     pub(super) shown: Cow<'s, Source>,
-    /// The cumulative offset of the shown text after each escape, by position in the original text. In order.
+    /// The offset from the source to the shown text behind each escape, with the position in the source, ascending.
     moved: Vec<(usize, isize)>,
 }
 

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, as code scanning reads it.
+//! SARIF 2.1.0, which GitHub's code scanning and other tools read.
 
 use super::fingerprint::fingerprints;
 use super::{Findings, Report, positions};
@@ -9,7 +9,7 @@ use chartc_text::span::Span;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// One run with all findings, the suppressed ones included.
+/// Writes one run with all findings, also the suppressed ones.
 pub(super) static REPORT: Report = Report { name: "sarif", format };
 
 fn format(findings: &Findings<'_>) -> String {
@@ -19,6 +19,7 @@ fn format(findings: &Findings<'_>) -> String {
         findings.diagnostics.iter().map(|found| (found, None)).chain(suppressed).collect();
     let rules: BTreeMap<&str, &Rule> =
         all.iter().map(|(found, _)| (found.rule.code, found.rule)).collect();
+    // Results refer to rules by their index in the list of rules.
     let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(i, c)| (*c, i)).collect();
     let prints = fingerprints(all.iter().map(|(found, _)| *found), sources, str::to_owned);
     let results: Vec<Value> = all
@@ -51,7 +52,7 @@ fn format(findings: &Findings<'_>) -> String {
     format!("{}\n", visible::json(&format!("{document:#}")))
 }
 
-/// A rule with its page.
+/// A rule, with its page as help.
 fn page(rule: &Rule) -> Value {
     let title = rule.page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
     json!({
@@ -139,11 +140,12 @@ fn change(fix: &Fix, found: &Diagnostic, sources: &Sources) -> Value {
     Value::Object(change)
 }
 
-/// The URI of a file: relative, or of the scheme `file`.
+/// The URI of a file: relative, or with the scheme `file` if the path is absolute.
 fn uri(name: &str) -> String {
     let mut uri = String::new();
     if name.starts_with('/') {
         uri.push_str("file://");
+    // A Windows path with a drive letter, such as `C:/x`.
     } else if name.as_bytes().get(1) == Some(&b':') {
         uri.push_str("file:///");
     }

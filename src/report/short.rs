@@ -5,7 +5,7 @@ use chartc_core::visible;
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::source::Sources;
 
-/// `file:line:column: error[C0102] message`.
+/// Writes `file:line:column: error[C0102] message` for each finding.
 pub(super) static REPORT: Report = Report {
     name: "short",
     format: |&Findings { diagnostics, sources, .. }| {

@@ -1,8 +1,8 @@
-//! Text in XML.
+//! Escapes text for XML.
 
 use chartc_core::visible;
 
-/// A text, escaped for XML.
+/// Escapes text for XML: element content or the value of an attribute.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible::text(text).chars() {
@@ -12,8 +12,10 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&apos;"),
+            // A parser turns raw line ends and tabs in attributes into spaces.
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
+            // XML 1.0 does not allow these two characters, not even as references.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }

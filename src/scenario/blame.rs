@@ -1,5 +1,14 @@
-//! What a failed test shows of its chart: what the run waits for, which event was lost, which decisions came last and on which
-//! values. Each is a fact about the run.
+//! Selects the places of a chart that a failed test shows.
+//!
+//! A failed expectation says what is wrong, not why. The run has been recorded line by line, so the places to look at can be
+//! selected from it: the call that the run still waits for, the event that nothing handled, the last decisions and the values that
+//! they read. For `expect at shut` against `state ajar { after 10s if calm -> shut }` after `wait 10s`:
+//!
+//! 1. [`follow`] lists what the run did: `Entered(ajar)`, then `Refused` for the `after` line.
+//! 2. The run should be in `shut`, and this transition leads there: its guard is shown first, with `calm = false`.
+//! 3. `calm` is read by that guard: the place that last set it is shown, too.
+//!
+//! Every place states a fact about the run, none a guess. At most [`MOST`] are shown, the most telling first.
 
 use super::expect::collect;
 use super::failure::Failure;
@@ -20,21 +29,21 @@ use chartc_core::model::{Action, Chart, Expr, State, StateKind, StepKind, Trigge
 use chartc_runtime::trace::{Line, What};
 use chartc_text::span::Span;
 
-/// Most places that a failure shows.
+/// The maximum number of places that a failure shows.
 const MOST: usize = 3;
 
 /// A place of a chart that a failed test points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedPlace {
-    /// A line, a condition, a step or a state.
+    /// The source of a transition, a condition, a step or a state.
     pub span: Span,
-    /// How it is related to the failure.
+    /// The relation to the failure, as text.
     pub what: String,
-    /// The variable that is set somewhere in it.
+    /// The variable whose assignment within `span` is meant, if there is one.
     pub(super) sets: Option<String>,
 }
 
-/// Something that a run did, with the index of the trace line that records it.
+/// A thing that the run did, with the index of the trace line that records it.
 pub(super) struct RecordedAct<'c> {
     pub(super) one: &'c Lowered,
     pub(super) at: usize,
@@ -52,7 +61,7 @@ impl RecordedAct<'_> {
     }
 }
 
-/// What the chart decided last before a test failed.
+/// Selects the places that explain `failure`, the most telling first, from what the run did and what it waits for.
 pub(super) fn decided(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -70,6 +79,7 @@ pub(super) fn decided(
     let decides = |act: &&RecordedAct<'_>| {
         matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_))
     };
+    // The last input of the test after which anything was decided: earlier decisions have been superseded.
     let starts = player.marks.iter().rev().copied().chain([0]);
     let windows = starts
         .map(|start| acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>());
@@ -82,7 +92,7 @@ pub(super) fn decided(
         None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
     );
     let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
-    // What follows a call under way has not happened yet.
+    // While a call is under way, the test expects something that has not happened yet: the call is the cause, so it comes first.
     let is_walking = player.session.machine().is_walking();
     let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
     let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
@@ -178,7 +188,7 @@ pub(super) fn decided(
             refused.push((act, id));
         }
     }
-    // Transitions that lead where the run should be come first, then the later ones.
+    // Transitions that lead where the run should be come first, then the latest.
     refused.reverse();
     refused.sort_by_key(|(act, id)| !leads(act, *id));
     for (act, id) in refused.into_iter().take(MOST - 1) {
@@ -215,13 +225,14 @@ pub(super) fn decided(
     places
 }
 
-/// Whether what a run did may have changed the value of a guard.
+/// Returns whether what a run did may have changed the value of a guard.
 fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
     let chart = &act.one.chart;
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
     let mut reads = Vec::new();
     variables(guard, &mut reads);
+    // Observables and functions may change at any time, variables only when they are set.
     let is_plain = leaves.len() == reads.len();
     let sets = |actions: &[Action]| {
         let mut is_set = false;
@@ -247,7 +258,7 @@ fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
     }
 }
 
-/// The states that a test expects the run to be in.
+/// The states in which the test expects the run to be.
 fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     match expected {
         Some((Expected::At(states), true)) => states.clone(),
@@ -264,7 +275,7 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     }
 }
 
-/// Adds a place, unless one with the same start is listed already.
+/// Adds a place, unless one that starts at the same position is already listed.
 pub(super) fn push(places: &mut Vec<RelatedPlace>, span: Span, what: &str) {
     let is_told =
         |place: &RelatedPlace| place.span.file == span.file && place.span.start == span.start;

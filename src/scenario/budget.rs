@@ -1,21 +1,21 @@
-//! How much work tests may do, in steps: units of evaluation, and a fixed number for everything that happens. Steps are counted,
-//! so that every machine plays the same tests.
+//! Bounds on the work of tests, in steps. A unit of evaluation is a step, and everything that happens counts as a fixed number of steps.
+//! Time is not measured, so that every machine plays the same tests.
 
 use chartc_core::model::Chart;
 
-/// Steps that one test may take.
+/// The maximum number of steps of one test.
 pub(crate) const OF_A_TEST: u64 = 50_000_000;
 
-/// Steps that all tests of one `chartc check` may take together.
+/// The maximum number of steps of all tests of one `chartc check` together.
 pub(super) const OF_A_CHECK: u64 = 10_000_000;
 
-/// Steps for each thing that happens, or that a test does.
+/// The number of steps that each line of the trace, and each thing that a test does, counts as.
 pub(super) const A_THING: u64 = 50;
 
-/// Steps for each row of a chart that is prepared for a test.
+/// The number of steps that preparing each row of a chart counts as.
 const A_ROW: u64 = 20;
 
-/// Steps for preparing these charts.
+/// The number of steps that preparing these charts counts as.
 pub(super) fn setting_up<'c>(charts: impl Iterator<Item = &'c Chart>) -> u64 {
     let rows = |chart: &Chart| {
         chart.states.len()

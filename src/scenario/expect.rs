@@ -1,4 +1,4 @@
-//! Whether the expectations of a test hold.
+//! Evaluates the expectations of a test.
 
 use super::failure::Failure;
 use super::play::Player;
@@ -12,20 +12,20 @@ use chartc_core::model::{Expr, ExprKind};
 use chartc_runtime::trace::What;
 use chartc_text::span::Span;
 
-/// The names under which expressions of tests read values that only they have.
+/// The names of the two values that only expressions of tests can read, in the order of their payload.
 const NAMES: [&str; 2] = ["calls", "result"];
 
-/// Most values that are shown of a condition that does not hold.
+/// The maximum number of values that are shown of a condition that does not hold.
 const MOST_SHOWN: usize = 6;
 
-/// Whether an expectation holds, with what was found instead.
+/// The result of an expectation: whether it holds, its text, and what was found instead.
 struct Observation {
     holds: bool,
     what: String,
     found: String,
 }
 
-/// Why no step may have begun yet: most begin in a turn.
+/// The end of a message about a step that has not asked: if no turn has begun, that is the likely reason.
 pub(super) fn no_turn(player: &Player<'_>) -> &'static str {
     let session = &player.session;
     if session.turns() == 0 && !session.machine().is_walking() {
@@ -35,7 +35,7 @@ pub(super) fn no_turn(player: &Player<'_>) -> &'static str {
     }
 }
 
-/// Fails unless `expected` has the value `wanted`.
+/// Fails unless the result of `expected` is `wanted`, which is false for `expect not`.
 pub(super) fn expect(
     player: &mut Player<'_>,
     expected: &Expected,
@@ -196,7 +196,7 @@ fn called(
     Ok(Observation { holds, what: format!("`{what}` to have been called"), found })
 }
 
-/// The prompt of the last question that a step has asked since the host did something.
+/// The prompt of the last question that the step has asked since the last input of the host.
 fn asked(player: &Player<'_>, step: &str) -> Option<String> {
     prompt_since(player, step, player.since.0)
 }
@@ -225,7 +225,7 @@ fn at(player: &Player<'_>) -> String {
     format!("at {}", states.join(", "))
 }
 
-/// What a condition reads, with the present values.
+/// Lists what a condition reads, with the present values.
 fn describe_reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
     let mut leaves: Vec<Expr> = Vec::new();
     collect(condition, &mut leaves);
@@ -241,7 +241,7 @@ fn describe_reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> Stri
     if shown.is_empty() { "it is false".to_owned() } else { shown.join(", ") }
 }
 
-/// The parts of an expression whose values the run decides, each once.
+/// Collects the parts of an expression whose values depend on the run, each once.
 pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
     let mut inner: Vec<&Expr> = Vec::new();
     match &expr.kind {
@@ -256,7 +256,7 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
             }
         }
         ExprKind::Field(base, _) => {
-            // A field says more than the whole record.
+            // `a.b = 3` says more than the whole record `a`, so a path is not descended into.
             let is_path = matches!(
                 base.kind,
                 ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..)

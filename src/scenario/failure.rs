@@ -1,20 +1,20 @@
-//! Why a test failed.
+//! The reason why a test failed.
 
 use super::test_host::Wanted;
 use chartc_check::lower::test::Test;
 use chartc_core::expr::{Map, Value};
 use chartc_text::span::Span;
 
-/// Why a test failed.
+/// The reason why a test failed.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The place of the expectation or the input.
+    /// The place of the expectation or input that failed.
     pub span: Span,
-    /// The reason, in one line.
+    /// The reason, on one line.
     pub message: String,
-    /// What was found instead, shown at the place.
+    /// What was found instead. It is shown at `span`.
     pub found: Option<String>,
-    /// What to do about it.
+    /// A way to correct the test or the chart.
     pub help: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl Failure {
         self
     }
 
-    /// The test has used up its steps.
+    /// The failure of a test that has used up its `most` steps.
     pub(super) fn spent(test: &Test, most: u64) -> Self {
         Self::new(
             test.span,
@@ -43,7 +43,7 @@ impl Failure {
     }
 }
 
-/// Something is waited for, but the test goes on or ends without it.
+/// The failure of a test that goes on, or ends, although the run waits for an answer or a result.
 pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
     let name = wanted.name();
     match wanted {

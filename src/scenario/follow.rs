@@ -1,4 +1,4 @@
-//! Reads the trace of a run: what happened to the transitions, states and options of its charts.
+//! Follows a run through its trace, and reports what happened to the transitions, states and options of its charts.
 
 use chartc_check::compile::Checked;
 use chartc_check::lower::{Lowered, SourceMap};
@@ -8,14 +8,14 @@ use chartc_runtime::trace::{Line, LineName, What};
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that a run did with a part of a chart.
+/// Something that happened to a part of a chart during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Did {
     /// A state was entered.
     Entered(StateId),
-    /// A transition was taken: its guard held.
+    /// The guard of a transition held, or the transition was taken.
     Taken(TransitionId),
-    /// The guard of an option held: it was offered.
+    /// The guard of an option held, and the option was offered.
     Held(TransitionId),
     /// The guard of a transition or option did not hold.
     Refused(TransitionId),
@@ -33,15 +33,15 @@ pub(crate) enum Did {
 struct FollowedChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
-    /// States by their paths.
+    /// All states, by path.
     paths: BTreeMap<&'c str, StateId>,
     /// The active states.
     active: BTreeSet<StateId>,
-    /// By step: the leaf for which it was last started.
+    /// The leaf for which each step was last started, by the name of the step.
     leaves: BTreeMap<String, StateId>,
 }
 
-/// Reads a run of `checked`. `see` gets the chart concerned, the index of the line in the trace, and what was done.
+/// Follows a run of `checked` and its child charts. `see` gets the chart concerned, the index of the line in `lines`, and what happened.
 pub(crate) fn follow<'c>(
     checked: &'c Checked,
     lines: &[Line],
@@ -51,7 +51,7 @@ pub(crate) fn follow<'c>(
     let family: Vec<&Lowered> = std::iter::once(own).chain(checked.lowered_children()).collect();
     let mut subjects: BTreeMap<Span, (FollowedChart<'c>, &'c Lowered)> =
         family.iter().map(|one| (one.map.name, (FollowedChart::new(one), *one))).collect();
-    // Which chart runs below which steps.
+    // The chart that runs at each path of `run` steps, by its name's span: the same chart may run at several.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
         if let What::Run { chart, .. } = &line.what
@@ -125,7 +125,8 @@ impl<'c> FollowedChart<'c> {
         }
     }
 
-    /// The configuration is stable: the guard of every applicable `when` transition is false. The trace does not say so.
+    /// Reports that the guard of every applicable `when` transition is false. The trace has no line for it, but in a stable configuration
+    /// it is so.
     fn rest(&self, see: &mut impl FnMut(Did)) {
         for (nth, line) in self.chart.transitions.iter().enumerate() {
             let is_open = line.trigger == Trigger::When
@@ -141,7 +142,7 @@ impl<'c> FollowedChart<'c> {
         }
     }
 
-    /// What a question offers reveals the guards of the options of the leaf and its ancestors.
+    /// Reports the guards of the options of the leaf and its ancestors: those of offered options held, the others did not.
     fn offer(&self, leaf: StateId, options: &[String], see: &mut impl FnMut(Did)) {
         for (nth, line) in self.chart.transitions.iter().enumerate() {
             let Trigger::Choice(choice) = line.trigger else { continue };
@@ -161,7 +162,7 @@ impl<'c> FollowedChart<'c> {
         }
     }
 
-    /// The transition that a trace names: the nth of a state.
+    /// The transition that a trace names by its source state and its number among that state's transitions, from 1.
     fn line(&self, name: &LineName) -> Option<TransitionId> {
         let state = self.paths.get(name.state.as_str())?;
         let first = self.chart.transitions.iter().position(|line| line.source == *state)?;

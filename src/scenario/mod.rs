@@ -1,4 +1,21 @@
-//! Plays the tests of charts: offline, in virtual time, each on a machine of its own. Only the test answers.
+//! Plays the tests of charts.
+//!
+//! A test must give the same result on every machine, without a network and without waiting. So each test runs on a machine of its
+//! own, in virtual time, and the test itself is the oracle, the tools, the host and the clock ([`test_host`]): a call resolves when
+//! the test answers it, and time stands still while an answer is owed.
+//!
+//! ```text
+//! chart Door { event open  initial shut  state shut { on open -> ajar }  state ajar { after 10s -> shut } }
+//!
+//! test "it falls shut" for Door {
+//!   send open          // `play`: posts the event, then polls the run until it waits
+//!   expect at ajar     // `expect`: compares with the configuration
+//!   wait 9s            // advances the virtual clock: the deadline of 10 s is not reached
+//!   expect at shut     // fails: `failure` holds "expected to be at `shut`", and `blame` selects the places to show
+//! }
+//! ```
+//!
+//! Work is counted in steps ([`budget`]), because a chart may loop without end.
 
 mod blame;
 mod budget;
@@ -25,7 +42,7 @@ use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
 use std::collections::BTreeMap;
 
-/// The tests that can be played, each with its chart, by file and place: all names are known, and the chart can run.
+/// Lists the tests that can be played, each with its chart, by file and position. In these, all names are resolved and the chart can run.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     let ready = done.tested.iter().filter(|checked| checked.not_yet().is_empty());
     let all = ready.flat_map(|checked| checked.tests().iter().map(move |test| (checked, test)));
@@ -34,18 +51,18 @@ pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
     tests
 }
 
-/// Plays the tests of a compilation, with the number of steps that one check may take for all of them. Returns a finding for each
-/// test that fails, by file and place, and one for each file with tests that were not played to their end.
+/// Plays the tests of a compilation within the number of steps of one check. Returns a finding for each test that fails, by file and
+/// position, and one for each file with tests that were not played to their end.
 pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
     failed_in(done, &|_| true)
 }
 
-/// Likewise, for the tests of some files.
+/// As [`failed`], for the tests of the files that `plays` selects.
 pub(crate) fn failed_in(done: &Compilation, plays: &dyn Fn(FileId) -> bool) -> Vec<Diagnostic> {
     played(done, budget::OF_A_CHECK, plays).0
 }
 
-/// Likewise, with another number of steps; also returns how many were taken.
+/// As [`failed`], with at most `most` steps. Also returns the number of steps taken.
 pub fn failed_within(done: &Compilation, most: u64) -> (Vec<Diagnostic>, u64) {
     played(done, most, &|_| true)
 }
@@ -70,7 +87,7 @@ fn played(done: &Compilation, most: u64, plays: &dyn Fn(FileId) -> bool) -> (Vec
     (found, most - left)
 }
 
-/// The finding for a test that failed: where it failed, and what the chart did or did not do.
+/// The finding for a failed test, or `None` if the test passed. Its related places show what the chart did or did not do.
 pub(crate) fn finding(test: &Test, played: &Played, sources: &Sources) -> Option<Diagnostic> {
     let failure = played.failure.as_ref()?;
     let mut found = failed_test::failed(&test.name, &failure.message, failure.span);
@@ -85,7 +102,7 @@ pub(crate) fn finding(test: &Test, played: &Played, sources: &Sources) -> Option
     Some(found)
 }
 
-/// For a step that sets a variable, the statement that does so.
+/// Narrows a place that sets a variable to the last assignment of that variable.
 fn setting(place: &RelatedPlace, sources: &Sources) -> Span {
     let Some(name) = &place.sets else { return place.span };
     let text = sources.get(place.span.file).slice(place.span);
@@ -94,7 +111,7 @@ fn setting(place: &RelatedPlace, sources: &Sources) -> Span {
         let after = text[at + name.len()..].trim_start();
         !text[..*at].ends_with(is_word) && after.starts_with('=') && !after.starts_with("==")
     });
-    // The last one takes effect.
+    // The last assignment takes effect.
     let Some((at, _)) = starts.last() else { return place.span };
     let end = text[at..].find(['\n', '}']).map_or(text.len(), |end| at + end);
     let end = at + text[at..end].trim_end().len();

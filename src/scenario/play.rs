@@ -23,39 +23,39 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// A test that was played.
+/// The result of a test.
 #[derive(Debug)]
 pub struct Played {
-    /// Why it failed, if it did.
+    /// The reason why it failed, if it did.
     pub failure: Option<Failure>,
     /// The active states at the end, as dotted paths.
     pub states: Vec<String>,
-    /// Whether it has used up its steps, and was not played to its end. Then a failure is not the chart's fault.
+    /// Whether it used up its steps and was not played to its end. Then the failure says nothing about the chart.
     pub spent: bool,
-    /// The steps that it took.
+    /// The number of steps that it took.
     pub steps: u64,
-    /// The status with which it has ended, if it has.
+    /// The status with which the run ended, if it did.
     pub ended: Option<&'static str>,
-    /// Model calls.
+    /// The number of model calls.
     pub calls: u32,
-    /// What happened.
+    /// The trace of the run.
     pub lines: Vec<Line>,
-    /// What the chart decided last, if the test failed.
+    /// The places of the chart that explain the failure, if the test failed.
     pub places: Vec<RelatedPlace>,
 }
 
-/// A test under way.
+/// The state of a test while it is played.
 pub(super) struct Player<'p> {
     pub(super) chart: &'p Chart,
     pub(super) session: Session<Interpreter<'p, TestHost>, TestHost>,
     pub(super) desk: TestHost,
-    /// Lines of the trace whose steps have been counted.
+    /// The number of trace lines whose steps have been counted.
     counted: usize,
-    /// The number of trace lines, and of calls of host functions, before the host's last input.
+    /// The number of trace lines, and of calls of host functions, before the last input of the host.
     pub(super) since: (usize, usize),
     /// The place of the host's last input.
     pub(super) last: Span,
-    /// The length of the trace before each thing that the test did.
+    /// The lengths of the trace before each action of the test other than an expectation, a function or an input that it sets.
     pub(super) marks: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ struct Constants;
 
 impl Environment for Constants {}
 
-/// Plays a test of a chart on a machine of its own, with at most this many steps.
+/// Plays a test on a machine of its own, with at most `most` steps.
 pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let setting = setting_up(checked.family().into_iter());
     let unplayed = |failure: Failure, spent: bool| Played {
@@ -82,12 +82,13 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     };
     let chart = prepared(checked.chart(), test);
     let own = Plan::new(&chart);
-    // Child charts begin as usual, even if the chart runs itself.
+    // Child charts begin as declared, even one that runs the chart under test again: only the root is prepared for the test.
     let family = checked.family();
     let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
     let desk =
+        // Each trace line costs `A_THING` steps, so a run with more lines has used up its budget.
         TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
     let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
         Ok(machine) => machine.with_charts(&plans),
@@ -110,6 +111,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     };
     player.session.machine_mut().allow(room);
     let mut failure = player.all(test).err();
+    // Count the lines that the last move has caused.
     player.spend(0);
     let left = player.session.machine().allowed();
     let spent = left == 0 || player.desk.is_full();
@@ -133,7 +135,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     }
 }
 
-/// The chart as it begins in this test: with other values, in other states.
+/// The chart as the test begins it: with the values of `given`, in the states of `begins`.
 fn prepared(chart: &Chart, test: &Test) -> Chart {
     let mut chart = chart.clone();
     for (id, value) in &test.given {
@@ -142,13 +144,15 @@ fn prepared(chart: &Chart, test: &Test) -> Chart {
     if !test.begins.is_empty() {
         let root = &mut chart.states[0];
         root.kind = StateKind::Compound { initial: test.begins.clone() };
+        // These actions belong to the default entry that `begins` replaces.
         root.default_actions.clear();
     }
     chart
 }
 
-/// Polls the future until it waits for the test or is done.
+/// Polls the future once. Returns `None` if it waits for the test to answer: no other task can wake it.
 fn drive<F: Future>(future: F) -> Option<F::Output> {
+    // Nothing runs beside the test, so a future that is pending stays so until the test's next move.
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
@@ -157,7 +161,7 @@ fn drive<F: Future>(future: F) -> Option<F::Output> {
 
 impl Player<'_> {
     fn all(&mut self, test: &Test) -> Result<(), Failure> {
-        // Functions that are given before anything is done are available when the run starts.
+        // Functions given before anything else are available while the run starts.
         let given = |(m, _): &&(Move, Span)| matches!(m, Move::Function { .. });
         let before = test.moves.iter().take_while(given).count();
         for (step, span) in &test.moves[..before] {
@@ -174,7 +178,7 @@ impl Player<'_> {
         }
     }
 
-    /// Counts these steps, and what has happened since the last count; whether any steps are left.
+    /// Counts `steps`, and the trace lines since the last count. Returns whether any steps are left.
     fn spend(&mut self, steps: u64) -> bool {
         let lines = self.desk.with_lines(<[Line]>::len);
         let steps = steps + (lines - self.counted) as u64 * A_THING;
@@ -185,13 +189,13 @@ impl Player<'_> {
         left > 0 && !self.desk.is_full()
     }
 
-    /// Counts the steps of something that the test does; fails if none are left.
+    /// Counts the steps of an action of the test. Fails if none are left.
     fn go_on(&mut self, steps: u64, span: Span) -> Result<(), Failure> {
         if self.spend(steps) { Ok(()) } else { Err(Failure::new(span, "no steps are left")) }
     }
 
     fn step(&mut self, step: &Move, span: Span) -> Result<(), Failure> {
-        // An expectation may examine all that has happened.
+        // An expectation may search the whole trace, so it costs as much as the trace is long.
         let seen = if matches!(step, Move::Expect(..)) { self.counted as u64 } else { 0 };
         self.go_on(A_THING + seen, span)?;
         if !matches!(step, Move::Expect(..) | Move::Function { .. } | Move::Set(..)) {
@@ -236,6 +240,7 @@ impl Player<'_> {
                     return Err(Failure::new(span, "this is no duration"));
                 };
                 self.host(span)?;
+                // `wait` lets time pass although calls are under way, so that their deadlines can fire.
                 self.desk.pass(true);
                 let waited = drive(self.session.advance(time));
                 self.desk.pass(false);
@@ -256,7 +261,7 @@ impl Player<'_> {
         }
     }
 
-    /// Called before each input of the host.
+    /// Prepares an input of the host. Fails if the run has ended.
     fn host(&mut self, span: Span) -> Result<(), Failure> {
         self.go_on(A_THING, span)?;
         if let Some(status) = self.session.status() {
@@ -283,7 +288,6 @@ impl Player<'_> {
         self.settle(span)
     }
 
-    /// Answers a step.
     fn answer(&mut self, asked: &StepAddress, reply: Reply, span: Span) -> Result<(), Failure> {
         let fits = |wanted: &Wanted| match wanted {
             Wanted::Answer(question) => {
@@ -297,7 +301,6 @@ impl Player<'_> {
         self.reply(fits, &name, false, reply, span)
     }
 
-    /// Gives the result of a tool.
     fn result(&mut self, tool: &str, reply: Reply, span: Span) -> Result<(), Failure> {
         let fits = |wanted: &Wanted| matches!(wanted, Wanted::Result(call) if call.tool == tool);
         self.reply(fits, tool, true, reply, span)
@@ -330,7 +333,7 @@ impl Player<'_> {
         self.done(settled, span)
     }
 
-    /// Fails if the run failed, or if it called a function for which the test gives no result.
+    /// Fails if the run failed, or if it called a function for which the test gives no result. A pending future is no failure.
     fn done<T>(&mut self, outcome: Option<Result<T, RunError>>, span: Span) -> Result<(), Failure> {
         if let Some(call) = self.desk.missing().first() {
             let name = call.split('(').next().unwrap_or_default();
@@ -345,16 +348,17 @@ impl Player<'_> {
         }
     }
 
-    /// The leaf in which expressions are evaluated: the first active one.
+    /// The leaf for which the test's expressions are evaluated: the first active one.
     pub(super) fn leaf(&self) -> StateId {
         self.session.machine().leaves().first().copied().unwrap_or(StateId(0))
     }
 
-    /// The present value of an expression of the test.
+    /// Evaluates an expression of the test now.
     pub(super) fn value(&mut self, expr: &Expr, span: Span) -> Result<Value, Failure> {
         let leaf = self.leaf();
         let result: Map = self.session.machine().result().into_iter().collect();
         let payload = [Value::Int(i64::from(self.session.calls())), Value::Map(result)];
+        // Calls of functions by the test's own expressions must not count as calls of the run.
         self.desk.look(true);
         let value = self.session.machine_mut().evaluate(leaf, expr, &payload);
         self.desk.look(false);

@@ -1,4 +1,4 @@
-//! Why a chart did what a test does not expect: guards with their values, options, permissions, and what set a variable.
+//! Explains parts of a chart after a failed test: guards with their values, options, permissions, and assignments of variables.
 
 use super::blame::{RecordedAct, RelatedPlace, push, untaken};
 use super::expect::collect;
@@ -14,10 +14,10 @@ use chartc_core::machine::StepKey;
 use chartc_core::model::{Action, Expr, ExprKind, StepKind, Transition, Trigger};
 use chartc_runtime::trace::{Line, What};
 
-/// Most values that are shown of a condition.
+/// The maximum number of values that are shown of a condition.
 const MOST_VALUES: usize = 4;
 
-/// The variables that an expression reads.
+/// Collects the variables that an expression reads, each once.
 pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
     let mut leaves = Vec::new();
     collect(expr, &mut leaves);
@@ -30,12 +30,12 @@ pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
     }
 }
 
-/// The root of a path such as `a.b.c`.
+/// The expression at the start of a path: `a` of `a.b.c`.
 fn base(expr: &Expr) -> &Expr {
     if let ExprKind::Field(inner, _) = &expr.kind { base(inner) } else { expr }
 }
 
-/// Where these variables were last set: by a transition or a `code` step.
+/// Adds the place where each of the variables was last set, by a transition or a `code` step.
 pub(super) fn assigned(
     acts: &[RecordedAct<'_>],
     checked: &Checked,
@@ -73,7 +73,7 @@ pub(super) fn assigned(
     }
 }
 
-/// Transitions of active states that lead where the run should be, but were not taken.
+/// Adds the transitions of active states that lead where the run should be, and were not taken.
 pub(super) fn leading(
     player: &Player<'_>,
     checked: &Checked,
@@ -98,7 +98,7 @@ pub(super) fn leading(
     }
 }
 
-/// Options that the last question wrongly offers or leaves out.
+/// Adds the options that the last question wrongly offers or leaves out.
 pub(super) fn offered(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -140,14 +140,14 @@ pub(super) fn offered(
             push(places, spans.guard.unwrap_or(spans.whole), &what);
         }
     }
-    // Tools are offered by lines that name tool sets.
+    // A name with a dot is a tool: tools are offered by lines that name a set of them.
     let is_option = |name: &&&String| !name.contains('.');
     if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
         push(places, end, &format!("the last option here: `{name}` is none of them"));
     }
 }
 
-/// The condition of a step that was skipped, or that asks although it should not.
+/// Adds the condition of a step that was skipped, or that asks although it should not (`unexpected`).
 pub(super) fn asked(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -169,7 +169,7 @@ pub(super) fn asked(
     }
 }
 
-/// The named conditions that a condition uses.
+/// Adds the declarations of the named conditions that a condition uses.
 pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<RelatedPlace>) {
     let mut leaves = Vec::new();
     collect(guard, &mut leaves);
@@ -183,7 +183,7 @@ pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<RelatedPla
     }
 }
 
-/// What denied a move: the permission whose guard is false.
+/// Adds the permission whose false guard denied the move.
 pub(super) fn refusing(
     player: &mut Player<'_>,
     checked: &Checked,
@@ -203,7 +203,7 @@ pub(super) fn refusing(
     }
 }
 
-/// What permitted a move that should have been denied.
+/// Adds the permissions that allowed a move that the test expected to be denied.
 pub(super) fn permitting(
     checked: &Checked,
     state: Option<StateId>,
@@ -224,7 +224,7 @@ pub(super) fn permitting(
     }
 }
 
-/// The step with the last unusable answer.
+/// The step with the last unusable answer, if there was one.
 pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let own = lines.iter().filter(|line| line.child.is_empty());
     own.rev().find_map(|line| {
@@ -235,12 +235,13 @@ pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace
     })
 }
 
-/// What the run waits for: the calls under way, those to people last.
+/// The calls that the run waits for, those to people last.
 pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let machine = player.session.machine();
     let mut keys = machine.pending();
     let is_person =
         |step: StepId| matches!(checked.chart().steps[step.index()].kind, StepKind::Human(_));
+    // A person may take any time, so a waiting model or tool is the likelier cause.
     keys.sort_by_key(|key| is_person(key.step));
     let place = |key: StepKey| {
         let step = &checked.chart().steps[key.step.index()];
@@ -270,7 +271,7 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
     keys.into_iter().map(place).collect()
 }
 
-/// Events of the host that nothing handled: the lines for them that exclude the present state, or else the state itself.
+/// The transitions for an event that nothing handled which exclude the present state; if there are none, the state itself.
 pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
@@ -307,7 +308,7 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
     places
 }
 
-/// Where the run stays although the host did something.
+/// The state in which the run stays although the host did something.
 pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
     let leaf = player.leaf();
     let state = checked.map().states.get(leaf.index())?;
@@ -328,12 +329,12 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
 /// The value of a condition.
 pub(super) struct ConditionValue {
     pub(super) holds: bool,
-    /// The value in words, with what the condition reads.
+    /// The value as text, with the values that the condition reads.
     pub(super) text: String,
 }
 
 impl Player<'_> {
-    /// The present value of a transition's guard, with the values that it reads.
+    /// Evaluates a transition's guard now. `at` is the trace line of the decision, whose event gives the payload.
     pub(super) fn why(
         &mut self,
         id: TransitionId,
@@ -347,7 +348,7 @@ impl Player<'_> {
         self.condition_value(line.guard.as_ref()?, &payload, &notation::payload(line))
     }
 
-    /// The present value of a condition; its payload has these values and names.
+    /// Evaluates a condition now, with this payload and these names of its values. Returns `None` if it reads values that are gone.
     fn condition_value(
         &mut self,
         guard: &Expr,
@@ -385,7 +386,7 @@ impl Player<'_> {
     }
 }
 
-/// The data of the event that was being handled at a line of the trace.
+/// The data of the event that was being handled at line `at` of the trace.
 fn payload(at: usize, lines: &[Line]) -> Vec<Value> {
     let event = lines[..=at].iter().rev().find_map(|line| {
         if let What::Event { data: Value::Map(data), .. } = &line.what { Some(data) } else { None }

@@ -1,4 +1,4 @@
-//! In a test, nobody but the test itself answers.
+//! The environment of a test: an oracle, tools, a host, a trace and a clock that the test alone controls.
 
 use chartc_check::lower::test::Reason;
 use chartc_core::expr::Value;
@@ -13,19 +13,19 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// Most lines in the trace of one test: a run with more is assumed not to end.
+/// The maximum number of trace lines of one test. A run with more is assumed not to end.
 const LONGEST: usize = 100_000;
 
-/// What the run waits for.
+/// A request of the run that the test has not answered yet.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
-    /// An answer.
+    /// A question to a model or a person.
     Answer(Arc<Question>),
-    /// The result of a tool.
+    /// A call of a tool.
     Result(ToolCall),
 }
 
-/// The name of a step as tests write it: `child/s[1]`.
+/// The name of a step as tests write it, such as `child/s[1]`.
 pub(super) fn step_name(child: &str, step: &str, element: Option<u32>) -> String {
     let slash = if child.is_empty() { "" } else { "/" };
     let element = element.map_or(String::new(), |nth| format!("[{nth}]"));
@@ -33,7 +33,7 @@ pub(super) fn step_name(child: &str, step: &str, element: Option<u32>) -> String
 }
 
 impl Wanted {
-    /// The name of the step, or of the tool.
+    /// The name of the step that asks, or of the tool that is called.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Answer(question) => step_name(&question.child, &question.step, question.element),
@@ -41,7 +41,7 @@ impl Wanted {
         }
     }
 
-    /// Whether the run cannot continue without it. A person, however, may take any time.
+    /// Whether the test has to reply before it goes on. A person may take any time, so a question to one is never owed.
     pub(super) fn is_owed(&self) -> bool {
         match self {
             Self::Answer(question) => question.kind != Kind::Human,
@@ -58,7 +58,7 @@ pub(super) enum Reply {
     Fail(OracleError),
 }
 
-/// A case of a host function: its name, its arguments, its result.
+/// A result that the test gives for a host function: the function's name, the arguments it applies to (all if `None`), and the result.
 pub(super) type Case = (String, Option<Vec<Value>>, Result<Value, String>);
 
 #[derive(Debug, Default)]
@@ -66,33 +66,33 @@ struct HostState {
     next: u64,
     open: Vec<(u64, Wanted)>,
     replies: Vec<(u64, Reply)>,
-    /// The last ones are tried first.
+    /// The results given for functions. Later ones take precedence.
     cases: Vec<Case>,
-    /// `do` functions, which need no case.
+    /// The names of `do` functions, which return nothing and need no case.
     effects: Vec<String>,
-    /// Calls of functions without a case.
+    /// The calls for which no case applies.
     missing: Vec<String>,
     called: Vec<(String, Vec<Value>)>,
     lines: Vec<Line>,
-    /// Most lines of the trace.
+    /// The maximum number of lines of the trace.
     most: usize,
-    /// Whether time passes although something is waited for.
+    /// Whether time may pass while a request is open.
     passing: bool,
-    /// Whether calls come from an expectation of the test, not from the run.
+    /// Whether functions are being called by an expectation of the test, not by the run.
     looking: bool,
 }
 
-/// The test as oracle, tools, host and trace. Clones share one state.
+/// The test as oracle, tools, host and trace. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TestHost(Arc<Mutex<HostState>>);
 
 impl TestHost {
-    /// `most` lines may be kept.
+    /// `effects` are the names of the `do` functions; at most `most` trace lines are kept.
     pub(super) fn new(effects: Vec<String>, most: usize) -> Self {
         Self(Arc::new(Mutex::new(HostState { effects, most, ..HostState::default() })))
     }
 
-    /// Whether the trace has as many lines as the test's budget allows, if that is less than the number for an endless run.
+    /// Whether the trace has used up the budget of the test, if that is less than [`LONGEST`].
     pub(super) fn is_full(&self) -> bool {
         let state = self.state();
         state.most < LONGEST && state.lines.len() >= state.most
@@ -102,12 +102,12 @@ impl TestHost {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the run waits for, in the order of the requests.
+    /// The open requests, in the order in which they were made.
     pub(super) fn open(&self) -> Vec<Wanted> {
         self.state().open.iter().map(|(_, wanted)| wanted.clone()).collect()
     }
 
-    /// Replies to the first request that fits; whether there is one.
+    /// Replies to the first request that fits. Returns whether there was one.
     pub(super) fn reply(&self, fits: impl Fn(&Wanted) -> bool, reply: Reply) -> bool {
         let mut state = self.state();
         let Some(index) = state.open.iter().position(|(_, wanted)| fits(wanted)) else {
@@ -118,17 +118,17 @@ impl TestHost {
         true
     }
 
-    /// Adds a case, which is tried before earlier ones.
+    /// Adds a case. It takes precedence over earlier ones.
     pub(super) fn add(&self, case: Case) {
         self.state().cases.push(case);
     }
 
-    /// Takes the calls for which nothing gives a result.
+    /// Removes and returns the calls for which no case applied.
     pub(super) fn missing(&self) -> Vec<String> {
         std::mem::take(&mut self.state().missing)
     }
 
-    /// Calls of host functions so far.
+    /// All calls of host functions so far, with their arguments.
     pub(super) fn called(&self) -> Vec<(String, Vec<Value>)> {
         self.state().called.clone()
     }
@@ -138,22 +138,22 @@ impl TestHost {
         self.state().called.len()
     }
 
-    /// Reads the trace so far.
+    /// Calls `read` with the trace so far.
     pub(super) fn with_lines<R>(&self, read: impl FnOnce(&[Line]) -> R) -> R {
         read(&self.state().lines)
     }
 
-    /// Takes the trace.
+    /// Removes and returns the trace.
     pub(super) fn take_lines(&self) -> Vec<Line> {
         std::mem::take(&mut self.state().lines)
     }
 
-    /// Sets whether time may pass although something is waited for.
+    /// Sets whether time may pass while a request is open.
     pub(super) fn pass(&self, passing: bool) {
         self.state().passing = passing;
     }
 
-    /// Sets whether calls come from an expectation.
+    /// Sets whether functions are called by an expectation, so that the calls are not recorded.
     pub(super) fn look(&self, looking: bool) {
         self.state().looking = looking;
     }
@@ -167,7 +167,7 @@ impl TestHost {
     }
 }
 
-/// Resolves when the test replies. When dropped, it no longer waits.
+/// A future that resolves when the test replies. Dropping it withdraws the request.
 struct Waiting {
     host: TestHost,
     id: u64,
@@ -177,6 +177,7 @@ impl Future for Waiting {
     type Output = Reply;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        // No waker is kept: the player polls the run again after each reply.
         let mut state = self.host.state();
         match state.replies.iter().position(|(id, _)| *id == self.id) {
             Some(index) => Poll::Ready(state.replies.remove(index).1),
@@ -258,7 +259,7 @@ impl Sink for TestHost {
     }
 }
 
-/// Virtual time, which stands still while the test owes a reply, unless the test lets time pass.
+/// Virtual time that stands still while a request is open, unless the test lets time pass.
 #[derive(Debug, Clone)]
 pub(super) struct TestClock {
     pub(super) time: VirtualClock,
@@ -283,7 +284,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Why a call fails, as an oracle or a tool reports it.
+/// The error of a call that the test lets fail.
 pub(super) fn reason_of(reason: &Reason) -> OracleError {
     let said = || "the test says so".to_owned();
     match reason {

@@ -1,5 +1,5 @@
 //! The sources of answers to the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
-//! answers do not depend on when others are asked.
+//! answers do not depend on when other agents are asked.
 
 use super::super::instance::{Backends, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The placeholders in a script of many agents for the name of the agent, and for its number within its entry of the run file.
+/// The placeholders in a script of many agents: the name of the agent, and its number within its entry of the run file.
 const AGENT: &str = "$agent";
 const NUMBER: &str = "$number";
-/// The name for any provider.
+/// The name that stands for any provider in the limits of providers.
 const ANY: &str = "*";
 
-/// The source of answers for agents of one kind.
+/// The source of answers for the agents of one group.
 pub(super) enum AnswerSource {
-    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders; each copy then has the agent's own
-    /// name and number.
+    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders, which each copy replaces with the
+    /// agent's own name and number.
     Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
     /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
@@ -100,7 +100,7 @@ impl AnswerSource {
         }
     }
 
-    /// The name of the provider in the limits of providers; `*` if it is unknown or depends on the question.
+    /// The name of the provider whose limits apply; `*` if it is unknown or depends on the question.
     pub(super) fn provider(&self) -> &str {
         match self {
             Self::Shared(_, provider) => provider,
@@ -108,11 +108,11 @@ impl AnswerSource {
         }
     }
 
-    /// The script of an agent with this name and this number within its kind: the results of its functions, and, if the source is a script,
-    /// its answers.
+    /// The script of the agent with this name and this number within its group. It has the results of the agent's functions and, if the
+    /// source is a script, its answers.
     ///
     /// # Errors
-    /// The script cannot be parsed after the placeholders are replaced.
+    /// With the placeholders replaced, the script cannot be parsed.
     pub(super) fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
         Ok(match self {
             Self::Script { file, text: Some(text), clock, .. } => {
@@ -125,7 +125,7 @@ impl AnswerSource {
         })
     }
 
-    /// The parts of a driver for one agent, which has this script.
+    /// The parts of a driver for one agent, whose script is `own`.
     pub(super) fn parts(&self, agent: &str, own: &Script) -> Parts {
         match self {
             Self::Script { .. } => {
@@ -133,7 +133,7 @@ impl AnswerSource {
                 Parts { oracle: own.clone(), people: None, tools: own }
             }
             Self::Random(seed, _) => {
-                // FNV-1a: any fixed function will do.
+                // Each agent gets a seed of its own. FNV-1a mixes the name into it: any fixed function would do.
                 let own = agent.bytes().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, byte| {
                     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
                 });
@@ -144,7 +144,7 @@ impl AnswerSource {
         }
     }
 
-    /// One driver for all agents, if they can share one. `scripts` has the script of each agent. If calls are not paid for, a call that was
+    /// A driver for all agents, if they can share one. `scripts` has the script of each agent. Unless calls are paid for, a call that was
     /// under way when its run was saved is made again.
     pub(super) fn shared_driver(
         &self,
@@ -172,7 +172,7 @@ impl Backends {
     }
 }
 
-/// The scripts of all agents by name. Clones share them.
+/// The scripts of all agents, by name. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
 
@@ -190,7 +190,7 @@ impl Scripts {
     }
 }
 
-/// Answers each agent from its own script. The name of the run identifies the agent of a call.
+/// A driver that answers each agent from its own script. The name of the run in a call's id is the name of the agent.
 struct Scripted {
     scripts: Scripts,
     name: String,

@@ -1,4 +1,4 @@
-//! A run writes to no file that it reads.
+//! Checks that a run does not write to a file that it reads.
 
 use super::super::files::real;
 use super::find::{AgentSet, RUN_FILE};
@@ -6,7 +6,7 @@ use super::{Common, Options};
 use chartc_world::RunFile;
 use std::path::{Path, PathBuf};
 
-/// Refuses a log that is one of the run's other files: it would be emptied.
+/// Refuses a log that is another file of the run: creating the log would empty that file.
 pub(super) fn check(
     common: &Common<'_>,
     options: &Options,
@@ -26,6 +26,7 @@ pub(super) fn check(
         .chain(named.into_iter().flatten().map(Path::to_owned))
         .chain(common.llm.and_then(script))
         .chain([Path::new(common.folder).join(RUN_FILE)]);
+    // Compare paths without links: different names may lead to one file.
     let place = real(log);
     match all.find(|path| real(path) == place) {
         Some(path) => Err(miette::miette!(

@@ -1,10 +1,10 @@
-//! A list that only grows, and whose entries stay where they are.
+//! A list that only grows, and whose entries keep their addresses.
 
 use std::cell::{Cell, OnceCell};
 
-/// Keeps values for as long as it lives, so that agents may borrow the charts that were compiled while others run.
+/// Owns values as long as it lives. Agents can borrow charts from it that are compiled while other agents run.
 pub(super) struct Arena<T> {
-    /// The chunk of number `n` has 2ⁿ places.
+    /// The chunk at index `n` has 2ⁿ entries, so that no entry moves when the list grows.
     chunks: [OnceCell<Box<[OnceCell<T>]>>; 40],
     count: Cell<usize>,
 }
@@ -14,7 +14,7 @@ impl<T> Arena<T> {
         Self { chunks: [const { OnceCell::new() }; 40], count: Cell::new(0) }
     }
 
-    /// Keeps a value.
+    /// Stores a value, and returns a reference as long-lived as the arena.
     pub(super) fn alloc(&self, value: T) -> &T {
         let nth = self.count.replace(self.count.get() + 1) + 1;
         let chunk = nth.ilog2() as usize;

@@ -1,4 +1,4 @@
-//! The mint's auctions: a chart of ours, which the world runs.
+//! The mint's auctions. A chart that is part of this program runs them as an agent of the world.
 
 use super::super::live::is_live;
 use super::answer_source::{AnswerSource, OracleArgs};
@@ -9,13 +9,13 @@ use chartc_text::load::Memory;
 use chartc_world::{AuctionConfig, AuctionSettings};
 use std::sync::Arc;
 
-/// The agent of the world that holds them.
+/// The name of the agent that runs them.
 pub(super) const NAME: &str = "genesis_mint";
 
-/// What happens when, as a chart.
+/// The source of the chart.
 const CHART: &str = include_str!("../../../charts/auction.chart");
 
-/// The chart.
+/// Compiles the chart.
 pub(super) fn chart() -> miette::Result<Chart> {
     let file = "auction.chart".to_owned();
     let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
@@ -23,14 +23,15 @@ pub(super) fn chart() -> miette::Result<Chart> {
     chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
 }
 
-/// The settings, in the auction's own words.
+/// Converts the settings of a run file into those of the auctioneer.
 pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
     let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
     let usual = AuctionSettings::default();
     let rest = seconds(config.period.saturating_sub(config.bidding_window));
     let score = config.default_score.map(|score| i64::try_from(score).unwrap_or(i64::MAX));
     AuctionSettings {
-        // Without a time of its own the score has what is left of the period, and no longer than usual.
+        // By default scoring takes what is left of the period behind the bidding, at most the usual time, so that it ends before the next
+        // auction.
         scoring_seconds: config.scoring_time.map_or(rest.min(usual.scoring_seconds), seconds),
         period_seconds: seconds(config.period),
         bidding_window_seconds: seconds(config.bidding_window),
@@ -43,7 +44,8 @@ pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
     }
 }
 
-/// Who scores: whom the run file names, else a real model where one answers the agents, else nobody, so that the default score counts.
+/// The source of scores: the one that the run file names, else the real model that answers the agents. Without either nobody scores, and
+/// the default score counts.
 pub(super) fn answer_source(
     chart: &Chart,
     own: Option<&str>,

@@ -1,4 +1,4 @@
-//! The world before its first tick.
+//! Makes the world before its first tick.
 
 use super::super::instance::read;
 use super::find::{AgentGroup, AgentSet};
@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The world with all agents in it. What the run file says of balances counts most, then `--world`, then the agents' own files.
+/// Makes the world with all agents in it. Balances of the run file override those of `--world`, which override those of the agents' own
+/// files.
 pub(super) fn world(
     path: Option<&Path>,
     file: &RunFile,
@@ -64,7 +65,7 @@ pub(super) fn world(
     Ok(world)
 }
 
-/// The content of an agent's record.
+/// The content of an agent's record: its file and its chart.
 fn content(group: &AgentGroup) -> Map {
     let mut content = Map::new();
     content.insert("file".into(), Value::Text(group.file.clone()));
@@ -72,7 +73,7 @@ fn content(group: &AgentGroup) -> Map {
     content
 }
 
-/// Refuses a world's file and a run file that give one agent different disk quotas: neither takes precedence.
+/// Refuses a file of a world and a run file that give an agent different disk quotas, because neither takes precedence.
 fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
     let disk = file
         .resources
@@ -90,7 +91,7 @@ fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
     }
 }
 
-/// What the run file allows, in the words of the world.
+/// Converts the resources of the run file into settings of the world. What it does not name keeps its default.
 fn allowed(resources: &Resources) -> chartc_world::Settings {
     let mut all = chartc_world::Settings::default();
     let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);

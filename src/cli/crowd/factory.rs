@@ -25,14 +25,14 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The machine of an agent.
+/// The machine of an agent or of the auctions.
 pub(super) type Machine<'p> = Interpreter<'p, Watched<Functions>>;
 
-/// The host functions of a chart.
+/// The host functions of a machine.
 pub(super) enum Functions {
-    /// Methods of artifacts, and results of a script.
+    /// The methods of artifacts, and results from a script.
     Agent(Artifacts<Script>),
-    /// The functions of the auction's chart.
+    /// The functions of the chart of the auctions.
     Auction(Auctioneer),
 }
 
@@ -45,39 +45,40 @@ impl Host for Functions {
     }
 }
 
-/// Makes agents: those of the run file, those that other agents spawn, and the service of the auctions.
+/// Makes agents: those of the run file, those that other agents spawn, and the service that runs the auctions.
 pub(super) struct AgentFactory<'p> {
     pub(super) world: World,
     pub(super) groups: &'p [AgentGroup],
     pub(super) agents: &'p [AgentSpec],
     pub(super) plans: &'p [Vec<Plan<'p>>],
-    /// The plans of the auction's chart, its host functions and its params.
+    /// The plans of the chart of the auctions, its host functions and its params.
     pub(super) auction: Option<(&'p [Plan<'p>], Auctioneer, Map)>,
     pub(super) auction_answers: Option<AnswerSource>,
     pub(super) answer_sources: Vec<AnswerSource>,
     /// Owns the charts of spawned agents; `plan_arena` owns their plans.
     pub(super) family_arena: &'p Arena<Arc<Family>>,
     pub(super) plan_arena: &'p Arena<Vec<Plan<'p>>>,
-    /// The group and the charts of each spawned agent. Agents that it spawns in turn may use only its clients and tools.
+    /// The group and the charts of each spawned agent, by name. Agents that it spawns in turn may use only its clients and tools.
     pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
-    /// The agents of the run file by name. Filled when an agent first makes another one.
+    /// The agents of the run file, by name. Filled when an agent is spawned for the first time.
     pub(super) by_name: OnceCell<HashMap<&'p str, &'p AgentSpec>>,
-    /// The plans of each family of spawned agents, by the address of the family. `family_arena` keeps the family, so the address stays unique.
+    /// The plans of each family of spawned agents, by the address of the family. `family_arena` owns the family, so the address stays
+    /// unique.
     pub(super) family_plans: BTreeMap<usize, &'p [Plan<'p>]>,
     /// The parts that agents of one group share, by the group and the address of their plans.
     pub(super) templates: BTreeMap<(usize, usize), AgentTemplate<'p>>,
-    /// The plan of a chart that does nothing.
+    /// The plan of a chart that does nothing, on which templates of sessions are made.
     pub(super) idle_plan: &'p Plan<'p>,
-    /// The access to the world that all agents share.
+    /// The host of artifacts, through which all agents reach the world.
     pub(super) artifact_host: Arc<dyn ArtifactHost>,
     /// The scripts of all agents.
     pub(super) scripts: Scripts,
     pub(super) is_real: bool,
     /// The working memory of agents whose charts do not set one.
     pub(super) working_memory: Option<&'p WorkingMemory>,
-    /// The gate that all calls pass.
+    /// The rate limiter and budget that all calls pass.
     pub(super) gate: Gate,
-    /// The journal of paid calls.
+    /// The store that journals paid calls, if there is one.
     #[cfg(feature = "sqlite")]
     pub(super) keep: Option<Arc<dyn Keep>>,
 }
@@ -104,7 +105,7 @@ impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
         let session_template = self.templates.get(&(group, plans.as_ptr() as usize));
         let session_template = session_template.and_then(|template| template.session.as_ref());
         let name = new.name.clone();
-        // The script must be in place now, because an agent that continues a saved run may ask at once.
+        // The script must be registered first: an agent that continues a saved run may ask while its session is made.
         self.scripts.put(&name, script.clone());
         let mut agent =
             self.session(new, plans, &given, host, (session_template, agent_source), Some(life))?;
@@ -132,7 +133,7 @@ impl<'p> AgentFactory<'p> {
         (*group, *number, self.plans[*group].as_slice(), given)
     }
 
-    /// The group and the charts of an agent.
+    /// The group and the charts of an agent, configured or spawned.
     fn family(&self, name: &str) -> Option<(usize, &Arc<Family>)> {
         if let Some((group, family)) = self.families.get(name) {
             return Some((*group, family));
@@ -144,16 +145,18 @@ impl<'p> AgentFactory<'p> {
         Some((group, &self.groups[group].family))
     }
 
-    /// The parts of an agent that another agent spawns. It shares the clients, the tools, the budget and the script of its parent, and has
-    /// no others.
+    /// The parts of an agent that another agent spawns. It shares the clients, the tools, the budget and the script of its parent, and must
+    /// not use any others.
     fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<AgentParts<'p>, String> {
         let parent = self.family(&spawn.parent);
         let (group, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
+        // Without this, an agent could write itself a child with a stronger model or more tools.
         let (tools, models) = used(family);
         if let Err(found) = restrict(&spawn.family, &tools, &models) {
             let found: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
             return Err(found.join("; "));
         }
+        // Otherwise an agent could multiply its budget by spawning others.
         self.gate.share_budget(&spawn.agent, &spawn.parent);
         self.families.insert(new.name.clone(), (group, spawn.family.clone()));
         let (family_arena, plan_arena) = (self.family_arena, self.plan_arena);
@@ -187,7 +190,7 @@ impl<'p> AgentFactory<'p> {
         Ok(Made { agent, has_turns: false, provider: source.provider().into() })
     }
 
-    /// The driver of an agent that has one of its own.
+    /// The driver of an agent that does not share one.
     fn driver(&self, name: &str, provider: &str, parts: Parts) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = if self.is_real {
             #[cfg(feature = "sqlite")]
@@ -240,7 +243,7 @@ impl<'p> AgentFactory<'p> {
             }
         };
         let session = session.with_run(new.name).with_host_log(log);
-        // The trace of a run that continues already contains its origin.
+        // The trace of a saved run already has the line with its origin.
         let session = if new.saved.is_some() { session } else { session.with_origin(origin) };
         let mut agent = Agent::new(session, life);
         match new.saved {

@@ -1,4 +1,4 @@
-//! Which agents run: those of the run file, or those that the folder has.
+//! Finds the agents of a run: those of the run file, or those in the folder.
 
 use super::super::Exit;
 use super::super::files::{Files, Root};
@@ -15,42 +15,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The param that `statechart.default_timeout_ticks` sets.
+/// The param that `statechart.default_timeout_ticks` of the run file sets.
 const TIMEOUT: &str = "default_timeout_ticks";
 /// The name of the run file in a folder.
 pub(super) const RUN_FILE: &str = "run.yaml";
 
-/// Agents that share a chart and an oracle.
+/// The agents of one entry of the run file. They share a chart and an oracle.
 pub(super) struct AgentGroup {
-    /// The file, as it is shown.
+    /// The file of the chart, relative to the working directory.
     pub(super) file: String,
-    /// The chart itself first.
+    /// The chart and its child charts, the chart itself first.
     pub(super) family: Arc<Family>,
-    /// Their entry in the run file.
     pub(super) entry: AgentEntry,
 }
 
-/// An agent that is to run.
+/// An agent of the run file or the folder.
 pub(super) struct AgentSpec {
     pub(super) name: String,
     /// The index of its group.
     pub(super) group: usize,
-    /// Its number among those of its entry, from 1.
+    /// Its number among the agents of its entry, from 1.
     pub(super) number: usize,
-    /// Scrip at the beginning, if its file says so.
+    /// The scrip that its own file gives it, if it does.
     pub(super) scrip: Option<i64>,
 }
 
-/// All that is to run.
+/// All agents that are to run, and the compilation of their charts.
 pub(super) struct AgentSet {
     pub(super) groups: Vec<AgentGroup>,
     pub(super) agents: Vec<AgentSpec>,
     pub(super) done: Compilation,
-    /// Files of agents that say `enabled: false`.
+    /// The files of agents with `enabled: false`, which do not run.
     left_out: Vec<String>,
 }
 
-/// The run file that `--config` names, or that of the folder; with its folder.
+/// Reads the run file that `--config` names, or that of the folder. Returns it with its folder, which its paths are relative to.
 pub(super) fn run_file(folder: &Path, config: Option<&Path>) -> miette::Result<(RunFile, PathBuf)> {
     let found = folder.join(RUN_FILE);
     let path = match config {
@@ -69,7 +68,7 @@ pub(super) fn run_file(folder: &Path, config: Option<&Path>) -> miette::Result<(
     Ok((file, base.unwrap_or(Path::new(".")).to_owned()))
 }
 
-/// Checks all files and finds the agents; or the exit code, with the findings reported.
+/// Checks all files and finds the agents. If there are errors or no agents, reports that and returns the exit code.
 pub(super) fn find_agents(
     folder: &Path,
     (file, base): (&RunFile, &Path),
@@ -119,7 +118,7 @@ pub(super) fn find_agents(
     Ok(Ok(found))
 }
 
-/// Leaves out files of tests.
+/// Skips files of tests in folders.
 fn tests_left_out() -> super::super::walk::Skips {
     std::sync::Arc::new(|path, is_folder| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -128,7 +127,7 @@ fn tests_left_out() -> super::super::walk::Skips {
 }
 
 impl AgentSet {
-    /// Every chart that no other runs.
+    /// Adds every chart that no other chart runs as its child.
     fn all(&mut self, even_disabled: bool) {
         let run: BTreeSet<Span> = self
             .done
@@ -148,7 +147,7 @@ impl AgentSet {
         }
     }
 
-    /// The chart that an entry means.
+    /// The chart of an entry: the one that it names, else the first of its file.
     fn chosen(&self, entry: &AgentEntry, path: &str) -> miette::Result<Checked> {
         let in_file: Vec<&Checked> =
             self.done.charts.iter().filter(|checked| checked.source() == path).collect();
@@ -188,7 +187,7 @@ impl AgentSet {
         self.groups.push(AgentGroup { file: checked.source().to_owned(), family, entry });
     }
 
-    /// What the run file says of all charts holds where a chart says nothing of its own.
+    /// Applies the settings of the run file for all charts, where a chart has none of its own.
     fn follow(&mut self, said: &StatechartConfig) {
         for group in &mut self.groups {
             for chart in &mut Arc::make_mut(&mut group.family).charts {
@@ -206,7 +205,7 @@ impl AgentSet {
         }
     }
 
-    /// The structural hash of each agent's chart, by agent.
+    /// The structural hashes of each agent's charts, by the agent's name.
     #[cfg(feature = "sqlite")]
     pub(super) fn hashes(&self) -> Vec<(String, String)> {
         use chartc_core::plan::Plan;
@@ -219,7 +218,7 @@ impl AgentSet {
         agents.map(|agent| (agent.name.clone(), groups[agent.group].clone())).collect()
     }
 
-    /// Names are unique in a run.
+    /// Refuses two agents of the same name.
     fn ensure_unique_names(&self) -> miette::Result<()> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for agent in &self.agents {
@@ -247,7 +246,7 @@ fn text(chart: &Chart, key: &str) -> Option<String> {
     }
 }
 
-/// What an `agent.yaml` says its agent has at the beginning.
+/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
 fn scrip(chart: &Chart) -> Option<i64> {
     match meta(chart, "starting_scrip").or_else(|| meta(chart, "starting_credits")) {
         Some(Value::Int(scrip)) => Some(*scrip),
@@ -256,7 +255,7 @@ fn scrip(chart: &Chart) -> Option<i64> {
     }
 }
 
-/// The values of an agent's params: those of its entry, and its name where the chart asks for it.
+/// The values of an agent's params: those of its entry and, if the chart has a param `agent_id`, the agent's name.
 pub(super) fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
     let mut params = entry.clone();
     let wants = chart

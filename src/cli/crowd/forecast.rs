@@ -1,4 +1,4 @@
-//! What a run of many agents may ask of real models, said before it begins.
+//! Estimates the calls of real models that a run of many agents may make, before it starts.
 
 use super::super::live::{Named, is_free, is_live, named};
 use super::super::output::{complain, print_json};
@@ -19,15 +19,15 @@ use std::collections::BTreeMap;
 pub(super) struct Forecast {
     agents: usize,
     end: End,
-    /// The most calls; `None` if nothing bounds them.
+    /// The maximum number of calls; `None` if nothing bounds it.
     calls: Option<u64>,
-    /// Events and auctions cause calls beyond those.
+    /// The causes of further calls, such as events and auctions, which `calls` does not include.
     beyond: Vec<&'static str>,
-    /// Their prices by model; `None` if unknown.
+    /// The price of each model, by name; `None` if it is unknown.
     models: BTreeMap<String, Option<Price>>,
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Clone, Copy)]
 struct Price {
     input: f64,
@@ -35,7 +35,7 @@ struct Price {
 }
 
 impl Forecast {
-    /// Of a run; `None` if no real model answers.
+    /// Estimates a run. Returns `None` if no real model answers.
     pub(super) fn new(
         common: &Common<'_>,
         file: &RunFile,
@@ -52,7 +52,7 @@ impl Forecast {
         };
         let turns = match end {
             End::Ticks(ticks) => Some(u64::from(ticks)),
-            // A loop sleeps for `interval` after each turn.
+            // An autonomous agent sleeps for `interval` after each turn.
             End::Time(time) => time.checked_div(settings.interval).map(|turns| turns + 1),
         };
         for (number, group) in agent_set.groups.iter().enumerate() {
@@ -91,14 +91,14 @@ impl Forecast {
         (!all.models.is_empty()).then_some(all)
     }
 
-    /// Notes the models that a chart asks.
+    /// Adds the models that a chart asks.
     fn add_models(&mut self, chart: &Chart, llm: &str, model: Option<&str>) {
         let price = |client: &Client| {
             let (input, output) = (client.input_price?, client.output_price?);
             Some(Price { input, output })
         };
         let free = |name: &str| is_free(llm, name).then_some(Price { input: 0.0, output: 0.0 });
-        // With an address, `--model` takes the place of what clients name.
+        // A server at an address answers for all clients, with the model of `--model` if there is one.
         let whole = match named(llm) {
             Some(Named::Server(url)) => model.map(|model| format!("{model} at {url}")),
             Some(Named::Clients) | None => None,
@@ -117,7 +117,7 @@ impl Forecast {
         }
     }
 
-    /// Says it: in words to standard error, or as an object of the output.
+    /// Prints the forecast: as text to standard error, or as a JSON object to standard output.
     pub(super) fn tell(&self, format: Format) -> miette::Result<()> {
         match format {
             Format::Text => {
@@ -185,7 +185,7 @@ impl Forecast {
     }
 }
 
-/// The most calls of one agent in so many turns.
+/// The maximum number of calls of one agent in `turns` turns; `None` if there is none.
 fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
     let mut sum = Some(0_u64);
     for chart in charts {

@@ -1,4 +1,20 @@
 //! `chartc run DIR`: many agents in one world.
+//!
+//! A folder becomes a world in which every agent has a machine, an oracle and limits. Agents of one entry differ only in name and
+//! data, so everything else is made once and shared. A run of `traders/` with this `run.yaml`:
+//!
+//! ```yaml
+//! execution: { ticks: 10 }
+//! agents: [{ file: trader.chart, count: 1000, llm: "script:trader.yaml" }]
+//! ```
+//!
+//! 1. [`find`] checks `trader.chart` and lists the agents `Trader_1` to `Trader_1000`, in one [`find::AgentGroup`].
+//! 2. [`begin`] makes the world and adds an account for each agent.
+//! 3. [`answer_source`] reads the script once; each agent gets a copy with its own position.
+//! 4. [`template`] makes the parts that all agents of the group share, and [`factory`] makes each agent from them.
+//! 5. The engine of `chartc-world` runs ten ticks on a pool of workers, and [`show`] prints a line for each.
+//!
+//! Agents that other agents spawn come from the same factory, while the run is under way; [`arena`] owns their charts.
 
 mod answer_source;
 mod apart;
@@ -39,7 +55,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
-/// The options of `chartc run` that a folder shares with a file.
+/// The options of `chartc run` that apply to a folder as well as to a file.
 pub(super) struct Common<'a> {
     pub(super) folder: &'a str,
     pub(super) llm: Option<&'a str>,
@@ -60,6 +76,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         Ok(agent_set) => agent_set,
         Err(exit) => return Ok(exit),
     };
+    // Check this before anything is created: `open_log` empties the log.
     apart::check(common, options, &file, &base, &agent_set)?;
     let is_real = is_live(common.llm)
         || agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
@@ -124,6 +141,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let wanted = options.workers.or(file.execution.workers()).unwrap_or(0);
     let threads = workers(wanted);
+    // Agents borrow the charts and plans above, so the workers have to end before these are dropped.
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let pool = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
@@ -157,6 +175,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                 let own = group.entry.llm.as_deref().map(|own| beside(&base, own));
                 let mut oracle_args = common.oracle_args(own.as_deref());
                 if !file.statechart.oracle_enabled {
+                    // Without oracles every call is denied, so that charts take their fallbacks.
                     oracle_args.llm = Some("deny");
                 }
                 let charts: Vec<&Chart> = group.family.charts.iter().collect();
@@ -191,7 +210,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
                         .map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
                 }
             }
-            // A run that cannot begin leaves the log of the last one as it is.
+            // The log is opened only now, so that a run which cannot start keeps the log of the previous one.
             if let Some(path) = &options.log {
                 engine.out_mut().open_log(path)?;
             }
@@ -230,7 +249,7 @@ impl Common<'_> {
     }
 }
 
-/// An oracle of the run file, with the path of a script made relative to that file.
+/// An oracle that the run file names. The path of a script is relative to the run file.
 fn beside(base: &Path, source: &str) -> String {
     match source.strip_prefix("script:") {
         Some(file) => format!("script:{}", base.join(file).display()),
@@ -238,14 +257,14 @@ fn beside(base: &Path, source: &str) -> String {
     }
 }
 
-/// The store that a worker pool of the run file has, where the command names none.
+/// The store of the worker pool in the run file, which counts if the command line names none.
 #[cfg(feature = "sqlite")]
 fn pool(file: &RunFile, base: &Path) -> Option<PathBuf> {
     let path = file.execution.worker_pool.state_db_path.as_deref();
     path.filter(|_| file.execution.use_worker_pool).map(|path| base.join(path))
 }
 
-/// Goes on where the store has the run.
+/// Restores the world and the engine from a store.
 fn take_back<'p>(
     engine: &mut Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
     loaded: &chartc_world::Loaded,
@@ -256,7 +275,7 @@ fn take_back<'p>(
     engine.restore(loaded).map_err(|why| miette::miette!("{why}"))
 }
 
-/// Does the work. The first Ctrl-C lets turns end, the second one ends the process' work at once: `None`.
+/// Awaits the work. The first Ctrl-C lets the turns under way end; the second returns `None` at once.
 async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> Option<R> {
     let mut work = std::pin::pin!(work);
     let mut was_asked = false;
@@ -275,7 +294,7 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
     }
 }
 
-/// The last line: how everything stands.
+/// Prints the final state of all agents, and returns the exit code.
 fn ended<'p>(
     engine: &Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
     format: Format,

@@ -1,11 +1,11 @@
-//! The options of `chartc run` for a folder, and what comes of them and of the run file.
+//! The options of `chartc run` for a folder, and the settings that follow from them and the run file.
 
 use super::show::Format;
 use chartc_world::RunFile;
 use chartc_world::engine::Settings;
 use std::path::PathBuf;
 
-/// How long an autonomous run takes that nobody has set an end: a minute, in milliseconds.
+/// The default duration of an autonomous run, in milliseconds.
 const DURATION: u64 = 60_000;
 
 /// The options of `chartc run` for a folder.
@@ -40,7 +40,7 @@ pub(in crate::cli) struct Options {
 }
 
 impl Options {
-    /// The first option that is given and that only a folder has.
+    /// The name of the first option that was given and applies only to a folder.
     pub(in crate::cli) fn given(&self) -> Option<&'static str> {
         let all = [
             (self.ticks.is_some(), "--ticks"),
@@ -56,7 +56,7 @@ impl Options {
     }
 }
 
-/// When a run ends.
+/// The end of a run: after a number of ticks, or at a time of the world in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum End {
     Ticks(u32),
@@ -81,7 +81,7 @@ impl End {
     }
 }
 
-/// Seconds that the command line names.
+/// Converts the seconds of an option to milliseconds.
 fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
     if seconds.is_finite() && (0.0..1e12).contains(&seconds) {
         Ok((seconds * 1000.0).round() as u64)

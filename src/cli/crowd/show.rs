@@ -1,4 +1,4 @@
-//! What a run of many agents shows: a line of JSON for each tick, or a line of text, and a status line on a terminal.
+//! The output of a run of many agents: a line of JSON or text for each tick, and a status line on a terminal.
 
 use super::super::glance::at_a_glance;
 use super::super::output::{foot, print_json, say};
@@ -9,7 +9,7 @@ use chartc_world::engine::{Output, Summary};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// How summaries are written.
+/// The format of summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(in crate::cli) enum Format {
     /// A line of text for each tick.
@@ -18,17 +18,17 @@ pub(in crate::cli) enum Format {
     Json,
 }
 
-/// Where everything goes.
+/// The outputs of a run: summaries, the log, the status line and the store.
 pub(super) struct WorldOutput {
     pub(super) format: Format,
     pub(super) log: Option<io::BufWriter<Stream>>,
     pub(super) ticks: Option<u32>,
-    /// How many agents there are at the beginning.
+    /// The number of agents at the start.
     pub(super) agents: usize,
     pub(super) is_live: bool,
-    /// Where the agents are, for the status line.
+    /// The states of all agents, for the status line.
     pub(super) census: Census,
-    /// Where the run survives its process.
+    /// The store of the run, if it survives its process.
     #[cfg(feature = "sqlite")]
     pub(super) checkpoints: Option<super::store::CheckpointWriter>,
 }
@@ -58,6 +58,7 @@ impl Output for WorldOutput {
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
         if let Some(log) = &mut self.log {
+            // Whoever follows the log sees whole ticks.
             log.flush()?;
         }
         let told = |why: miette::Report| io::Error::other(why.to_string());
@@ -83,7 +84,7 @@ impl Output for WorldOutput {
     }
 }
 
-/// An object with its type in front.
+/// An object with its type as the first field.
 #[derive(serde::Serialize)]
 pub(super) struct Typed<'s, T> {
     #[serde(rename = "type")]
@@ -93,7 +94,7 @@ pub(super) struct Typed<'s, T> {
 }
 
 impl WorldOutput {
-    /// Creates or empties the file of the log. It begins with what the store has of the run.
+    /// Creates or empties the file of the log, and writes the lines that the store has of the run.
     pub(super) fn open_log(&mut self, path: &Path) -> miette::Result<()> {
         let log = self.log.insert(io::BufWriter::new(Stream::create(path)?));
         #[cfg(feature = "sqlite")]

@@ -1,4 +1,4 @@
-//! A world that survives its process.
+//! The store of a world that survives its process.
 
 use super::super::Exit;
 use super::super::durable::refused;
@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The arguments that began a world. It continues only with the same ones.
+/// The arguments with which a world was started. It continues only with the same ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[derive(Default)]
@@ -21,11 +21,11 @@ pub(super) struct WorldArgs {
     pub(super) seed: u64,
     pub(super) delay: u64,
     pub(super) is_ticked: bool,
-    /// Structural hashes of all charts, by agent.
+    /// The structural hashes of each agent's charts, by the agent's name.
     pub(super) charts: Vec<(String, String)>,
 }
 
-/// The store of a run, and the lines that no checkpoint has yet.
+/// The store of a run, and the log lines since the last checkpoint.
 pub(super) struct CheckpointWriter {
     pub(super) keep: Arc<dyn Keep>,
     lines: Vec<String>,
@@ -35,7 +35,7 @@ fn fault(why: KeepError) -> miette::Report {
     miette::miette!("{why}")
 }
 
-/// Opens or makes the store, and loads the last checkpoint if there is one.
+/// Opens the store, or creates it, and loads the last checkpoint if there is one.
 pub(super) fn open(
     path: &Path,
     args: &WorldArgs,
@@ -60,7 +60,7 @@ pub(super) fn open(
     Ok((CheckpointWriter { keep, lines: Vec::new() }, loaded))
 }
 
-/// Shows whose world a store has, and how far it has come.
+/// Prints the folder and the progress of the world in a store.
 pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> miette::Result<Exit> {
     let given = store.given().map_err(fault)?.unwrap_or_default();
     let args: WorldArgs =
@@ -91,7 +91,7 @@ pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> mi
     Ok(Exit::Clean)
 }
 
-/// The first argument that differs from the one the world was begun with, in words.
+/// The first argument that differs from the one with which the world was started, as text.
 fn difference(before: &WorldArgs, now: &WorldArgs) -> Option<String> {
     if before.folder != now.folder {
         return Some(format!("the folder {}", before.folder));
@@ -113,19 +113,19 @@ fn difference(before: &WorldArgs, now: &WorldArgs) -> Option<String> {
 }
 
 impl CheckpointWriter {
-    /// A line of the log.
+    /// Adds a line of the log, to be stored with the next checkpoint.
     pub(super) fn line(&mut self, line: &Logged) -> serde_json::Result<()> {
         self.lines.push(line.text()?);
         Ok(())
     }
 
-    /// Keeps a checkpoint with the lines until now.
+    /// Stores a checkpoint with the log lines since the previous one.
     pub(super) fn commit(&mut self, mut checkpoint: Checkpoint) -> io::Result<()> {
         checkpoint.log = std::mem::take(&mut self.lines);
         self.keep.commit(&checkpoint).map_err(io::Error::other)
     }
 
-    /// The whole log until the last checkpoint.
+    /// The whole log up to the last checkpoint, one line of text each.
     pub(super) fn log(&self) -> miette::Result<Vec<String>> {
         self.keep.log(0).map_err(fault)
     }

@@ -1,4 +1,4 @@
-//! The parts that all agents of one chart and one entry of the run file share. They are made once.
+//! The parts that all agents of one chart and one group share. They are made once.
 
 use super::answer_source::AnswerSource;
 use super::factory::AgentFactory;
@@ -14,24 +14,24 @@ use chartc_runtime::oracle::Deny;
 use chartc_world::Gated;
 use std::sync::Arc;
 
-/// A session of an idle machine. [`Session::another`] makes the sessions of agents from it; they share its driver and its clock.
+/// A session of an idle machine. [`Session::another`] makes sessions of agents from it, which share its driver and its clock.
 pub(super) type SessionTemplate<'p> = Session<Interpreter<'p, ()>, ()>;
 
-/// The parts that agents of one chart and one entry share.
+/// The parts that the agents of one chart and one group share.
 pub(super) struct AgentTemplate<'p> {
-    /// The host functions, without those of a script.
+    /// The host functions without those of a script, which each agent has for itself.
     pub(super) host: Artifacts<()>,
     pub(super) profile: Arc<Profile>,
     pub(super) rag: Option<Rag>,
     pub(super) has_turns: bool,
     /// The name of the provider that answers the agents.
     pub(super) provider: Arc<str>,
-    /// `None` if each agent has a driver of its own.
+    /// The template of sessions; `None` if each agent has a driver of its own.
     pub(super) session: Option<SessionTemplate<'p>>,
 }
 
 impl<'p> AgentFactory<'p> {
-    /// The template for these plans and this group of agents. It is made on first use.
+    /// The template for these plans and this group, made on first use.
     pub(super) fn template(
         &mut self,
         plans: &'p [Plan<'p>],
@@ -39,6 +39,7 @@ impl<'p> AgentFactory<'p> {
         clock: &Arc<dyn Clock>,
     ) -> Result<&AgentTemplate<'p>, String> {
         let key = (group, plans.as_ptr() as usize);
+        // `entry` would borrow `templates` while `make_template` reads `self`.
         if !self.templates.contains_key(&key) {
             let made = self.make_template(plans, group, clock)?;
             self.templates.insert(key, made);
@@ -72,7 +73,7 @@ impl<'p> AgentFactory<'p> {
         })
     }
 
-    /// A session with one driver for all agents of an answer source; `None` if each agent has a driver of its own.
+    /// A session with a driver for all agents of an answer source; `None` if each agent has a driver of its own.
     pub(super) fn session_template(
         &self,
         source: &AnswerSource,
@@ -84,8 +85,8 @@ impl<'p> AgentFactory<'p> {
         Ok(Some(template.with_driver(driver)))
     }
 
-    /// One driver for all agents of an answer source. `None` if each agent needs its own: random answers depend on the agent's seed, and the
-    /// journal names calls by agent.
+    /// A driver for all agents of an answer source. `None` if each agent needs its own: random answers depend on the agent's seed, and the
+    /// journal stores calls by agent.
     fn shared_driver(&self, source: &AnswerSource) -> Option<Arc<dyn Driver>> {
         #[cfg(feature = "sqlite")]
         if self.is_real && self.keep.is_some() {

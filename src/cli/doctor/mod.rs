@@ -1,4 +1,4 @@
-//! `chartc doctor`: whether the models that charts ask can be asked.
+//! The command `chartc doctor`: shows whether the models that charts use can be asked.
 
 mod tried;
 
@@ -53,15 +53,15 @@ pub(super) struct Args {
     format: String,
 }
 
-/// A provider, and how it stands.
+/// A provider and the result of asking it.
 struct ProviderRow {
     place: ProviderAccess,
-    /// Its address, if that is one, without a secret.
+    /// The address without credentials; `None` if there is no valid one.
     url: Option<String>,
-    /// `CHART.CLIENT` and the model, of those that name it.
+    /// The clients that name the provider, as `CHART.CLIENT` with the name of the model.
     clients: Vec<(String, String)>,
     state: ProviderState,
-    /// The models that are to be asked.
+    /// The models that were asked about.
     models: Vec<Tried>,
 }
 
@@ -70,7 +70,7 @@ enum ProviderState {
     NotAsked,
     NoKey,
     NoAddress,
-    /// What is configured is wrong.
+    /// The configuration is wrong.
     Wrong(String),
     Denied(String),
     Unreachable(String),
@@ -100,7 +100,7 @@ impl ProviderState {
         }
     }
 
-    /// For the table, below which the reasons stand.
+    /// The state as it stands in the table, below which the reasons follow.
     fn shown(&self, place: &ProviderAccess) -> String {
         match self {
             Self::Denied(_) => "refuses".into(),
@@ -115,7 +115,7 @@ impl ProviderState {
         matches!(self, Self::Answers | Self::NotAsked)
     }
 
-    /// How a server stands that gave no list of its models.
+    /// The state of a server that did not return the list of its models.
     fn from_error(why: &OracleError) -> Self {
         if why.kind() == OracleErrorKind::Rejected {
             return Self::Denied(why.to_string());
@@ -130,7 +130,7 @@ impl ProviderRow {
     }
 }
 
-/// Clients, and the models that they name, by provider.
+/// The clients of charts with the models that they name, by provider.
 type Clients = BTreeMap<String, Vec<(String, String)>>;
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -166,7 +166,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         }
         rows
     });
-    // Without charts nothing is needed, so that nothing is missing.
+    // Without charts no provider is required, so a provider that does not answer is no error.
     let is_general = args.files.is_empty() && llm.is_none();
     let is_well = is_general || (without.is_empty() && rows.iter().all(ProviderRow::is_well));
     if args.format == "json" {
@@ -179,7 +179,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if is_well { Exit::Clean } else { Exit::Findings })
 }
 
-/// Reads the clients of the charts of a file.
+/// Collects the clients in the charts of a file. A client without a provider goes into `without`.
 fn read(
     file: &str,
     args: &Args,
@@ -207,7 +207,7 @@ fn read(
     Ok(())
 }
 
-/// The server that `--llm` names, which is asked for the models of all clients, or for one model.
+/// The server that `--llm` names, with the models to ask it for: one model, or those of all clients.
 fn named(
     llm: &str,
     model: Option<&str>,
@@ -237,7 +237,7 @@ fn named(
     Ok((place, clients.into_iter().chain(alone).collect()))
 }
 
-/// Asks a server.
+/// Asks a server for its models and, if it is free of charge or `--ask` is given, each model one question.
 async fn row(place: ProviderAccess, clients: Vec<(String, String)>, args: &Args) -> ProviderRow {
     let url = place.address().and_then(Result::ok);
     let mut models: Vec<Tried> = Vec::new();
@@ -268,7 +268,7 @@ async fn row(place: ProviderAccess, clients: Vec<(String, String)>, args: &Args)
     ProviderRow { place, url, clients, state, models }
 }
 
-/// The server, or why it is not asked.
+/// The server to ask, or the state of the provider if it is not asked.
 fn server(place: &ProviderAccess, is_offline: bool) -> Result<Server, ProviderState> {
     match place.address() {
         None => return Err(ProviderState::NoAddress),

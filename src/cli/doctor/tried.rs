@@ -1,16 +1,16 @@
-//! What doctor finds out about one model.
+//! What `chartc doctor` finds out about one model.
 
 use chartc_providers::{Models, Server};
 use chartc_runtime::oracle::OracleErrorKind;
 use serde_json::{Value, json};
 
-/// A model, as far as it was tried.
+/// A model, and what is known of it.
 pub(super) struct Tried {
     model: String,
-    /// Whether the server lists it.
+    /// Whether the server lists it; `None` if the server was not asked.
     exists: Option<bool>,
     schemas: Schemas,
-    /// What is wrong with it.
+    /// The reason why it cannot be asked.
     why: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl Schemas {
 }
 
 impl Tried {
-    /// A model of which nothing is known.
+    /// A model that was not looked for.
     pub(super) const fn not(model: String) -> Self {
         Self { model, exists: None, schemas: Schemas::NotTried, why: None }
     }
 
-    /// Looks for the model among those of its server, and `asks` it whether schemas are enforced.
+    /// Looks for the model in the list of its server and, if `asks`, asks it a question that shows whether schemas are enforced.
     pub(super) async fn on(model: String, server: &Server, list: &Models, asks: bool) -> Self {
         let mut tried = Self { exists: list.has(&model), ..Self::not(model) };
         if tried.exists == Some(false) {
@@ -48,14 +48,14 @@ impl Tried {
                 Err(why) if why.kind() == OracleErrorKind::Rejected => {
                     tried.why = Some(why.to_string());
                 }
-                // The list says that the server is there.
+                // The server has just sent its list, so this failure is temporary: schemas stay untried.
                 Err(_) => {}
             }
         }
         tried
     }
 
-    /// Whether it can be asked, as far as is known.
+    /// Whether the model can be asked, as far as is known.
     pub(super) const fn is_well(&self) -> bool {
         self.why.is_none()
     }
@@ -65,7 +65,7 @@ impl Tried {
         json!({"model": model, "exists": exists, "schemas": schemas.word(), "why": why})
     }
 
-    /// In words, behind its provider.
+    /// Formats the result for people.
     pub(super) fn told(&self) -> String {
         let exists = match (&self.why, self.exists) {
             (Some(why), _) => return format!("`{}` {why}", self.model),

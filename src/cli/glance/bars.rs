@@ -1,4 +1,4 @@
-//! Where agents are now, as bars.
+//! Draws the number of agents in each state as bars.
 
 use super::{Style, colour, labels, name};
 use crate::cli::columns::{padded, width};
@@ -6,10 +6,10 @@ use crate::cli::output::StyledText;
 use crate::report::Terminal;
 use chartc_world::{Distribution, InState};
 
-/// Eighths of a column.
+/// Blocks that fill one to seven eighths of a column.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// Chart by chart, a bar for each basic state.
+/// Draws, for each chart, a bar for each of its basic states.
 pub(in crate::cli) fn bars(
     charts: &[Distribution],
     style: Style,
@@ -31,6 +31,7 @@ pub(in crate::cli) fn bars(
         let most = chart.states.iter().map(|row| row.count).max().unwrap_or(0);
         for (nth, (row, name)) in chart.states.iter().zip(&names).enumerate() {
             let share = 100.0 * row.count as f64 / chart.agents.max(1) as f64;
+            // 0 % and 100 % stand for exactly none and all.
             let share = match row.count {
                 0 => String::new(),
                 _ if share < 0.5 => "<1%".to_owned(),
@@ -50,7 +51,7 @@ pub(in crate::cli) fn bars(
     out
 }
 
-/// A bar of at most so many columns; somebody is always seen.
+/// A bar of at most `room` columns. A count above 0 has at least the thinnest bar.
 fn bar(count: u64, most: u64, room: usize, is_unicode: bool) -> String {
     if count == 0 {
         return String::new();
@@ -65,7 +66,7 @@ fn bar(count: u64, most: u64, room: usize, is_unicode: bool) -> String {
     bar
 }
 
-/// How runs ended there.
+/// The statuses with which runs ended in a state, with their counts.
 fn ended(row: &InState) -> String {
     if row.ended.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Where agents were over time: a small plot for each state, all of a chart on one scale.
+//! Draws the number of agents in each state over time: a small plot for each state, all of a chart on one scale.
 
 use super::{Style, colour, labels, name};
 use crate::cli::columns::{padded, width};
@@ -7,11 +7,11 @@ use crate::report::Terminal;
 use chartc_core::expr::Duration;
 use chartc_world::{Census, Sample, Unit};
 
-/// Parts of a row, from empty to full.
+/// The characters for the parts of a row, from empty to full.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII: [char; 4] = [' ', '.', ':', '#'];
 
-/// Chart by chart, how many agents were in each basic state from the first moment to the last.
+/// Draws, for each chart, a plot of the number of agents in each of its basic states.
 pub(in crate::cli) fn plot(census: &Census, style: Style, terminal: Terminal) -> StyledText {
     let moments = census.series();
     let mut page = StyledText::on(terminal);
@@ -27,6 +27,7 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, terminal: Terminal) ->
         let lines: Vec<Vec<f64>> = (paths.iter())
             .map(|path| averages(&moments, |moment| count(moment, &chart.chart, path), room))
             .collect();
+        // At least 1, because heights are divided by it.
         let most = lines.iter().flatten().copied().fold(0.0, f64::max).max(1.0);
         let agents = if chart.agents == 1 { "agent" } else { "agents" };
         let tall = match paths.len() {
@@ -44,7 +45,7 @@ pub(in crate::cli) fn plot(census: &Census, style: Style, terminal: Terminal) ->
         for (nth, (line, state)) in lines.iter().zip(&names).enumerate() {
             let rows = drawn(line, most, tall, style.is_unicode);
             for (at, row) in rows.iter().enumerate() {
-                // Beside the last row, on which the plot stands.
+                // The name and count stand beside the bottom row.
                 let beside = if at + 1 == tall {
                     format!("{}  {:>digits$}", padded(state, wide), chart.states[nth].count)
                 } else {
@@ -63,7 +64,7 @@ fn count(moment: &Sample<'_>, chart: &str, path: &str) -> u64 {
     places.find(|place| place.chart == chart && place.state == path).map_or(0, |place| place.count)
 }
 
-/// A value for each column: the average of the moments in it; where there are none, the value stays.
+/// A value for each of `room` columns: the average of the samples in it, or the last value if it contains none.
 fn averages(moments: &[Sample<'_>], count: impl Fn(&Sample<'_>) -> u64, room: usize) -> Vec<f64> {
     let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
     let span = (last.at - first.at).max(1) as f64;
@@ -79,7 +80,7 @@ fn averages(moments: &[Sample<'_>], count: impl Fn(&Sample<'_>) -> u64, room: us
     let mut rest = moments.iter().peekable();
     for (column, (sum, number)) in sums.into_iter().enumerate() {
         let value = if number > 0 { sum / f64::from(number) } else { before };
-        // What a column without moments shows: the last count before it.
+        // `before` is the last count up to this column, for columns without a sample.
         while let Some(moment) = rest.peek() {
             let at = (moment.at - first.at) as f64 / span * room as f64;
             if (at as usize).min(room - 1) > column {
@@ -93,11 +94,11 @@ fn averages(moments: &[Sample<'_>], count: impl Fn(&Sample<'_>) -> u64, room: us
     out
 }
 
-/// The rows of one plot, from above.
+/// The rows of one plot, from the top.
 fn drawn(line: &[f64], most: f64, tall: usize, is_unicode: bool) -> Vec<String> {
     let levels: &[char] = if is_unicode { &BLOCKS } else { &ASCII };
     let steps = levels.len() - 1;
-    // A gap stays above the highest, so that plots do not touch.
+    // An eighth of a row stays empty at the top, so that a full plot does not touch the one above.
     let full = tall * steps - usize::from(is_unicode);
     let heights: Vec<usize> = (line.iter())
         .map(|value| {
@@ -110,7 +111,7 @@ fn drawn(line: &[f64], most: f64, tall: usize, is_unicode: bool) -> Vec<String> 
     (0..tall).rev().map(row).collect()
 }
 
-/// The times below a plot: at its beginning, in its middle and at its end.
+/// The line below the plots: the times at the start, in the middle and at the end.
 fn axis(moments: &[Sample<'_>], unit: Unit, margin: usize, room: usize) -> String {
     let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return String::new() };
     let word = |at: u64| match unit {
@@ -130,7 +131,7 @@ fn axis(moments: &[Sample<'_>], unit: Unit, margin: usize, room: usize) -> Strin
     format!("{}{from}{between}{to}", " ".repeat(margin))
 }
 
-/// A time, as precise as a span needs it.
+/// Formats a time, rounded to suit the span of the plot.
 fn time(ms: u64, span: u64) -> String {
     let round = match span {
         0..10_000 => 1,

@@ -1,4 +1,4 @@
-//! What the client can do, and what the server says that it can.
+//! The capabilities of the client, and those that the server announces.
 
 use super::position::Encoding;
 use gen_lsp_types as lsp;
@@ -6,31 +6,31 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What the server has to know of a client.
+/// The capabilities and settings of a client.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(super) struct Client {
-    /// The unit of columns.
+    /// The unit in which the client counts columns.
     pub(super) encoding: Encoding,
-    /// The folder that is open.
+    /// The folder that is open, if there is one. If there are several, the first.
     pub(super) folder: Option<PathBuf>,
-    /// Whether completions may have places to fill in.
+    /// Whether completions may contain placeholders.
     pub(super) snippets: bool,
-    /// Whether edits may say which version of a text they change.
+    /// Whether edits may name the version of the text that they change.
     pub(super) versioned_edits: bool,
-    /// Whether code actions may be more than commands.
+    /// Whether code actions may be edits. Otherwise they must be commands.
     pub(super) literal_actions: bool,
-    /// Whether it can be asked to watch files.
+    /// Whether the client watches files if it is asked to.
     pub(super) watches: bool,
-    /// Whether it can be asked for its settings.
+    /// Whether the client can be asked for its settings.
     pub(super) configuration: bool,
-    /// Whether it can be asked to ask again for hints and lenses.
+    /// Whether the client can be asked to request hints and lenses again.
     pub(super) refreshes: bool,
     /// Whether symbols may have children.
     pub(super) nested_symbols: bool,
-    /// Whether it knows the requests of chartc's own extensions.
+    /// Whether the client has chartc's extension, and so knows its requests and commands.
     pub(super) pictures: bool,
-    /// What the user set.
+    /// The settings of the user.
     pub(super) settings: Wishes,
 }
 
@@ -38,24 +38,24 @@ pub(super) struct Client {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Wishes {
-    /// Hints between words.
+    /// The hints to show between words.
     pub(super) inlay_hints: Hints,
-    /// When to check.
+    /// When to explore and play tests.
     pub(super) check: When,
 }
 
-/// Which hints are shown.
+/// The kinds of hints to show.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(super) struct Hints {
-    /// Types that are not written.
+    /// Types that the text does not name.
     pub(super) types: bool,
     /// The names of parameters at arguments.
     pub(super) parameters: bool,
-    /// Limits and policies that a step has from elsewhere.
+    /// Limits and policies that a step inherits.
     pub(super) limits: bool,
-    /// The worst number of calls.
+    /// The maximum number of model calls.
     pub(super) costs: bool,
 }
 
@@ -65,18 +65,19 @@ impl Default for Hints {
     }
 }
 
-/// When to check.
+/// When to explore and play tests.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct When {
-    /// Explore and play tests only on save, however short it takes.
+    /// Explore and play tests only on save, even if it takes little time.
     pub(super) on_save_only: bool,
 }
 
 impl Client {
-    /// What it says of itself.
+    /// Reads the capabilities and settings from the parameters of `initialize`.
     pub(super) fn from_params(params: lsp::InitializeParams) -> Self {
         let offered = |all: &Value, path: &str| all.pointer(path).cloned().unwrap_or(Value::Null);
+        // As JSON, because nearly every capability is optional at every level.
         let all = serde_json::to_value(&params.capabilities).unwrap_or_default();
         let is = |path: &str| offered(&all, path).as_bool().unwrap_or(false);
         let encodings = params.capabilities.general.as_ref();
@@ -109,16 +110,16 @@ impl Client {
 }
 
 impl Wishes {
-    /// The settings, without what cannot be understood.
+    /// Reads the settings. If one of them cannot be understood, all have their defaults.
     pub(super) fn from_value(value: Value) -> Self {
         let inner = value.get("chartc").cloned().unwrap_or(value);
         serde_json::from_value(inner).unwrap_or_default()
     }
 }
 
-/// The result of `initialize`.
+/// The result of `initialize`: the capabilities that the server announces.
 pub(super) fn hello(client: &Client) -> Value {
-    // An editor with the extension has commands of its own.
+    // An editor with the extension carries out the commands itself: announcing them here would register them twice.
     let commands: &[&str] = if client.pictures { &[] } else { &super::answer::COMMANDS };
     let (types, modifiers) = super::answer::legend();
     json!({

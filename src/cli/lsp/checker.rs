@@ -1,4 +1,4 @@
-//! The thread that checks. It has one job at a time; texts that change meanwhile end it early, and are a new job.
+//! The thread that checks. It has one job at a time. If a text changes meanwhile, the job ends early, and the session gives a new one.
 
 use super::super::levels;
 use super::super::settings::{Setting, Settings};
@@ -15,75 +15,75 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How much is checked.
+/// The extent of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Depth {
-    /// Everything that needs no exploration and no test.
+    /// All checks that need no exploration and no test.
     Quick,
-    /// All that `chartc check` does.
+    /// All checks of `chartc check`.
     Full,
 }
 
-/// A text to check, with what it imports and the tests beside it.
+/// A text to check, together with its imports and the tests beside it.
 pub(super) struct Job {
-    /// Whose text it is.
+    /// The address of the text.
     pub(super) uri: Uri,
-    /// The names of the files.
+    /// The names of the files to check.
     pub(super) names: Vec<String>,
-    /// All texts, as of now.
+    /// The texts and files as they are now.
     pub(super) overlay: Overlay,
-    /// What the project sets.
+    /// The settings in `chartc.toml` files.
     pub(super) settings: Arc<Settings>,
-    /// How much.
+    /// The extent of the check.
     pub(super) depth: Depth,
-    /// The number of the last change that the texts have.
+    /// The number of the last change when the job was made.
     pub(super) change: u64,
 }
 
-/// What the thread does.
+/// A task for the thread.
 enum Task {
     Check(Box<Job>),
-    /// It takes a while to free a large compilation, and the memory is best reused where it was taken.
+    /// Drop a compilation. Freeing a large one takes a while, and its memory is reused best on the thread that allocated it.
     Forget(Arc<Compilation>),
 }
 
-/// What became of a job.
+/// The result of a job.
 pub(super) struct Done {
-    /// Of the job.
+    /// The address of the job's text.
     pub(super) uri: Uri,
-    /// Of the job.
+    /// The extent of the job.
     pub(super) depth: Depth,
-    /// Of the job.
+    /// The number of the last change when the job was made.
     pub(super) change: u64,
-    /// How long it took.
+    /// The time that the job took.
     pub(super) took: Duration,
-    /// The compilation, its findings with the levels that the project sets; or why there is none.
+    /// The compilation, with findings at the levels that the project sets, or the reason why there is none.
     pub(super) result: Result<Compilation, Fault>,
 }
 
-/// Why there is no compilation.
+/// The reason why a job has no proper result.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The settings of the project are wrong: findings have the levels of none. What names mean does not depend on them.
+    /// The settings of the project are wrong. The compilation has the default levels; names in it mean the same.
     Settings(String, Box<Compilation>),
-    /// An error in chartc.
+    /// The check panicked, which is an error in chartc.
     Panic,
-    /// The texts have changed meanwhile.
+    /// The texts have changed since the job was made.
     Outdated,
 }
 
-/// The thread.
+/// A handle of the thread that checks. Dropping it waits for the thread to end.
 pub(super) struct Checker {
     tasks: Option<Sender<Task>>,
-    /// What becomes of jobs, in their order.
+    /// The results of jobs, in their order.
     pub(super) done: Receiver<Done>,
-    /// The number of the last change of any text or file.
+    /// The number of the last change of any text or file. The thread compares it with that of its job.
     change: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Checker {
-    /// Starts it.
+    /// Starts the thread.
     pub(super) fn start() -> Self {
         let (tasks, received) = unbounded();
         let (send, done) = unbounded();
@@ -104,24 +104,25 @@ impl Checker {
         Self { tasks: Some(tasks), done, change, thread: Some(thread) }
     }
 
-    /// Says that a text or a file has changed: nobody wants to know of earlier ones.
+    /// Tells the thread that a text or a file has changed, so that it ends jobs of earlier texts.
     pub(super) fn changed(&self, change: u64) {
+        // `Relaxed` is enough: the number is compared for equality, and guards no other memory.
         self.change.store(change, Ordering::Relaxed);
     }
 
-    /// Gives it a job.
+    /// Queues a job.
     pub(super) fn give(&self, job: Job) {
         self.send(Task::Check(Box::new(job)));
     }
 
-    /// Gives it a compilation that nobody needs any more.
+    /// Queues a compilation to be dropped.
     pub(super) fn forget(&self, compilation: Arc<Compilation>) {
         self.send(Task::Forget(compilation));
     }
 
     fn send(&self, task: Task) {
         if let Some(tasks) = &self.tasks {
-            // It ends only behind this.
+            // The thread ends only after the sender is dropped.
             drop(tasks.send(task));
         }
     }
@@ -129,6 +130,7 @@ impl Checker {
 
 impl Drop for Checker {
     fn drop(&mut self) {
+        // Without a sender the thread's loop ends.
         self.tasks = None;
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
@@ -146,7 +148,7 @@ fn work(job: Job, last: &AtomicU64) -> Done {
     Done { uri, depth, change, took: began.elapsed(), result }
 }
 
-/// Checks as `chartc check` does.
+/// Checks as `chartc check` does, up to `depth`.
 fn compile(
     names: &[String],
     overlay: &Overlay,

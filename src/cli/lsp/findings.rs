@@ -1,4 +1,4 @@
-//! Findings, as an editor shows them.
+//! Converts findings to the types of the protocol.
 
 use super::places::Places;
 use super::position::Encoding;
@@ -9,11 +9,11 @@ use chartc_text::source::Sources;
 use chartc_text::span::{FileId, Span};
 use gen_lsp_types as lsp;
 
-/// Maps findings and spans to the types of the protocol.
+/// Converts findings and spans to the types of the protocol.
 pub(super) struct LspMapper<'p> {
-    /// Where its places are.
+    /// The sources that the spans refer to.
     pub(super) sources: &'p Sources,
-    /// The unit of columns.
+    /// The unit in which the client counts columns.
     pub(super) encoding: Encoding,
     /// The addresses of files.
     pub(super) places: &'p Places,
@@ -22,20 +22,20 @@ pub(super) struct LspMapper<'p> {
 }
 
 impl LspMapper<'_> {
-    /// The address of a file of the compilation.
+    /// The address of a file of the compilation. An open text keeps the address that the client gave it.
     pub(super) fn uri(&self, file: FileId) -> Option<lsp::Uri> {
         let name = &self.sources.get(file).name;
         let open = self.texts.named(name).map(|(uri, _)| uri.clone());
         open.or_else(|| self.places.uri(name))
     }
 
-    /// The place of a span.
+    /// The location of a span; `None` if its file has no address.
     pub(super) fn location(&self, span: Span) -> Option<lsp::Location> {
         let range = self.encoding.range(self.sources, span);
         Some(lsp::Location { uri: self.uri(span.file)?, range })
     }
 
-    /// A finding, as an editor shows it.
+    /// Converts a finding.
     pub(super) fn finding(&self, found: &Diagnostic) -> lsp::Diagnostic {
         let mut message = visible::text(&found.message).into_owned();
         if let Some(help) = &found.help {
@@ -65,7 +65,7 @@ impl LspMapper<'_> {
     }
 }
 
-/// Whether the code at the place can go, or is outdated.
+/// The tag of a finding: editors fade unnecessary text, and strike out deprecated text.
 fn tag(found: &Diagnostic) -> Option<lsp::DiagnosticTag> {
     match found.rule.name {
         name if name.starts_with("unused-") || name.starts_with("needless-") => {

@@ -1,7 +1,18 @@
 //! `chartc lsp`: the Language Server Protocol on standard input and output.
 //!
-//! One thread reads messages and answers; another checks ([`checker`]). A request waits for the check of the text that it is about, so
-//! typing never does. What is answered is in [`answer`], one file for each group of requests; what it says is from [`crate::editor`].
+//! Typing must never wait for a check, and an answer must fit the text that the user sees. So one thread reads messages and answers,
+//! another checks ([`checker`]), and a request waits until its text has been checked as it is. For example:
+//!
+//! ```text
+//! didOpen door.chart         the session gives the checker a job
+//! hover                      waits
+//! (the check is done)        publishDiagnostics, then the answer to hover
+//! didChange door.chart       change 2; a job for the new text
+//! didChange door.chart       change 3; the job of change 2 ends early, its result is dropped
+//! completion                 waits for the check of change 3
+//! ```
+//!
+//! [`session`] has this logic, [`answer`] one file for each group of requests, and [`crate::editor`] computes the answers.
 
 mod answer;
 mod capabilities;
@@ -41,7 +52,7 @@ pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     let Args { stdio: _ } = args;
     let (connection, threads) = transport::stdio();
     let exit = serve(&connection);
-    // The threads end when both ends of their channels are gone.
+    // Each thread ends when the other end of its channel is dropped.
     drop(connection);
     let ended = threads.join();
     match (exit, ended) {
@@ -51,7 +62,7 @@ pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     }
 }
 
-/// Serves until the client ends it.
+/// Serves until the client ends the session or closes the connection.
 fn serve(connection: &Connection) -> miette::Result<Exit> {
     let Ok((id, params)) = connection.initialize_start() else { return Ok(Exit::Findings) };
     let client = match serde_json::from_value(params) {
@@ -64,7 +75,7 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
             return Err(miette::miette!("{why}"));
         }
     };
-    // Settings, imports and links are relative to it.
+    // Settings, imports and links are relative to the working directory.
     if let Some(folder) = &client.folder {
         drop(std::env::set_current_dir(folder));
     }

@@ -1,30 +1,29 @@
-//! Names of files, as the compiler knows them, and the addresses that a client has for them.
+//! Converts between the names of files in the compiler and the addresses that a client has for them.
 
 use crate::disk::{shown, tidy};
 use gen_lsp_types::Uri;
 use std::path::{Path, PathBuf};
 
-/// The folder that a client has open: names of files below it are relative to it.
+/// The folder that a client has open. Names of files below it are relative to it.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     folder: PathBuf,
 }
 
-/// What begins the name of a text that is in no file.
+/// The prefix of the name of a text that is in no file.
 const UNTITLED: &str = "untitled:";
 
 impl Places {
-    /// Of a client that has this folder open.
+    /// Creates the mapping for a client with this open folder.
     pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder: tidy(&folder) }
     }
 
-    /// The folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The name of the file at an address. A text that is in no file has a name that is no path, and an ending by its language.
+    /// The name of the file at an address. A text that is in no file gets a name that is not a path, with an extension for its language.
     pub(super) fn name(&self, uri: &Uri, language: &str) -> String {
         match (uri.scheme(), uri.to_file_path()) {
             ("file", Ok(path)) => {
@@ -42,7 +41,7 @@ impl Places {
         }
     }
 
-    /// The address of a file that is not open.
+    /// The address of a file that is not open; `None` for a text that is in no file.
     pub(super) fn uri(&self, name: &str) -> Option<Uri> {
         if name.starts_with(UNTITLED) {
             return None;

@@ -1,23 +1,23 @@
-//! Places in the units of a client: lines from 0, columns in UTF-8, UTF-16 or UTF-32 code units.
+//! Converts byte offsets to positions of the protocol: lines from 0, and columns in UTF-8, UTF-16 or UTF-32 code units.
 
 use chartc_text::source::{Source, Sources};
 use chartc_text::span::Span;
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
 
-/// The unit of columns.
+/// The unit in which a client counts columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Encoding {
     /// Bytes.
     Utf8,
-    /// What a client has that says nothing.
+    /// The unit of clients that do not name one.
     #[default]
     Utf16,
-    /// Characters.
+    /// Unicode code points.
     Utf32,
 }
 
 impl Encoding {
-    /// Bytes where the client can have them: they need no counting.
+    /// Selects the unit. Bytes are preferred, because they need no counting.
     pub(super) fn agreed(offered: &[PositionEncodingKind]) -> Self {
         if offered.contains(&PositionEncodingKind::UTF8) {
             Self::Utf8
@@ -30,7 +30,7 @@ impl Encoding {
         }
     }
 
-    /// Its name in the protocol.
+    /// The name of the unit in the protocol.
     pub(super) fn name(self) -> PositionEncodingKind {
         match self {
             Self::Utf8 => PositionEncodingKind::UTF8,
@@ -43,13 +43,15 @@ impl Encoding {
     pub(super) fn length(self, text: &str) -> u32 {
         match self {
             Self::Utf8 => text.len() as u32,
+            // Most lines are ASCII, where bytes and UTF-16 units agree.
             Self::Utf16 if text.is_ascii() => text.len() as u32,
             Self::Utf16 => text.encode_utf16().count() as u32,
             Self::Utf32 => text.chars().count() as u32,
         }
     }
 
-    /// The byte after `units` units of a text. A place inside of a character is its start, one behind the text its end.
+    /// The byte offset after `units` units of a text. A position inside a character maps to its start, one behind the end of the text to
+    /// its end.
     fn bytes(self, text: &str, units: u32) -> usize {
         let mut left = units;
         for (at, character) in text.char_indices() {
@@ -66,17 +68,17 @@ impl Encoding {
         text.len()
     }
 
-    /// The place of a byte offset.
+    /// The position of a byte offset.
     pub(super) fn position(self, source: &Source, offset: u32) -> Position {
         let offset = (offset as usize).min(source.text.len());
         let line = source.line_of(offset as u32);
         let start = source.line(line).start;
-        // An offset between the two characters of a line end counts as the end of the line.
+        // An offset between `\r` and `\n` counts as the end of the line.
         let before = source.text.get(start..offset).unwrap_or_default();
         Position { line: line as u32 - 1, character: self.length(before) }
     }
 
-    /// The byte offset of a place; one behind the end of its line is the end of the line.
+    /// The byte offset of a position. One behind the end of its line maps to the end of the line.
     pub(super) fn offset(self, source: &Source, place: Position) -> u32 {
         let line = source.line((place.line as usize).saturating_add(1));
         let text = &source.text[line.clone()];
@@ -88,7 +90,7 @@ impl Encoding {
         self.range_in(sources.get(span.file), span)
     }
 
-    /// The range of a span of this source.
+    /// The range of a span of `source`.
     pub(super) fn range_in(self, source: &Source, span: Span) -> Range {
         Range {
             start: self.position(source, span.start),

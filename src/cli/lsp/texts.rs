@@ -13,33 +13,33 @@ use std::sync::Arc;
 /// A text that a client has open.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
-    /// Its name for the compiler.
+    /// The name of the file in the compiler.
     pub(super) name: String,
-    /// As it is in the editor.
+    /// The text as it is in the editor.
     pub(super) source: Arc<Source>,
-    /// The client's number of this text.
+    /// The client's version number of the text.
     pub(super) version: i32,
 }
 
-/// All of them.
+/// All open texts, by address.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Texts {
     open: BTreeMap<Uri, Open>,
 }
 
 impl Texts {
-    /// A text is opened, or opened again.
+    /// Adds a text, or replaces one that is open.
     pub(super) fn open(&mut self, uri: Uri, name: String, text: &str, version: i32) {
         let source = Arc::new(Source::new(name.clone(), tidied(text)));
         self.open.insert(uri, Open { name, source, version });
     }
 
-    /// A text is closed; what counts again is its file.
+    /// Removes a text. From now on its file counts.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<Open> {
         self.open.remove(uri)
     }
 
-    /// Changes a text, each change in the result of the one before. Returns whether it is open.
+    /// Applies changes to a text in order: each refers to the result of the one before. Returns whether the text is open.
     pub(super) fn change(
         &mut self,
         uri: &Uri,
@@ -54,6 +54,7 @@ impl Texts {
                     let start = encoding.offset(&open.source, part.range.start) as usize;
                     let end = encoding.offset(&open.source, part.range.end) as usize;
                     let old = &open.source.text;
+                    // The client may send a range that ends before it starts.
                     [&old[..start], &part.text, &old[end.max(start)..]].concat()
                 }
                 TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole) => {
@@ -71,33 +72,33 @@ impl Texts {
         self.open.get(uri)
     }
 
-    /// All, by address.
+    /// All texts, by address.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Uri, &Open)> {
         self.open.iter()
     }
 
-    /// The address and the text of a name.
+    /// The address and the text of a file, by its name.
     pub(super) fn named(&self, name: &str) -> Option<(&Uri, &Open)> {
         self.open.iter().find(|(_, open)| open.name == name)
     }
 }
 
-/// Without a byte order mark, as files are read.
+/// Removes a byte order mark, as reading a file does.
 fn tidied(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Open texts, else files.
+/// A loader that reads open texts from the editor and other files from disk.
 pub(super) struct Overlay {
     disk: Disk,
     texts: BTreeMap<String, Arc<Source>>,
 }
 
 impl Overlay {
-    /// What is open now, over the files.
+    /// Creates a loader with the texts that are open now.
     ///
     /// # Errors
-    /// Why there is no such folder.
+    /// The reason why the open folder cannot be used.
     pub(super) fn new(texts: &Texts, places: &Places) -> Result<Self, String> {
         let disk = Disk::for_commands(places.folder().to_owned(), None)?;
         let texts = texts.iter().map(|(_, open)| (open.name.clone(), Arc::clone(&open.source)));
@@ -127,7 +128,7 @@ impl Loader for Overlay {
 
     fn permit(&self, named: &str, path: &str, link: Link) -> Result<(), Unread> {
         match self.disk.permit(named, path, link) {
-            // A text that was not saved yet has no file.
+            // A text that was never saved has no file.
             Err(Unread::Unreadable(_)) if self.texts.contains_key(path) => Ok(()),
             permitted => permitted,
         }

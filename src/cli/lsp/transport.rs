@@ -1,6 +1,6 @@
-//! Messages on standard input and output, each behind a header with its length.
+//! Reads and writes messages on standard input and output, each behind a header with its length.
 //!
-//! Two threads, so that nobody waits for the other side: a client that writes before it reads must not stop the server.
+//! Each direction has a thread of its own: a client that writes all its requests before it reads an answer must not block the server.
 
 use super::super::output;
 use crate::disk;
@@ -9,18 +9,18 @@ use lsp_server::{Connection, Message};
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::thread::JoinHandle;
 
-/// The longest message: a text of the longest file, with every byte of it escaped.
+/// The maximum size of a message in bytes: a text of the maximum size of a file, with every byte escaped.
 const LONGEST: u64 = 6 * disk::LARGEST + (1 << 20);
-/// The longest line of a header.
+/// The maximum length of a line of a header, in bytes.
 const LINE: u64 = 1 << 10;
 
-/// What reads and what writes.
+/// The threads that read and write.
 pub(super) struct Threads {
     reader: JoinHandle<Result<()>>,
     writer: JoinHandle<Result<()>>,
 }
 
-/// Starts to read and to write.
+/// Starts the threads, and returns their channels.
 #[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
 pub(super) fn stdio() -> (Connection, Threads) {
     let (send, receiver) = unbounded();
@@ -31,10 +31,10 @@ pub(super) fn stdio() -> (Connection, Threads) {
 }
 
 impl Threads {
-    /// Waits until everything is written.
+    /// Waits until all messages are written.
     ///
     /// # Errors
-    /// What came was no message, or nobody takes what is written.
+    /// The input is not a message, or standard output cannot be written.
     pub(super) fn join(self) -> Result<()> {
         let gone = |_| Err(Error::other("a thread has failed"));
         let heard = self.reader.join().unwrap_or_else(gone);
@@ -44,6 +44,7 @@ impl Threads {
 
 fn listen(from: &mut impl BufRead, to: &Sender<Message>) -> Result<()> {
     while let Some(message) = read(from)? {
+        // After `exit` the client may keep its end open: do not wait for more.
         let is_last = matches!(&message, Message::Notification(note) if note.method == "exit");
         if to.send(message).is_err() || is_last {
             break;
@@ -61,7 +62,7 @@ fn invalid(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// The next message; `None` at the end. Memory is taken for what comes, not for what a header promises.
+/// Reads the next message; `None` at the end of the input. Memory is allocated for the bytes that come, not for the length in the header.
 fn read(from: &mut impl BufRead) -> Result<Option<Message>> {
     let Some(length) = header(from)? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -73,7 +74,7 @@ fn read(from: &mut impl BufRead) -> Result<Option<Message>> {
     message.map(Some).map_err(|why| invalid(format!("a message is no JSON-RPC: {why}")))
 }
 
-/// The length that a header tells; `None` at the end.
+/// Reads a header, and returns the length in it; `None` at the end of the input.
 fn header(from: &mut impl BufRead) -> Result<Option<u64>> {
     let mut length = None;
     loop {

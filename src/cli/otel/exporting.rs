@@ -1,4 +1,4 @@
-//! Runs as spans, by OTLP over HTTP.
+//! Exports runs as spans, by OTLP over HTTP.
 #![allow(clippy::disallowed_methods, reason = "spans have the times of the world")]
 
 use crate::cli::live::only;
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Options {
 }
 
 impl Options {
-    /// Whether spans are wanted.
+    /// Whether spans are exported.
     pub(in crate::cli) const fn is_given(&self) -> bool {
         self.otel.is_some()
     }
@@ -40,7 +40,7 @@ impl Options {
     }
 }
 
-/// Takes the lines of runs.
+/// Exports the trace lines of runs. Clones share one exporter.
 #[derive(Clone)]
 pub(in crate::cli) struct Exporting(Option<Arc<Mutex<Option<Otel>>>>);
 
@@ -68,7 +68,7 @@ impl Exporting {
         }
     }
 
-    /// Sends what was not sent. A collector that is not there is no fault of the run.
+    /// Sends the remaining spans. If the collector cannot be reached, warns, because the run itself is not affected.
     pub(in crate::cli) fn end(self) {
         let Some(otel) = self.0 else { return };
         let otel = otel.lock().unwrap_or_else(PoisonError::into_inner).take();

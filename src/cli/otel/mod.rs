@@ -1,4 +1,4 @@
-//! `--otel`: runs as spans for a collector.
+//! The option `--otel`: exports runs as spans to a collector.
 
 #[cfg(not(feature = "otel"))]
 mod absent;

@@ -1,4 +1,4 @@
-//! Which placeholders of a prompt cannot be written, and why.
+//! Finds the placeholders of a prompt that cannot be rendered, and the reasons.
 
 use super::put::{AskOutcome, Setting};
 use crate::cli::output::StyledText;
@@ -8,16 +8,14 @@ use chartc_core::model::{Chart, StepKind, Template, TemplatePart};
 use chartc_text::source::Sources;
 use chartc_text::span::Span;
 
-/// A text that is part of a prompt.
+/// A text that contributes to a prompt.
 #[derive(Clone, Copy)]
 enum Text {
-    /// The step's own prompt.
     Own,
-    /// The text of a component.
     Component(usize),
 }
 
-/// One line for each placeholder that fails on its own, with its place.
+/// Lists each placeholder that fails when it is rendered alone, one line with its position and the reason.
 pub(super) fn holes(
     setting: &Setting<'_>,
     checked: &Checked,
@@ -61,7 +59,7 @@ fn template(chart: &Chart, id: StepId, text: Text) -> Option<&Template> {
     }
 }
 
-/// A copy of the chart in which the prompt consists of one part of one text, under the text's own conditions.
+/// A copy of the chart in which the prompt consists of one part of one text. The text keeps its conditions.
 fn with_only(chart: &Chart, id: StepId, text: Text, part: &TemplatePart) -> Chart {
     let mut chart = chart.clone();
     let one = Template { parts: vec![part.clone()] };

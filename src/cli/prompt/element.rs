@@ -1,4 +1,4 @@
-//! The element for which a step with an `each` is shown.
+//! The list element for which a step with `each` is shown.
 
 use crate::cli::given::value;
 use crate::cli::instance::InitialValues;
@@ -6,33 +6,34 @@ use chartc_core::arena::{StepId, VarId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind};
 
-/// The name of the param that holds the element, as complaints call it.
+/// The name of the added param that holds the element. Error messages show it.
 const NAME: &str = "--element";
 
-/// Which element a step is shown for.
+/// The list element for which a step is shown.
 pub(super) enum Element {
-    /// The first of its list.
+    /// The first element of the list.
     First,
-    /// This one, which the command line gives.
+    /// The element from the command line.
     Given(Value),
-    /// This one, since the list is empty.
+    /// An example, because the list is empty.
     Example(Value),
 }
 
 impl Element {
-    /// Reads `--element`; `None` if the step has no elements.
+    /// Reads `--element`. Returns `None` if the step has no `each`.
     pub(super) fn read(chart: &Chart, id: StepId, text: Option<&str>) -> Option<Self> {
         let ty = element_type(chart, id)?;
         Some(text.map_or(Self::First, |text| Self::Given(value(ty, text))))
     }
 
-    /// An element as the list might have it; `None` if the step has no elements.
+    /// An example of the type of the elements. Returns `None` if the step has no `each`.
     pub(super) fn example(chart: &Chart, id: StepId) -> Option<Self> {
         let local = &chart.steps[id.index()].each.as_ref()?.local.name;
         Some(Self::Example(example(&chart.types, element_type(chart, id)?, local)))
     }
 
-    /// Makes the list of the step consist of the element, unless it is the first anyway.
+    /// Replaces the list of the step with a list of this element alone, unless it is the first of the list anyway. Returns the initial
+    /// values for the changed chart.
     pub(super) fn put(
         &self,
         chart: &mut Chart,
@@ -43,6 +44,7 @@ impl Element {
         if let (Self::Given(value) | Self::Example(value), Some(ty)) =
             (self, element_type(chart, id).cloned())
         {
+            // The element becomes a param, so that it is checked against its type like any other.
             let element = VarId::at(chart.variables.len());
             chart.variables.push(Variable {
                 name: NAME.into(),
@@ -67,7 +69,7 @@ fn element_type(chart: &Chart, id: StepId) -> Option<&Type> {
     Some(if let Type::List(element) = &each.list.ty { element } else { &Type::Json })
 }
 
-/// A value of a type. Texts say what they stand for.
+/// An example of a type. A text consists of the name of what it stands for.
 fn example(types: &[TypeDef], ty: &Type, name: &str) -> Value {
     match ty {
         Type::Bool => Value::Bool(true),

@@ -1,4 +1,13 @@
-//! `chartc prompt`.
+//! `chartc prompt`: shows the prompts of a state without asking anybody.
+//!
+//! A prompt depends on variables, components, options and permissions, so the runtime itself has to render it. The chart is changed so
+//! that a run asks the wanted question first, and an oracle keeps the question instead of answering it. For `--at open --step triage`:
+//!
+//! 1. [`begin_at`] makes `open` the initial state.
+//! 2. [`put::alone`] gives every other step that asks the guard `false`.
+//! 3. `Setting::question` starts a session and runs one turn, or sends the event that the question waits for.
+//! 4. The oracle keeps the question of `triage` and denies the call; [`show`] prints the question.
+//! 5. If the prompt cannot be rendered, [`blame`] repeats this for each placeholder alone, to find the one that fails.
 
 mod blame;
 mod element;
@@ -88,8 +97,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Err(exit) => return Ok(exit),
         };
     let mut chart = checked.chart().clone();
+    // The limit must not hide questions.
     chart.calls_per_turn = None;
-    // A var that the command line sets is parsed, checked and set like a param.
+    // A var that the command line sets becomes a param: it is then parsed, checked and set like one.
     let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
     for row in &mut chart.variables {
         if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
@@ -191,9 +201,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
 }
 
-/// What is asked for by the command line.
+/// The question that the command line asks for.
 struct Request<'c> {
-    /// Begins where it is to be asked.
+    /// The chart as it starts: in the state in which the question is asked.
     chart: &'c Chart,
     checked: &'c Checked,
     sources: &'c Sources,
@@ -205,7 +215,7 @@ struct Request<'c> {
 }
 
 impl Request<'_> {
-    /// Puts one question; with the element that it is for, and the placeholders that fail.
+    /// Asks one question. Returns the outcome, the list element that the step is shown for, and the placeholders that fail.
     fn ask(
         &self,
         id: StepId,
@@ -222,7 +232,7 @@ impl Request<'_> {
             let setting = Setting { charts, given, functions, data, at };
             let asked = setting.question(id, on)?;
             match (&asked, &element) {
-                // Its list may be empty.
+                // Nothing was asked, perhaps because the list is empty: try an example.
                 (AskOutcome::Not, Some(Element::First)) => element = Element::example(chart, id),
                 (AskOutcome::Failed(_), _) => {
                     let places = blame::holes(&setting, checked, id, on, self.sources)?;
@@ -234,7 +244,7 @@ impl Request<'_> {
     }
 }
 
-/// The state with this path.
+/// The state with this path, which is not a history.
 fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     let is_it = |s: &StateId| {
         chart.state(*s).path == path && !matches!(chart.state(*s).kind, StateKind::History { .. })
@@ -250,7 +260,7 @@ fn state(chart: &Chart, path: &str) -> miette::Result<StateId> {
     })
 }
 
-/// Makes the chart start in a state, either as if it were entered from outside, or without running `enter` blocks.
+/// Makes the chart start in a state, either as if it were entered from outside, or without running any `enter` blocks.
 fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
     if enters {
         chart.states[0].kind = StateKind::Compound { initial: vec![at] };
@@ -258,18 +268,20 @@ fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
         return;
     }
     let way: Vec<StateId> = chart.ancestors(at).collect();
+    // Entry by default follows the chain of initial states down to `at`.
     for pair in way.windows(2) {
         if let StateKind::Compound { initial } = &mut chart.states[pair[1].index()].kind {
             *initial = vec![pair[0]];
         }
     }
+    // Actions could change the variables that the command line has set.
     for state in &mut chart.states {
         state.entry.clear();
         state.default_actions.clear();
     }
 }
 
-/// An event that questions wait for.
+/// The event of this name, if a question waits for it.
 fn event(chart: &Chart, name: &str) -> miette::Result<EventId> {
     let mut waited: Vec<EventId> = Vec::new();
     for step in &chart.steps {
@@ -289,7 +301,7 @@ fn event(chart: &Chart, name: &str) -> miette::Result<EventId> {
     })
 }
 
-/// Steps that ask a model or a person.
+/// The steps that ask a model or a person: all, or the one with this name.
 fn steps(chart: &Chart, name: Option<&str>) -> miette::Result<Vec<StepId>> {
     let asks = |id: &StepId| {
         let kind = &chart.steps[id.index()].kind;

@@ -1,4 +1,4 @@
-//! Asks one question of a chart, to show it.
+//! Asks one question of a chart in order to show it.
 
 use crate::cli::instance::{InitialValues, functions, instance};
 use chartc_core::arena::{EventId, StepId};
@@ -11,7 +11,7 @@ use chartc_runtime::{PlayError, Session, data, play};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A copy of the chart in which no other step asks.
+/// A copy of the chart in which no other step asks or calls.
 pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
     let mut chart = chart.clone();
     for (i, step) in chart.steps.iter_mut().enumerate() {
@@ -30,21 +30,21 @@ pub(super) fn alone(chart: &Chart, id: StepId) -> Chart {
     chart
 }
 
-/// The result.
+/// The result of asking a question.
 pub(super) enum AskOutcome {
-    /// It was asked.
+    /// The question.
     Put(Box<Question>),
-    /// The prompt cannot be rendered.
+    /// The prompt cannot be rendered, for this reason.
     Failed(String),
-    /// The list of its `each` cannot be computed.
+    /// The list of the step's `each` cannot be computed, for this reason.
     NoList(String),
-    /// The data do not fit the event.
+    /// The data do not fit the event, for this reason.
     Misfit(String),
-    /// Nothing is asked.
+    /// Nothing was asked.
     Not,
 }
 
-/// Keeps the first question, and answers nothing.
+/// An oracle that keeps the first question and denies all calls.
 #[derive(Default)]
 struct FirstQuestion(Mutex<Option<Question>>);
 
@@ -61,21 +61,21 @@ impl Oracle for FirstQuestion {
     }
 }
 
-/// What is needed to ask the question.
+/// The setting in which a question is asked.
 pub(super) struct Setting<'c> {
     /// The chart and its child charts.
     pub(super) charts: Vec<&'c Chart>,
     pub(super) given: &'c InitialValues,
-    /// A script with results of host functions.
+    /// The script with results of host functions.
     pub(super) functions: Option<&'c Path>,
     /// The data of the event, as JSON.
     pub(super) data: &'c str,
-    /// The state in which it must be asked.
+    /// The path of the state in which the question must be asked.
     pub(super) at: Option<&'c str>,
 }
 
 impl Setting<'_> {
-    /// The question that the step asks in a turn, or on its event.
+    /// Asks the question of the step, in a turn or on its event.
     pub(super) fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<AskOutcome> {
         let Self { charts, given, at, .. } = self;
         let chart = charts[0];
@@ -119,7 +119,7 @@ impl Setting<'_> {
         }
         let (_, lines) = session.into_parts();
         let put = kept.0.lock().ok().and_then(|mut kept| kept.take());
-        // If a code step or an eventless transition leaves the state first, nothing is asked in it.
+        // A code step or an eventless transition may leave the state before the step asks. A question in another state does not count.
         let is_there = |state: &str| {
             let below = |at: &str| {
                 state.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -133,7 +133,7 @@ impl Setting<'_> {
     }
 }
 
-/// Why a step could not ask. The notes contain the reasons why something cannot be rendered.
+/// The reason why a step did not ask. Notes in the trace say why a prompt or a list cannot be computed.
 fn why(lines: &[Line], step: &str) -> AskOutcome {
     let mut reason = None;
     for line in lines {

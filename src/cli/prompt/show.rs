@@ -1,18 +1,18 @@
-//! Questions, as they are shown.
+//! Formats questions.
 
 use super::element::Element;
 use crate::cli::output::StyledText;
 use chartc_runtime::oracle::Question;
 
-/// A question, and the event that triggers it, if any.
+/// A question with the event that triggers it, if one does.
 pub(super) struct ShownQuestion {
     pub(super) question: Question,
     pub(super) event: Option<String>,
-    /// The element that it is for, of a step with `each`.
+    /// The list element that it is asked for, if the step has `each`.
     pub(super) element: Option<Element>,
 }
 
-/// The questions as text, each part under a heading.
+/// Formats the questions as text, each part under a heading.
 pub(super) fn text(shown: &[ShownQuestion]) -> StyledText {
     let mut out = StyledText::default();
     for ShownQuestion { question, event, element } in shown {
@@ -40,7 +40,7 @@ pub(super) fn text(shown: &[ShownQuestion]) -> StyledText {
         }
         out.line("--- prompt");
         for line in question.prompt.trim_end().split('\n') {
-            // Text from a value must not look like a heading.
+            // Text from a value must not look like a heading of this output.
             match line.strip_prefix("--- ") {
                 Some(rest) => out.line(format!("\\u{{2d}}-- {rest}")),
                 None => out.line(line),
@@ -77,7 +77,7 @@ pub(super) fn text(shown: &[ShownQuestion]) -> StyledText {
     out
 }
 
-/// The same as a JSON array.
+/// Formats the questions as a JSON array.
 pub(super) fn json(shown: &[ShownQuestion]) -> miette::Result<String> {
     let schema = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let rows: Vec<serde_json::Value> = shown

@@ -127,7 +127,7 @@ pub(in crate::cli) struct Args {
 }
 
 impl Args {
-    /// The first option that is given and has no meaning for many agents.
+    /// The name of the first given option that has no meaning for many agents.
     pub(super) fn of_one_agent(&self) -> Option<&'static str> {
         #[cfg(feature = "sqlite")]
         let is_named = self.run.is_some();

@@ -1,4 +1,15 @@
-//! `chartc run`.
+//! The command `chartc run`.
+//!
+//! Options decide which parts a run is made of; the runtime does the rest. `chartc run a.chart --llm script:a.yaml --turns 2`:
+//!
+//! 1. The chart is selected, and refused if it has any errors.
+//! 2. `--llm` becomes the oracle, the tools and the host functions. A script needs no real time, so the clock is virtual.
+//! 3. A session is made of the machine, these parts, and a sink that prints the trace.
+//! 4. The session starts, plays the events of `--events`, and takes two turns or fewer if it ends before.
+//! 5. The last line and the exit code say how it ended.
+//!
+//! Three variants branch off: a folder is a world of many agents ([`crowd`]), `--store` makes the run survive its process
+//! (`durable`), and `--resume` continues a snapshot.
 
 mod args;
 #[cfg(feature = "sqlite")]
@@ -40,7 +51,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The default number of turns.
+/// The number of turns unless the command line sets one.
 const TURNS: u32 = 100;
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
@@ -130,14 +141,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
         None => Vec::new(),
     };
+    // Fail now rather than after a long run.
     args.snapshot.as_deref().map(save::check).transpose()?;
+    // The trace of a continued run goes on in its file.
     let open = if saved.is_some() || is_begun { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?;
     let lasts = has_turns(&chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let turns = args.turns.unwrap_or(unless_said);
     let live = is_live(args.llm.as_deref());
-    // Real models and tools take real time, and a call of theirs is not repeated unasked.
+    // Real models and tools take real time. Their calls have effects, so none is repeated without being asked for.
     let in_earnest = live || args.servers.are_given();
     let types = args.llm.as_deref() == Some("human") || args.human.as_deref() == Some("terminal");
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
@@ -148,6 +161,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let origin = Origin {
+        // Standard input is not a file that a replay could read.
         file: if args.file == "-" { String::new() } else { args.file.clone() },
         calls_per_turn: args.calls_per_turn,
         real_clock: args.clock.as_deref() == Some("real") || in_earnest,
@@ -156,9 +170,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     charts[0] = &chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
-    // With a store, nothing else waits for Ctrl-C.
+    // A stored run survives Ctrl-C anyway, so with a store Ctrl-C only ends the servers and the process.
     let done = runtime.block_on(servers.during(types || is_stored, async {
-        // Before the clock of the run begins.
+        // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
@@ -271,8 +285,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             agent.play(&entries).await?;
             for _ in 0..turns {
-                // A run that never waits would never notice Ctrl-C.
+                // A run whose answers are always ready would never yield, and Ctrl-C would never be noticed.
                 tokio::task::yield_now().await;
+                // Without `--llm` every call is denied: one question is enough to say so.
                 let asked = args.llm.is_none() && agent.session().calls() > 0;
                 if agent.session().status().is_some() || stop.get() || asked {
                     break;
@@ -281,6 +296,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             }
             Ok::<(), PlayError>(())
         };
+        // A turn whose calls are paid for may end; a run that can be saved stops at once; any other has nothing to lose.
         let interrupt = match (types, in_earnest, &args.snapshot) {
             (true, ..) | (false, false, None) => Interrupt::Kills,
             (false, true, _) => Interrupt::EndsTurn,
@@ -304,6 +320,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(()) => None,
         };
         let exit = close(agent.session(), last, fault, args.llm.is_none())?;
+        // A run that was stopped has not reached its end, whatever its states say.
         Ok(if was_stopped && exit == Exit::Clean { Exit::Findings } else { exit })
     }));
     exporting.end();

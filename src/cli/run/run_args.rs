@@ -1,4 +1,4 @@
-//! The arguments of a stored run: written to the store, and read back.
+//! Converts the arguments of a stored run, which the store keeps.
 
 use super::Args;
 use crate::cli::durable::RunArgs;
@@ -9,7 +9,7 @@ use crate::cli::{crowd, otel, servers};
 use std::path::PathBuf;
 
 impl Args {
-    /// The arguments that continue a stored run.
+    /// The arguments with which a stored run is continued.
     pub(in crate::cli) fn from_stored(args: RunArgs, store: PathBuf, run: String) -> Self {
         Self {
             file: args.file,
@@ -23,6 +23,7 @@ impl Args {
             world: None,
             memory: args.memory.map(PathBuf::from),
             events: args.events.map(PathBuf::from),
+            // The stored run has its inputs and params.
             input: Vec::new(),
             param: Vec::new(),
             turns: args.turns,
@@ -41,7 +42,7 @@ impl Args {
         }
     }
 
-    /// The arguments that begin the run, for the store.
+    /// The arguments of a new run in the form in which the store keeps them.
     pub(super) fn run_args(&self, given: &InitialValues) -> RunArgs {
         let path = |path: &PathBuf| path.display().to_string();
         RunArgs {

@@ -1,4 +1,4 @@
-//! A build without servers: no options, and nothing to start.
+//! Stands in for tool servers in a build without them: no options, and nothing to start.
 
 use super::Beside;
 use crate::cli::Exit;

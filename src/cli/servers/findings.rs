@@ -1,4 +1,4 @@
-//! What is wrong between charts and servers, with both places.
+//! Differences between the tools of charts and those of servers, with the places of both.
 
 use crate::cli::output::StyledText;
 use chartc_check::lower::Lowered;
@@ -6,14 +6,14 @@ use chartc_mcp::{Finding, FindingKind, Pool};
 use chartc_text::source::{Position, Sources};
 use serde_json::{Value, json};
 
-/// A finding, and the place of the tool in the chart.
+/// A difference, and the position of the tool in the chart.
 pub(in crate::cli) struct Found {
     pub(in crate::cli) finding: Finding,
     pub(in crate::cli) file: String,
     pub(in crate::cli) place: Position,
 }
 
-/// Compares the tools of charts with those of the servers. A tool that several charts share is told once.
+/// Compares the tools of charts with those of the servers. A difference in a tool that several charts share is reported once.
 pub(in crate::cli) fn found(pool: &Pool, lowered: &[&Lowered], sources: &Sources) -> Vec<Found> {
     let charts: Vec<_> = lowered.iter().map(|one| &one.chart).collect();
     let mut all: Vec<Found> = Vec::new();
@@ -33,7 +33,7 @@ pub(in crate::cli) fn found(pool: &Pool, lowered: &[&Lowered], sources: &Sources
     all
 }
 
-/// The findings for people.
+/// Formats the differences for people.
 pub(in crate::cli) fn write_findings(all: &[Found], out: &mut StyledText) {
     for Found { finding, file, place } in all {
         let Position { line, column } = place;
@@ -51,7 +51,7 @@ pub(in crate::cli) fn write_findings(all: &[Found], out: &mut StyledText) {
     }
 }
 
-/// A finding for programs.
+/// Formats a difference as JSON.
 pub(in crate::cli) fn json(found: &Found) -> Value {
     let Found { finding, file, place } = found;
     let configured = finding.configured.as_ref();

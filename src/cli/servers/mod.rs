@@ -1,4 +1,4 @@
-//! `--tools`: the servers, commands and endpoints that make a run's tool calls.
+//! The option `--tools`: servers, commands and endpoints that make the tool calls of a run.
 
 #[cfg(not(feature = "mcp"))]
 mod absent;
@@ -14,7 +14,7 @@ pub(super) use findings::{Found, found, json, write_findings};
 #[cfg(feature = "mcp")]
 pub(super) use pooled::{Options, Serving, configuration, heard};
 
-/// What else a run's tools come from: the words of `--llm` and `--functions`.
+/// The other sources of tool results: the values of `--llm` and `--functions`.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "a build without servers asks nobody"))]
 pub(super) struct Beside<'a> {

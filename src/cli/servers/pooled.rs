@@ -1,4 +1,4 @@
-//! Servers of a run, from the command line.
+//! The tool servers of a run, from the command line.
 #![allow(
     clippy::disallowed_methods,
     reason = "a configuration names variables of the environment, and a signal ends the process"
@@ -38,7 +38,7 @@ pub(in crate::cli) struct Options {
 }
 
 impl Options {
-    /// The options that a run was begun with.
+    /// The options of a stored run.
     #[cfg(feature = "sqlite")]
     pub(in crate::cli) fn from_file(file: Option<String>) -> Self {
         Self { tools: file.map(PathBuf::from), tools_log: None }
@@ -48,13 +48,13 @@ impl Options {
         self.tools.is_some()
     }
 
-    /// The file, for the store.
+    /// The file of `--tools`, which the store keeps.
     #[cfg(feature = "sqlite")]
     pub(in crate::cli) fn file(&self) -> Option<String> {
         self.tools.as_ref().map(|path| path.display().to_string())
     }
 
-    /// The servers that charts need, not started yet.
+    /// The servers that the charts need. They are not started yet.
     pub(in crate::cli) fn servers(
         &self,
         charts: &[&Chart],
@@ -75,12 +75,12 @@ impl Options {
     }
 }
 
-/// The kind of who answers: what `--llm` says before a colon.
+/// The kind of oracle: the part of `--llm` before the colon.
 fn word(beside: Beside<'_>) -> &str {
     beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
 }
 
-/// Reads the configuration.
+/// Reads the file of `--tools`.
 pub(in crate::cli) fn configuration(path: &Path) -> miette::Result<Configuration> {
     let name = path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -95,7 +95,7 @@ pub(in crate::cli) fn configuration(path: &Path) -> miette::Result<Configuration
     })
 }
 
-/// Writes what servers say to a log, or to standard error.
+/// A function that writes the output of servers to a log or, without one, to standard error.
 pub(in crate::cli) fn heard(log: Option<Stream>) -> impl Fn(&str, &str) + Send + Sync + use<> {
     let log = log.map(Mutex::new);
     move |name, line| match &log {
@@ -108,7 +108,7 @@ pub(in crate::cli) fn heard(log: Option<Stream>) -> impl Fn(&str, &str) + Send +
         }
         None => {
             if foot::is_there() {
-                // The status line is drawn again with the next line of the run.
+                // The line is drawn again with the next line of the run.
                 drop(foot::wipe());
             }
             complain(format!("{name}: {line}"));
@@ -116,13 +116,13 @@ pub(in crate::cli) fn heard(log: Option<Stream>) -> impl Fn(&str, &str) + Send +
     }
 }
 
-/// A pool whose processes end with the command, however that ends.
+/// A pool of servers that end with the command, however the command ends.
 pub(in crate::cli) struct Serving {
     pub(in crate::cli) pool: Pool,
 }
 
 impl Serving {
-    /// Does the work, then ends the servers. A signal ends them at once, and the process.
+    /// Awaits the work, then ends the servers. A signal ends the servers and the process at once.
     pub(in crate::cli) async fn during<R>(
         &self,
         with_ctrl_c: bool,
@@ -130,16 +130,18 @@ impl Serving {
     ) -> R {
         let done = tokio::select! {
             biased;
+            // The signal is polled first, so that work which is always ready cannot delay it.
             number = signal(with_ctrl_c) => Err(number),
             done = work => Ok(done),
         };
         self.pool.close().await;
-        // Nobody reads the terminal any more, and a person at it need not press Enter first.
+        // Exit instead of returning: a read of the terminal may be under way, and the runtime would wait for it until somebody presses
+        // Enter.
         done.unwrap_or_else(|number| std::process::exit(128 + number))
     }
 }
 
-/// Waits for a signal that ends the process; gives its number.
+/// Waits for a signal that ends the process, and returns its number. Ctrl-C counts only if `with_ctrl_c`.
 #[cfg(unix)]
 async fn signal(with_ctrl_c: bool) -> i32 {
     use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -164,19 +166,19 @@ async fn signal(with_ctrl_c: bool) -> i32 {
     2
 }
 
-/// The servers of a run, if it has any.
+/// The servers of a run, if there are any.
 pub(in crate::cli) struct Servers(Option<Serving>);
 
 impl Servers {
-    /// Starts them.
+    /// Starts the servers.
     pub(in crate::cli) async fn begin(&self) {
         if let Some(Serving { pool }) = &self.0 {
             pool.begin().await;
         }
     }
 
-    /// Compares their tools with those of the charts, and lets them make the calls of the tools that they have. Gives how the command ends if
-    /// something is wrong.
+    /// Compares the tools of the servers with those of the charts, and makes the servers answer the calls of their tools. Returns an exit
+    /// code if they differ.
     pub(in crate::cli) fn serve(
         &self,
         backends: &mut Backends,
@@ -187,7 +189,7 @@ impl Servers {
         let file = pool.configuration().file();
         let word = word(beside);
         let scripted = backends.host.strangers(&[], &[], &[]);
-        // What stands in for all tools, or has a result for this one, may answer for it.
+        // An oracle that answers for every tool, or a script with a result for this one, may stand in for a server.
         let is_answered = |tool: &String| {
             matches!(word, "first" | "random") && beside.functions.is_none()
                 || scripted.contains(tool)
@@ -229,7 +231,7 @@ impl Servers {
         Ok(None)
     }
 
-    /// Ends them.
+    /// Ends the servers.
     #[cfg(feature = "serve")]
     pub(in crate::cli) async fn end(&self) {
         if let Some(Serving { pool }) = &self.0 {
@@ -237,7 +239,7 @@ impl Servers {
         }
     }
 
-    /// As [`Serving::during`]; with no servers, signals do what they always do.
+    /// As [`Serving::during`]. Without servers, signals have their usual effect.
     pub(in crate::cli) async fn during<R>(
         &self,
         with_ctrl_c: bool,
@@ -250,7 +252,7 @@ impl Servers {
     }
 }
 
-/// A pool before other tools.
+/// A pool that answers before other tools.
 struct Over {
     pool: Pool,
     rest: Arc<dyn Tools>,

@@ -1,4 +1,4 @@
-//! The coverage of a chart by its tests, from the traces of their runs.
+//! Computes the coverage of a chart by its tests, from the traces of their runs.
 
 use crate::cli::lines;
 use crate::cli::output::StyledText;
@@ -12,12 +12,12 @@ use chartc_text::source::Sources;
 use chartc_text::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The parts of one chart that tests have covered.
+/// The parts of a chart that tests have covered.
 #[derive(Debug, Default)]
 struct CoveredParts {
     entered: BTreeSet<String>,
     taken: BTreeSet<Span>,
-    /// Guards that held, and that did not.
+    /// The guards that were seen true, and those that were seen false.
     held: BTreeSet<Span>,
     refused: BTreeSet<Span>,
     offered: BTreeSet<String>,
@@ -32,13 +32,13 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// In percent; 100 if the total is 0.
+    /// The share in percent; 100 if the total is 0.
     pub(super) fn percent(self) -> f64 {
         if self.all == 0 { 100.0 } else { 100.0 * self.seen as f64 / self.all as f64 }
     }
 }
 
-/// A transition that no test has taken.
+/// A transition that no test takes.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Untaken {
     pub(super) file: String,
@@ -51,7 +51,7 @@ pub(super) struct Untaken {
 pub(super) struct Coverage {
     pub(super) chart: String,
     pub(super) file: String,
-    /// The sum of the counts below, which `--min-coverage` tests.
+    /// The sum of all shares below, which `--min-coverage` compares with.
     pub(super) all: Share,
     pub(super) states: Share,
     pub(super) lines: Share,
@@ -59,16 +59,16 @@ pub(super) struct Coverage {
     pub(super) options_chosen: Share,
     pub(super) guards_true: Share,
     pub(super) guards_false: Share,
-    /// States that no test has entered.
+    /// The paths of the states that no test enters.
     pub(super) never_entered: Vec<String>,
-    /// Transitions that no test has taken.
+    /// The transitions that no test takes.
     pub(super) never_taken: Vec<Untaken>,
-    /// Options that no test has chosen.
+    /// The options that no test chooses.
     pub(super) never_chosen: Vec<String>,
 }
 
 impl Coverage {
-    /// The counts, each with its label.
+    /// The shares, each with its label.
     pub(super) fn rows(&self) -> [(&'static str, Share); 6] {
         [
             ("states entered", self.states),
@@ -89,14 +89,14 @@ impl Coverage {
     }
 }
 
-/// One chart that tests have run, with its spans.
+/// A chart that tests have run, and what they have covered of it.
 struct CoveredChart<'c> {
     chart: &'c Chart,
     map: &'c SourceMap,
     seen: CoveredParts,
 }
 
-/// The coverage of each chart that ran, by the place of the chart.
+/// Computes the coverage of each chart that ran, in the order of the sources.
 pub(super) fn coverage<'c>(
     runs: impl Iterator<Item = (&'c Checked, &'c [Line])>,
     sources: &Sources,
@@ -145,11 +145,13 @@ impl CoveredChart<'_> {
 
     fn sum(&self, sources: &Sources) -> Coverage {
         let Self { chart, map, seen } = self;
+        // The root is entered in every run, and a history in none.
         let real = |state: &&chartc_core::model::State| {
             state.parent.is_some() && !matches!(state.kind, StateKind::History { .. })
         };
         let states: BTreeSet<&str> =
             chart.states.iter().filter(real).map(|state| state.path.as_str()).collect();
+        // Counted by source text, so that a line with `from *` counts once.
         let lines: BTreeSet<Span> = map.transitions.iter().map(|line| line.whole).collect();
         let guards: BTreeSet<Span> = map.transitions.iter().filter_map(|line| line.guard).collect();
         let mut options: BTreeSet<&str> = BTreeSet::new();
@@ -194,7 +196,7 @@ impl CoveredChart<'_> {
     }
 }
 
-/// The coverage as text.
+/// Formats the coverage as text.
 pub(super) fn human(all: &[Coverage]) -> StyledText {
     let mut text = StyledText::default();
     for one in all {

@@ -1,4 +1,12 @@
-//! `chartc test`.
+//! The command `chartc test`: plays tests, and reports results and coverage.
+//!
+//! [`crate::scenario`] plays a test and returns its trace; everything here is computed from the traces. For a file with two tests:
+//!
+//! 1. The files are compiled. With errors no test is played.
+//! 2. Each test is played, and its line `ok` or `FAILED` is printed at once.
+//! 3. A failure becomes a finding with the places that explain it, and is printed with the last lines of its trace ([`show`]).
+//! 4. With `--coverage` the traces of both tests are followed ([`coverage`](mod@coverage)): a state that either of them enters counts.
+//! 5. [`report`] writes the same results as JSON or JUnit XML.
 
 mod coverage;
 mod report;
@@ -72,9 +80,9 @@ struct PlayedTest<'c> {
     checked: &'c Checked,
     test: &'c Test,
     played: Played,
-    /// How long it took, in real time.
+    /// The real time that it took.
     took: Duration,
-    /// The diagnostic if it failed, with the places where the mistake may be.
+    /// The finding, if the test failed, with the places that explain the failure.
     finding: Option<Diagnostic>,
 }
 
@@ -146,7 +154,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(if failed == 0 && !lacks { Exit::Clean } else { Exit::Findings })
 }
 
-/// Reports the charts whose coverage is too low.
+/// Reports the charts whose coverage is below `least` percent, and returns whether there are any.
 fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     let poor = |one: &&Coverage| one.all.percent() < least;
     let poor: Vec<&Coverage> = coverage.into_iter().flatten().filter(poor).collect();
@@ -165,7 +173,7 @@ fn lacks(coverage: Option<&[Coverage]>, least: f64) -> bool {
     !poor.is_empty()
 }
 
-/// The charts without a test.
+/// Lists the charts without a test.
 fn untested(done: &Compilation) -> StyledText {
     let is_tested = |checked: &&Checked| {
         done.tested.iter().any(|other| {
@@ -184,7 +192,7 @@ fn untested(done: &Compilation) -> StyledText {
     out
 }
 
-/// Reports errors in the charts; in this case no test is played, and a report in JUnit's format has the errors.
+/// Reports errors in the charts, also as a JUnit report if one is wanted, and returns the exit code. With errors no test is played.
 fn refuse(done: &Compilation, args: &Args) -> miette::Result<Option<Exit>> {
     let errors: Vec<_> =
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
@@ -202,7 +210,7 @@ fn refuse(done: &Compilation, args: &Args) -> miette::Result<Option<Exit>> {
     Ok(Some(Exit::Findings))
 }
 
-/// The tests to play, by file and place.
+/// The tests to play, by file and position.
 fn chosen<'c>(done: &'c Compilation, filter: Option<&str>) -> Vec<(&'c Checked, &'c Test)> {
     let mut tests = scenario::tests(done);
     tests.retain(|(_, test)| filter.is_none_or(|word| test.name.contains(word)));

@@ -1,4 +1,4 @@
-//! The results of the tests for other programs: JSON, and JUnit's XML.
+//! Formats the results of tests for other programs: as JSON and as JUnit XML.
 
 use super::PlayedTest;
 use super::coverage::Coverage;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Version of the JSON.
+/// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// One JSON object.
+/// Formats all results as one JSON object.
 pub(super) fn json(
     rows: &[PlayedTest<'_>],
     coverage: Option<&[Coverage]>,
@@ -72,7 +72,7 @@ fn test(row: &PlayedTest<'_>, sources: &Sources) -> Value {
     })
 }
 
-/// A report in JUnit's format: one suite for each file with tests.
+/// Formats a JUnit report, with a suite for each file that has tests.
 pub(super) fn junit(rows: &[PlayedTest<'_>], sources: &Sources) -> String {
     let mut files: BTreeMap<&str, Vec<&PlayedTest<'_>>> = BTreeMap::new();
     for row in rows {
@@ -105,7 +105,7 @@ pub(super) fn junit(rows: &[PlayedTest<'_>], sources: &Sources) -> String {
     text
 }
 
-/// Seconds as JUnit writes them.
+/// Formats a time in seconds with six decimals, as JUnit reports have it.
 fn seconds(took: Duration) -> String {
     format!("{:.6}", took.as_secs_f64())
 }

@@ -1,13 +1,13 @@
-//! Tests as text: values, lines of a trace, failures.
+//! Formats tests as text: results, and the ends of traces.
 
 use crate::cli::output::StyledText;
 use crate::scenario::{Played, short};
 use chartc_runtime::trace::Line;
 
-/// The number of trace lines that a failure shows.
+/// The number of trace lines that are shown of a failed test.
 const TAIL: usize = 12;
 
-/// One line with the result of a test.
+/// Adds a line with the result of a test.
 pub(super) fn went(out: &mut StyledText, played: &Played, test: &str) {
     if played.failure.is_some() {
         out.led("31", "FAILED", format!(" {test}"));
@@ -16,13 +16,13 @@ pub(super) fn went(out: &mut StyledText, played: &Played, test: &str) {
     }
 }
 
-/// The last lines of the trace, as text.
+/// Formats the last lines of the trace.
 pub(super) fn last(played: &Played) -> Vec<String> {
     let from = played.lines.len().saturating_sub(TAIL);
     played.lines[from..].iter().map(words).collect()
 }
 
-/// Where the run was, and what happened last.
+/// Formats the final states and the last lines of the trace.
 pub(super) fn tail(played: &Played) -> StyledText {
     let states = match played.states.join(", ") {
         states if states.is_empty() => "nowhere".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn tail(played: &Played) -> StyledText {
     out
 }
 
-/// A line of a trace on one line: its kind, then what it says.
+/// Formats a trace line: its kind, then its fields.
 fn words(line: &Line) -> String {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(&line.what) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! `chartc tools add`.
+//! The command `chartc tools add`.
 
 use super::{Which, with_pool};
 use crate::cli::Exit;
@@ -36,13 +36,14 @@ pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
         }
         let (mut added, mut new_ones): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for one in new {
+            // New types get names that the file does not have yet.
             let text = pool.declaration(server, &one, &mut types).unwrap_or_default();
             match checked(server, &one, &text) {
                 Some(text) => {
                     added.push(text);
                     new_ones.push(one);
                 }
-                // The others are worth having.
+                // The others can still be added.
                 None => complain(format!(
                     "warning: `{server}.{one}` is left out: its names cannot be written in a chart"
                 )),
@@ -60,7 +61,7 @@ pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
             "\n\n"
         };
         let whole = format!("{text}{gap}{added}");
-        // What was there stays, and reads as before.
+        // The whole file is parsed before it is written: an addition must not change what was in it.
         let after = parsed(&file, &whole);
         let is_whole = after.as_ref().is_some_and(|after| {
             let (tools, _) = names(after);
@@ -82,7 +83,7 @@ pub(super) fn run(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
     })
 }
 
-/// The tools to declare, by their names in charts.
+/// The tools to declare, by the names that they have in charts.
 fn wanted(pool: &Pool, server: &str, tool: Option<&str>) -> miette::Result<Vec<String>> {
     let Some(view) = pool.servers().into_iter().next() else { return Ok(Vec::new()) };
     for fault in &view.faults {
@@ -104,7 +105,8 @@ fn wanted(pool: &Pool, server: &str, tool: Option<&str>) -> miette::Result<Vec<S
     }
 }
 
-/// The declaration as it is formatted, if it says what it should and nothing else: names and texts come from a server.
+/// Formats a declaration, if it declares this tool and its types and nothing else. Its names and texts come from a server, and could
+/// contain other declarations.
 fn checked(server: &str, tool: &str, text: &str) -> Option<String> {
     let (file, findings, _) = read_as("the declaration", text);
     let (tools, _) = names(&file);
@@ -124,7 +126,7 @@ fn checked(server: &str, tool: &str, text: &str) -> Option<String> {
     is_it.then(|| chartc_text::print::print(&file))
 }
 
-/// The syntax of a text, and what is wrong with it.
+/// Parses a text, and returns its syntax and its errors.
 fn read_as(name: &str, text: &str) -> (File, Vec<Diagnostic>, Sources) {
     let mut sources = Sources::default();
     let id = sources.add(Source::new(name, text));
@@ -133,7 +135,7 @@ fn read_as(name: &str, text: &str) -> (File, Vec<Diagnostic>, Sources) {
     (file, findings, sources)
 }
 
-/// The syntax of a text; its errors are reported.
+/// Parses a text. Reports its errors and returns `None` if there are any.
 fn parsed(name: &str, text: &str) -> Option<File> {
     let (file, findings, sources) = read_as(name, text);
     if findings.is_empty() {
@@ -143,7 +145,7 @@ fn parsed(name: &str, text: &str) -> Option<File> {
     None
 }
 
-/// The names of the tools and of the types that a file declares, in its charts too.
+/// The names of the tools and types that a file declares, also in its charts.
 fn names(file: &File) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut tools, mut types) = (BTreeSet::new(), BTreeSet::new());
     for item in &file.items {

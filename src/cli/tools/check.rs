@@ -1,4 +1,4 @@
-//! `chartc tools check`.
+//! The command `chartc tools check`.
 
 use super::{Which, with_pool};
 use crate::cli::Exit;

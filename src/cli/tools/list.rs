@@ -1,4 +1,4 @@
-//! `chartc tools list`.
+//! The command `chartc tools list`.
 
 use super::{Which, with_pool};
 use crate::cli::Exit;
@@ -56,7 +56,7 @@ fn server_table(pool: &Pool, servers: &[ServerView], others: &[&str]) -> StyledT
     out
 }
 
-/// As a chart would declare it, but for the names of records and enums.
+/// Formats a tool as a chart would declare it, except for the names of records and enums.
 fn signature(server: &str, tool: &ToolView) -> String {
     let params = tool.parameters.iter().map(|(name, ty, is_required)| {
         let mark = if *is_required || ty.ends_with('?') { "" } else { "?" };

@@ -1,4 +1,4 @@
-//! `chartc tools`: the tools of servers, and whether charts fit them.
+//! The command `chartc tools`: lists the tools of servers, and compares charts with them.
 
 mod add;
 mod check;
@@ -83,15 +83,15 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
 }
 
-/// Which servers are started.
+/// The servers to start.
 enum Which<'a> {
-    /// Those that charts need.
+    /// Those that the charts need.
     Charts(&'a [&'a Chart]),
     One(&'a str),
     All,
 }
 
-/// Starts servers, does something with them, and ends them.
+/// Starts servers, calls `act` with them, and ends them.
 fn with_pool<R>(
     tools: &Path,
     which: &Which<'_>,

@@ -1,9 +1,9 @@
-//! Counts of tools, states and transitions.
+//! Counts of tool calls, states and transitions.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How often a tool was called.
+/// The number of calls of a tool, and of those that failed.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Tool {
     pub(super) calls: u64,
@@ -27,7 +27,8 @@ impl Tool {
     }
 }
 
-/// What a state cost. Its time includes its descendants; its calls are only those with this state as the leaf.
+/// The cost of a state. Its time includes that of its descendants; its questions, tokens and money are only those asked with this state as
+/// the leaf.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(super) struct StateCost {
     pub(super) visits: u64,
@@ -38,7 +39,7 @@ pub(super) struct StateCost {
     pub(super) cost: f64,
 }
 
-/// How often a transition was taken.
+/// The number of times that a transition was taken.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(super) struct Transition {
     pub(super) state: String,

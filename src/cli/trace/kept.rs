@@ -1,4 +1,4 @@
-//! The history in a snapshot: the last transitions.
+//! Formats the history in a snapshot.
 
 use super::super::wording::trigger;
 use super::tell::{number, time, way};
@@ -7,7 +7,7 @@ use crate::cli::output::StyledText;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
 
-/// The last transitions of a saved run, the oldest first.
+/// Formats the last transitions of a saved run, the oldest first.
 pub(super) fn kept(saved: &Saved) -> StyledText {
     let chart = saved.machine().chart();
     let at = time(saved.now());

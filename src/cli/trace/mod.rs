@@ -1,4 +1,18 @@
-//! `chartc trace`: what a run did, from its trace or snapshot, and what many agents did, from the log of their world.
+//! `chartc trace`: shows what a run did, from its trace or snapshot, and what many agents did, from the log of their world.
+//!
+//! A trace has a line for everything that happened; a person wants the decisions and their reasons. From these lines, shortened:
+//!
+//! ```text
+//! {"seq":4,"at_ms":0,"kind":"turn","turn":1}
+//! {"seq":6,"at_ms":0,"kind":"question","step":"triage","options":["close","wait"]}
+//! {"seq":7,"at_ms":900,"kind":"answer","step":"triage","option":"close"}
+//! {"seq":9,"at_ms":900,"kind":"taken","line":{"state":"open","trigger":"may close","targets":["solved"]}}
+//! ```
+//!
+//! 1. [`read`](mod@read) parses the lines, and assigns each to turn 1.
+//! 2. [`story`] makes a row of the answer; the transition at the same time becomes its result: `close`, `open -> solved`.
+//! 3. [`table`](mod@table) prints the row. [`why`](mod@why) instead lists inputs without effect, [`sequence`](mod@sequence) draws a
+//!    diagram, and [`summary`] counts.
 
 mod count;
 mod kept;
@@ -76,7 +90,7 @@ pub(super) struct Args {
     views: Views,
 }
 
-/// The steps that ask people, from the chart's file if it is still where the trace says.
+/// The steps that ask people, by chart. Empty unless the chart's file is still where the trace says.
 fn people(path: &Path, trace: &Read) -> sequence::People {
     let mut people = sequence::People::new();
     let Some(What::Run { file, .. }) = trace.lines.first().map(|line| &line.what) else {
@@ -92,14 +106,14 @@ fn people(path: &Path, trace: &Read) -> sequence::People {
     people
 }
 
-/// Which lines to show.
+/// The selection of lines to show; `None` selects all.
 #[derive(Debug, Clone, Copy, Default)]
 struct Filter<'a> {
     turn: Option<u32>,
     step: Option<&'a str>,
 }
 
-/// The log of a world, if the only file is one.
+/// Opens the log of a world, if the only file is one.
 fn log(args: &Args) -> miette::Result<Option<Log>> {
     let mut logs =
         args.files.iter().map(|path| Log::open(path)).collect::<miette::Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! A trace, as far as it can be read, with the turn and chart of each line.
+//! Reads a trace as far as possible, and assigns each line to a turn.
 
 use super::super::instance;
 use super::world;
@@ -7,27 +7,27 @@ use chartc_runtime::trace::{self, Line, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The maximum number of errors to report one by one.
+/// The maximum number of errors that are reported one by one.
 const TOLD: usize = 5;
 
-/// A trace.
+/// The content of a trace.
 pub(super) struct Read {
-    /// The file.
+    /// The path of the file.
     pub(super) name: String,
     pub(super) lines: Vec<Line>,
-    /// For each line, the turn of the outermost chart.
+    /// For each line, the turn of the outermost chart that it belongs to; `None` outside of turns.
     pub(super) turns: Vec<Option<u32>>,
-    /// What cannot be read, in words.
+    /// The errors found while reading, as text.
     pub(super) faults: Vec<String>,
 }
 
 impl Read {
-    /// The lines with their turns.
+    /// The lines, each with its turn.
     pub(super) fn told(&self) -> impl Iterator<Item = (&Line, Option<u32>)> {
         self.lines.iter().zip(self.turns.iter().copied())
     }
 
-    /// The names of the charts, by their paths.
+    /// The names of the charts, by path.
     pub(super) fn charts<'s>(&'s self) -> BTreeMap<&'s str, &'s str> {
         let chart = |line: &'s Line| {
             let What::Run { chart, .. } = &line.what else { return None };
@@ -37,13 +37,13 @@ impl Read {
         runs.collect()
     }
 
-    /// The time of the last line.
+    /// The time of the last line, in milliseconds.
     pub(super) fn end(&self) -> u64 {
         self.lines.last().map_or(0, |line| line.at_ms)
     }
 }
 
-/// Reads a snapshot; `None` for any other file, which may be a trace.
+/// Reads a snapshot. Returns `None` for any other file, which may be a trace.
 pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -58,7 +58,7 @@ pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
     Saved::read(&text).map(Some).map_err(|why| miette::miette!("{name}: {why}"))
 }
 
-/// Reads a trace. Unreadable lines are skipped and reported.
+/// Reads a trace. Lines that cannot be parsed are skipped and reported.
 pub(super) fn read(path: &Path) -> miette::Result<Read> {
     let name = path.display().to_string();
     let text = instance::read(path)?;
@@ -90,17 +90,18 @@ pub(super) fn read(path: &Path) -> miette::Result<Read> {
     Ok(of_lines(name, lines, faults))
 }
 
-/// A trace of these lines, of which there is one at least.
+/// Makes a trace of `lines`, of which there must be at least one.
 pub(super) fn of_lines(name: String, lines: Vec<Line>, mut faults: Vec<String>) -> Read {
     let gaps = lines.windows(2).filter(|pair| pair[1].seq != pair[0].seq + 1);
     let gap = gaps.map(|pair| (pair[0].seq, pair[1].seq)).next();
+    // A line that cannot be parsed leaves a gap, too, and has been reported already.
     if let (Some((before, behind)), true) = (gap, faults.is_empty()) {
         faults.push(format!("{name}: line {before} of the run is followed by line {behind}"));
     } else if lines[0].seq != 1 && faults.is_empty() {
         faults.push(format!("{name} begins with line {} of the run", lines[0].seq));
     }
     let (mut turn, mut last) = (None, None);
-    // The charts whose turns are under way: they have theirs when that of the outermost chart has ended.
+    // The charts whose turns are under way. Children have their turns after that of the outermost chart has ended, and as part of it.
     let mut below: BTreeSet<&str> = BTreeSet::new();
     let turns = lines.iter().map(|line| {
         if matches!(line.what, What::Turn { .. }) && !line.child.is_empty() {
@@ -110,7 +111,7 @@ pub(super) fn of_lines(name: String, lines: Vec<Line>, mut faults: Vec<String>) 
             turn = Some(*nth);
             last = turn;
         }
-        // An agent's action belongs to the turn that has just ended.
+        // An agent's action is performed after the turn that chose it.
         let is_action = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
         let of = if is_action || !below.is_empty() { last } else { turn };
         if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {

@@ -1,4 +1,14 @@
-//! The messages of a run, as a Mermaid sequence diagram.
+//! Draws the messages of a run as a Mermaid sequence diagram.
+//!
+//! Each chart, the host, the model, people, tools and the world is a column; a trace line that says who sent something to whom is an
+//! arrow, others that matter are notes. Three trace lines and their result:
+//!
+//! ```text
+//! turn 1                                       host->>chart: turn 1
+//! question triage                              chart->>model: triage
+//! answer triage, option close, 900 ms later    Note over chart: +900ms
+//!                                              model-->>chart: close
+//! ```
 
 use super::super::columns::cut;
 use super::super::wording::{action_call, trigger};
@@ -13,13 +23,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum length of a message, in characters.
 const LONG: usize = 80;
-/// The maximum number of messages: a larger picture is unreadable.
+/// The maximum number of messages. A larger diagram cannot be read.
 const MOST: usize = 400;
 
-/// The steps that ask people, each with the name of its chart.
+/// The steps that ask people, as pairs of chart and step.
 pub(super) type People = BTreeSet<(String, String)>;
 
-/// A trace as Mermaid. Questions of all steps but `people` go to the model.
+/// Draws a trace. Questions of all steps except `people` go to the model.
 pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> String {
     let charts = trace.charts();
     let mut picture = Picture {
@@ -38,6 +48,7 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
         }
         let is_wanted = filter.turn.is_none_or(|wanted| turn == Some(wanted))
             && filter.step.is_none_or(|wanted| step(line).is_none_or(|step| step == wanted));
+        // Before `follow`: an answer still counts as under way in its own message.
         let message = picture.message(line);
         picture.follow(line);
         let Some(message) = message.filter(|_| is_wanted) else { continue };
@@ -79,13 +90,13 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
     out
 }
 
-/// The names of the charts' columns, by their paths.
+/// The identifiers of the charts' columns, by path.
 fn actors<'t>(charts: &BTreeMap<&'t str, &'t str>) -> BTreeMap<&'t str, String> {
     let mut actors: BTreeMap<&str, String> = BTreeMap::new();
     for child in charts.keys().filter(|child| !child.is_empty()) {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut name = format!("run_{}", child.chars().map(plain).collect::<String>());
-        // `a.b` and `a_b` are two charts.
+        // `a.b` and `a_b` are different charts, but would get the same identifier.
         while actors.values().any(|other| *other == name) {
             name.push('_');
         }
@@ -94,7 +105,7 @@ fn actors<'t>(charts: &BTreeMap<&'t str, &'t str>) -> BTreeMap<&'t str, String> 
     actors
 }
 
-/// One row of the picture.
+/// A row of the diagram.
 enum SequenceRow {
     Message {
         from: String,
@@ -102,24 +113,24 @@ enum SequenceRow {
         to: String,
         text: String,
     },
-    /// Beside the line's own chart.
+    /// A note beside the column of the line's chart.
     Note(String),
 }
 
-/// What is known while a trace is drawn.
+/// The state of the drawing while the trace is read.
 struct Picture<'t> {
     actors: BTreeMap<&'t str, String>,
     letters: Letters<'t>,
     people: &'t People,
-    /// The names of the charts so far, by their paths.
+    /// The names of the charts that have started so far, by path.
     charts: BTreeMap<&'t str, &'t str>,
-    /// The calls under way, with the number of times that each is.
+    /// The calls under way, by chart and name, and how many of each there are.
     open: BTreeMap<(&'t str, String), u32>,
-    /// The columns that have a message.
+    /// The columns that have a message. Others are not declared.
     seen: BTreeSet<String>,
 }
 
-/// The step that a line is about.
+/// The step that a line is about, if it is about a call.
 fn step(line: &Line) -> Option<&str> {
     let (What::Question { step, .. }
     | What::Answer { step, .. }
@@ -136,7 +147,7 @@ fn step(line: &Line) -> Option<&str> {
     Some(step)
 }
 
-/// The name of a call among those of its chart.
+/// The name of a call, which tells it from other calls of its chart that may be under way.
 fn call(name: &str, which: &Which) -> String {
     match (&which.element, which.state.as_str()) {
         (Some(element), _) => format!("{name}[{element}]"),
@@ -151,20 +162,20 @@ impl<'t> Picture<'t> {
         self.actors.get(child).map_or("chart", String::as_str)
     }
 
-    /// The column of whoever answers a step.
+    /// The column of the model or person who answers a step.
     fn asked(&self, line: &Line, step: &str) -> &'static str {
         let chart = self.charts.get(line.child.as_str()).copied().unwrap_or_default();
         let is_person = self.people.contains(&(chart.to_owned(), step.to_owned()));
         if is_person { "person" } else { "model" }
     }
 
-    /// What came back, with the call that it answers where several are under way.
+    /// The text of an answer, with the name of its call if several are under way.
     fn answer(&self, call: &str, text: &str) -> String {
         let several = self.open.values().sum::<u32>() > 1;
         if several { format!("{call}: {text}") } else { text.to_owned() }
     }
 
-    /// Counts the calls under way.
+    /// Updates the calls under way.
     fn follow(&mut self, line: &'t Line) {
         if let What::Question { step, which, .. } | What::ToolCall { tool: step, which, .. } =
             &line.what
@@ -185,7 +196,7 @@ impl<'t> Picture<'t> {
         }
     }
 
-    /// A row as Mermaid.
+    /// Formats a row as Mermaid.
     fn drawn(&mut self, row: &SequenceRow, line: &Line) -> String {
         match row {
             SequenceRow::Message { from, arrow, to, text } => {
@@ -327,7 +338,7 @@ impl<'t> Picture<'t> {
     }
 }
 
-/// Text that Mermaid shows literally: characters with a meaning become entities.
+/// Escapes text for Mermaid: characters with a meaning become entities.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in visible::line(text.trim()).chars() {

@@ -1,4 +1,13 @@
-//! The decisions of a run, one row each: an answer or an event, and where it led.
+//! Turns a trace into rows, one for each decision: an answer or an event, and the transition that followed.
+//!
+//! A decision and its result are different lines of the trace, and the result may be missing. So a row stays open until the next line
+//! that is a decision; a transition at the same time completes it:
+//!
+//! ```text
+//! answer triage, option close, at 900 ms     row `close`, open
+//! taken `may close` open -> solved, 900 ms   the row gets `open -> solved`, and is not open any more
+//! taken `when` solved -> done, 900 ms        no row is open: a row of its own
+//! ```
 
 use super::super::wording::{action_call, more_tokens, outcome, trigger};
 use super::Filter;
@@ -12,37 +21,37 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowStyle {
     Plain,
-    /// From outside: an event, a turn.
+    /// An input, such as an event or a turn.
     Input,
-    /// Something failed, was refused or fell back.
+    /// A failure, refusal or fallback.
     Bad,
-    /// Less important.
+    /// A detail.
     Faint,
 }
 
-/// One decision.
+/// A decision.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StoryRow {
     pub(super) turn: Option<u32>,
-    /// The last of several turns without anything to show.
+    /// The last of several consecutive turns without decisions, which share the row.
     pub(super) until: Option<u32>,
     is_silent: bool,
     pub(super) at_ms: u64,
-    /// The time of the line that it is made from.
+    /// The number of the trace line that the row is made from, by which rows are ordered.
     seq: u64,
-    /// The step with its path, and the number of the attempt from the second on.
+    /// The path of the step, followed by `#` and the number of the attempt from the second on.
     pub(super) step: String,
     pub(super) decision: String,
-    /// The states it led from and to; empty if nothing moved.
+    /// The states that the transition left and entered; empty if no transition was taken.
     pub(super) way: String,
     pub(super) why: String,
     pub(super) style: RowStyle,
     child: String,
-    /// A transition that is taken at the same moment may be its result.
+    /// Whether a transition taken next, at the same time, is the result of this decision.
     is_open: bool,
 }
 
-/// The rows of a trace.
+/// The rows of a trace, in order.
 pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<StoryRow> {
     let mut rows = Vec::new();
     for (line, turn) in trace.told() {
@@ -54,7 +63,7 @@ pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<StoryRow> {
             && filter.step.is_none_or(|step| row.step.split(" #").next() == Some(step))
     };
     rows.retain(is_wanted);
-    // Consecutive turns without anything to show share a row.
+    // Consecutive turns without decisions share a row.
     rows.dedup_by(|row, before| {
         let both = row.is_silent && before.is_silent;
         if both {
@@ -65,7 +74,7 @@ pub(super) fn rows(trace: &Read, filter: Filter<'_>) -> Vec<StoryRow> {
     rows
 }
 
-/// Adds a row with the numbers of turns without anything to show.
+/// Adds a row for each turn without decisions.
 fn silent(rows: &mut Vec<StoryRow>, trace: &Read) {
     let told: BTreeSet<u32> = rows.iter().filter_map(|row| row.turn).collect();
     let mut silent: Vec<StoryRow> = Vec::new();
@@ -139,7 +148,7 @@ impl StoryRow {
     }
 }
 
-/// Adds what a line says.
+/// Adds or completes a row from a trace line.
 fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
     let row = |step: &str, decision: &str| plain(line, turn, step, decision);
     let made = match &line.what {
@@ -173,7 +182,7 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
             row
         }
         What::Unusable { step, attempt, why, .. } => {
-            // The machine may still reject an answer after it has been traced as one.
+            // The machine may reject an answer that was already traced as usable.
             if let Some(last) = rows.last_mut().filter(|last| last.is_answer(line, step, *attempt))
             {
                 last.style = RowStyle::Bad;
@@ -202,7 +211,7 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
             .attempt(*attempt)
             .why("the answer is dropped")
             .styled(RowStyle::Bad),
-        // The tool that the model calls is its answer.
+        // The row of the answer already names the tool that the model calls.
         What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
         What::ToolCall { step, tool, arguments, .. } => {
             row(step, format!("{tool} {}", value(arguments)).trim_end())
@@ -312,7 +321,7 @@ impl StoryRow {
     }
 }
 
-/// A transition was taken: it is the result of the row before it, if both happened at the same moment.
+/// Adds a transition that was taken: as the result of the last row if both happened at the same time, else as a row of its own.
 fn take(
     rows: &mut Vec<StoryRow>,
     line: &Line,
@@ -327,7 +336,7 @@ fn take(
     if let Some(last) = open {
         last.way = way;
         last.is_open = false;
-        // `may ship` adds nothing to the answer `ship`, nor does `on go` to the event.
+        // The trigger `may ship` adds nothing to the answer `ship`, nor `on go` to the event `go`.
         let name = taken.trigger.split_once(' ').map_or("", |(_, name)| name);
         let decision = last.decision.strip_prefix("event ").unwrap_or(&last.decision);
         let decision = decision.split([' ', '(']).next().unwrap_or_default();
@@ -340,7 +349,7 @@ fn take(
     rows.push(row);
 }
 
-/// The message that a selection is empty.
+/// The message that the filter selects nothing.
 pub(super) fn nothing(filter: Filter<'_>) -> String {
     match (filter.turn, filter.step) {
         (Some(turn), Some(step)) => format!("nothing of `{step}` in turn {turn}"),

@@ -1,4 +1,4 @@
-//! The decisions of a run as a table, and what its states cost.
+//! Formats the decisions of a run as a table, followed by the costs of its states.
 
 use super::super::columns::{cut, padded, width};
 use super::Filter;
@@ -12,12 +12,12 @@ use chartc_runtime::trace::What;
 
 /// The column headings.
 const HEAD: [&str; 6] = ["turn", "time", "step", "decision", "from -> to", "why"];
-/// The maximum widths of step, decision and move if other columns need the space.
+/// The maximum widths of the columns step, decision and move, if other columns need the space.
 const MOST: [usize; 3] = [16, 30, 44];
-/// The minimum width of `why`.
+/// The minimum width of the column `why`.
 const WHY: usize = 26;
 
-/// A trace as a table.
+/// Formats a trace as a table, `terminal.width` columns wide if possible.
 pub(super) fn table(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> StyledText {
     let mut out = head(trace, terminal);
     let found = rows(trace, filter);
@@ -53,7 +53,7 @@ pub(super) fn table(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> Sty
     out
 }
 
-/// The chart of the trace, and how the run ended.
+/// The first line: the chart, and how the run ended.
 fn head(trace: &Read, terminal: Terminal) -> StyledText {
     let run = trace.lines.iter().find_map(|line| {
         let What::Run { chart, oracle, .. } = &line.what else { return None };
@@ -86,7 +86,7 @@ fn head(trace: &Read, terminal: Terminal) -> StyledText {
     head
 }
 
-/// The cells; turn and time are shown where they change.
+/// The cells of the rows. Turn and time are shown only where they change.
 fn cells(rows: &[StoryRow]) -> Vec<[String; 6]> {
     let mut last: Option<(Option<u32>, u64)> = None;
     let mut out: Vec<[String; 6]> = Vec::new();
@@ -110,7 +110,8 @@ fn cells(rows: &[StoryRow]) -> Vec<[String; 6]> {
     out
 }
 
-/// The widths of the columns: as wide as their cells if there is room; otherwise the widest are narrowed, and the last gets the rest.
+/// The widths of the columns: those of their widest cells if there is room. Otherwise the widest columns are narrowed, and the last one
+/// gets the rest.
 fn widths(cells: &[[String; 6]], total: usize) -> [usize; 6] {
     let mut widths = HEAD.map(width);
     for row in cells {
@@ -127,7 +128,7 @@ fn widths(cells: &[[String; 6]], total: usize) -> [usize; 6] {
         let others: usize = widths[..5].iter().sum::<usize>() + gaps;
         widths[5] = widths[5].min(total.saturating_sub(others).max(WHY));
     }
-    // Cut the decision first, then the reason, then the move, which says most.
+    // Narrow the decision first, then the reason, the step and the move, which says most.
     for (at, least) in [(3, 18), (5, 20), (2, 10), (4, 12)] {
         let over = needed(&widths).saturating_sub(total);
         widths[at] = widths[at].saturating_sub(over).max(least.min(widths[at]));

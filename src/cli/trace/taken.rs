@@ -1,4 +1,4 @@
-//! How often runs took the transitions of a chart.
+//! Counts how often runs took the transitions of a chart.
 
 use super::read::read;
 use crate::cli::output::complain;
@@ -10,7 +10,7 @@ use chartc_runtime::trace::{LineName, What};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Counts by transition, over all these traces; `None` without traces.
+/// Counts each transition over all traces. Returns `None` if there are no traces.
 ///
 /// # Errors
 /// A trace cannot be read, or has no run of this chart.
@@ -59,7 +59,7 @@ pub(in crate::cli) fn taken(
     Ok(Some(together(checked, &counts)))
 }
 
-/// The transition with this name.
+/// The transition that a trace names by its source state and number.
 fn find(chart: &Chart, name: &LineName) -> Option<TransitionId> {
     let source = chart.state_ids().find(|id| chart.state(*id).path == name.state)?;
     let mut own = (0..chart.transitions.len()).map(TransitionId::at);
@@ -67,7 +67,7 @@ fn find(chart: &Chart, name: &LineName) -> Option<TransitionId> {
     own.by_ref().filter(|id| chart.transition(*id).source == source).nth(nth)
 }
 
-/// Transitions that come from one source line, for several states, count as one.
+/// Gives all transitions of one source line the sum of their counts: a picture shows the line once.
 fn together(
     checked: &Checked,
     counts: &BTreeMap<TransitionId, u64>,

@@ -1,10 +1,10 @@
-//! Parts of a trace in words.
+//! Formats parts of a trace as text.
 
 use chartc_core::expr::Duration;
 use chartc_core::expr::Value;
 use chartc_runtime::trace::LineName;
 
-/// A value as JSON, or a text itself, on one line.
+/// Formats a value on one line: a text verbatim, anything else as JSON.
 pub(super) fn value(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => text.clone(),
@@ -20,7 +20,7 @@ pub(super) fn value(value: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a model said: an option with its arguments, an action, or a value.
+/// Formats the answer of a model: an option with its arguments, an action, or a value.
 pub(super) fn decision(option: Option<&String>, said: &Value) -> String {
     match (option, said) {
         (Some(option), Value::List(arguments)) => {
@@ -37,7 +37,7 @@ pub(super) fn decision(option: Option<&String>, said: &Value) -> String {
     }
 }
 
-/// The reason that an action states.
+/// The reason that the model gives for an action; empty if it gives none.
 pub(super) fn reason(said: &Value) -> String {
     if let Value::Map(map) = said
         && let (Some(Value::Text(_)), Some(Value::Text(why))) =
@@ -48,7 +48,7 @@ pub(super) fn reason(said: &Value) -> String {
     String::new()
 }
 
-/// How far an answer had to be searched, where that was further than usual.
+/// The rung of an answer as text; empty if the whole answer was used as it was.
 pub(super) fn rung(rung: &str, repairs: &[String]) -> String {
     match (rung, repairs) {
         ("mention", _) => "the only option it mentions".into(),
@@ -57,12 +57,12 @@ pub(super) fn rung(rung: &str, repairs: &[String]) -> String {
     }
 }
 
-/// A state, the chart itself as `*`.
+/// The name of a state; `*` for the chart itself.
 pub(super) fn state(path: &str) -> &str {
     if path.is_empty() { "*" } else { path }
 }
 
-/// The source and targets of a transition.
+/// Formats the source and the targets of a transition.
 pub(super) fn way(line: &LineName) -> String {
     let from = state(&line.state);
     if line.targets.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn way(line: &LineName) -> String {
     }
 }
 
-/// A state relative to another one: the common path is omitted, as in `open.sorting -> .drafting`.
+/// Shortens the path of a target by the path that it shares with the source, as in `open.sorting -> .drafting`.
 fn beside<'s>(from: &str, to: &'s str) -> &'s str {
     let mut shared = 0;
     for (end, _) in to.match_indices('.') {
@@ -84,7 +84,7 @@ fn beside<'s>(from: &str, to: &'s str) -> &'s str {
     &to[shared..]
 }
 
-/// A transition, named so that it can be found in the chart.
+/// Names a transition so that it can be found in the chart.
 pub(super) fn line(line: &LineName) -> String {
     let to = if line.targets.is_empty() {
         String::new()
@@ -94,12 +94,12 @@ pub(super) fn line(line: &LineName) -> String {
     format!("`{}{to}`, line {} of {}", line.trigger, line.nth, place(&line.state))
 }
 
-/// A state in the middle of a sentence.
+/// Names a state within a sentence.
 pub(super) fn place(path: &str) -> String {
     if path.is_empty() { "the chart".into() } else { format!("`{path}`") }
 }
 
-/// Why a candidate lost.
+/// The reason why a transition was not taken.
 pub(super) fn loss(why: &str) -> &str {
     match why {
         "guard" => "its condition is false",
@@ -112,7 +112,7 @@ pub(super) fn loss(why: &str) -> &str {
     }
 }
 
-/// Why something fell back.
+/// The reason of a fallback.
 pub(super) fn fallback(why: &str) -> &str {
     match why {
         "no_option" => "no option is enabled, so `else`",
@@ -124,7 +124,7 @@ pub(super) fn fallback(why: &str) -> &str {
     }
 }
 
-/// Why an input was not taken.
+/// The reason why an input was not taken.
 pub(super) fn not_taken(why: &str) -> &str {
     match why {
         "closed" => "the run has ended",
@@ -133,7 +133,7 @@ pub(super) fn not_taken(why: &str) -> &str {
     }
 }
 
-/// A time on the run's clock, or a duration.
+/// Formats a time on the run's clock, or a duration, in at most two units.
 pub(super) fn time(ms: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
     if ms < 60_000 && !ms.is_multiple_of(1000) {
@@ -156,7 +156,6 @@ pub(super) fn time(ms: u64) -> String {
     parts.concat()
 }
 
-/// A count with its word.
 pub(super) fn number(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! Why nothing happened: inputs without effect, with the transitions that could have been taken.
+//! Lists the inputs without effect, each with the transitions that could have been taken and the reasons why they were not.
 
 use super::super::columns::cut;
 use super::Filter;
@@ -10,20 +10,20 @@ use chartc_check::notation;
 use chartc_runtime::trace::{Line, What};
 use std::collections::BTreeMap;
 
-/// An input to a chart, and what the trace says about it.
+/// An input to a chart, and what the trace says about its effect.
 struct Input {
     title: String,
     at_ms: u64,
     turn: Option<u32>,
     child: String,
-    /// The states that were active, as far as the trace says.
+    /// The leaves when the input came, as far as the trace says.
     at: String,
     reasons: Vec<String>,
     steps: Vec<String>,
     has_moved: bool,
 }
 
-/// The inputs without effect, each with its reasons.
+/// Formats the inputs without effect, each with its reasons.
 pub(super) fn why(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> StyledText {
     let inputs = inputs(trace);
     let wanted = inputs.iter().filter(|input| {
@@ -55,10 +55,10 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> Style
     out
 }
 
-/// The inputs of a trace, in order; those of child charts separately.
+/// The inputs of a trace, in order. An input of a child chart is an entry of its own.
 fn inputs(trace: &Read) -> Vec<Input> {
     let mut all: Vec<Input> = Vec::new();
-    // The current input and configuration of each chart.
+    // The current input and the active states of each chart.
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     let mut states: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (line, turn) in trace.told() {
@@ -86,7 +86,7 @@ fn inputs(trace: &Read) -> Vec<Input> {
     all
 }
 
-/// The name of an input; `None` for a line that is not an input.
+/// The title of an input; `None` if the line is not an input.
 fn title(what: &What) -> Option<String> {
     if let What::Turn { turn } = what {
         return Some(format!("turn {turn}"));
@@ -101,7 +101,7 @@ fn title(what: &What) -> Option<String> {
     Some(if input == "turn" { "a turn".into() } else { format!("event {input}") })
 }
 
-/// Updates the set of active states.
+/// Updates the active states.
 fn follow(active: &mut Vec<String>, line: &Line) {
     if let What::Entered { state } = &line.what {
         active.push(state.clone());
@@ -111,7 +111,7 @@ fn follow(active: &mut Vec<String>, line: &Line) {
     }
 }
 
-/// The leaves: active states without active children.
+/// The leaves: the active states without active children.
 fn leaves(active: &[String]) -> Vec<String> {
     let is_above = |state: &String| {
         state.is_empty()
@@ -123,7 +123,7 @@ fn leaves(active: &[String]) -> Vec<String> {
 }
 
 impl Input {
-    /// What a line of the trace says about why nothing happened.
+    /// Adds what a trace line says about the effect of the input.
     fn take(&mut self, told: &Line) {
         let reason = match &told.what {
             What::Taken { line, .. } if !line.targets.is_empty() => {

@@ -1,4 +1,4 @@
-//! The names that lines, steps and loops around a place bind.
+//! Finds the names that lines, steps and loops around the cursor bind.
 
 use super::cursor::{Cursor, bare};
 use super::scope::VisibleNames;
@@ -7,10 +7,10 @@ use chartc_text::front::chart::completion_context::{BodyKind, Open};
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
 use chartc_text::syntax::TypeExpr;
 
-/// A bound name, with its type if that is known.
+/// A bound name, with its type if it is known.
 pub(super) type BoundName<'c> = (String, Option<&'c TypeExpr>);
 
-/// The names bound at the cursor, the nearest first; `item` is where its item begins.
+/// The names bound at the cursor, the nearest first. `item` is the offset of the item that the cursor is in.
 pub(super) fn bound<'c>(
     cursor: &Cursor<'_>,
     scope: &VisibleNames<'c>,
@@ -23,7 +23,7 @@ pub(super) fn bound<'c>(
         !matches!(body.place, BodyKind::Chart | BodyKind::State | BodyKind::Test | BodyKind::Top)
     });
     let mut parts: Vec<(usize, usize)> = heads.map(|body| (body.start, body.brace)).collect();
-    // A loop binds its name behind its beginning, and a comprehension for what stands before it.
+    // A loop binds its name for what follows. A comprehension binds it also for what precedes: `[x.a for x in list]`.
     let line = text[cursor.end..].find('\n').map_or(text.len(), |at| cursor.end + at);
     parts.push((item.min(cursor.from), cursor.from));
     for (start, end) in parts {
@@ -33,6 +33,7 @@ pub(super) fn bound<'c>(
     let rest = &text[cursor.end..line];
     let after = tokens(rest);
     found.extend(pairs(&after, rest, "for", "in").map(|name| (name, None)));
+    // An inner binding hides an outer one of the same name.
     found.reverse();
     found
 }
@@ -60,7 +61,7 @@ fn of_part<'c>(part: &str, scope: &VisibleNames<'c>, found: &mut Vec<BoundName<'
     }
 }
 
-/// The names that `e(a, b)` binds, with the types of the event's data.
+/// Adds the names that `e(a, b)` binds, with the types of the event's data.
 fn of_event<'c>(
     after: &[Token],
     part: &str,
@@ -85,7 +86,7 @@ fn of_event<'c>(
     }
 }
 
-/// The names before colons.
+/// The names before colons, up to a closing bracket.
 fn written<'p>(after: &'p [Token], part: &'p str) -> impl Iterator<Item = String> + 'p {
     let close = after.iter().position(|token| token.text(part) == ")").unwrap_or(after.len());
     let inside = &after[..close];
@@ -95,7 +96,7 @@ fn written<'p>(after: &'p [Token], part: &'p str) -> impl Iterator<Item = String
         .map(|pair| bare(pair[0].text(part)).to_owned())
 }
 
-/// The names between two words.
+/// The names between the words `first` and `last`.
 fn pairs<'p>(
     all: &'p [Token],
     part: &'p str,

@@ -1,14 +1,14 @@
-//! Rules in comments that allow findings.
+//! Completes rules in comments that allow findings.
 
 use super::cursor::Cursor;
 use super::offer::Offer;
 use super::{CompletionKind, Insert};
 use chartc_text::rules::RULES;
 
-/// How such a comment begins.
+/// The start of such a comment.
 const ALLOW: &str = "chartc: allow(";
 
-/// The rules between the brackets of `// chartc: allow(…)`, or the comment itself.
+/// Offers the rules between the brackets of `// chartc: allow(…)`, or the comment itself behind `//`.
 pub(super) fn offers(cursor: &Cursor<'_>) -> Vec<Offer> {
     let line = cursor.text[..cursor.start].rfind('\n').map_or(0, |at| at + 1);
     let before = &cursor.text[line..cursor.start];

@@ -1,44 +1,43 @@
-//! The word at a place, and what it stands in.
+//! Finds the word at an offset, and the region of the text that it stands in.
 
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
 
-/// What a place lies in.
+/// The kind of text that surrounds the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
-    /// In a number, or in a text that holds no placeholder here.
+    /// A number, or a text in quotes outside of its placeholders.
     Nothing,
-    /// In a comment.
     Comment,
-    /// In the path of an import.
+    /// The path of an import.
     Import,
-    /// Between texts and comments.
+    /// Anything outside of texts and comments.
     Code,
-    /// In a placeholder of a text.
+    /// A placeholder of a text.
     Placeholder {
-        /// Where the text begins, with its quote.
+        /// The offset of the text, with its quote.
         text: usize,
-        /// Behind the brace.
+        /// The offset behind the brace.
         start: usize,
     },
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
-    /// What it lies in.
+    /// The region that surrounds it.
     pub(super) region: Region,
-    /// Where the word begins that is being written.
+    /// The start of the word that is being written.
     pub(super) start: usize,
-    /// Where it ends.
+    /// The end of that word.
     pub(super) end: usize,
-    /// What of it stands before the place, without a back-quote.
+    /// The part of the word before the cursor, without a back-quote.
     pub(super) prefix: String,
-    /// The names before the word, each followed by a dot. `None` for a part that is no name, such as a call.
+    /// The names before the word, each followed by a dot. `None` stands for a part that is not a name, such as a call.
     pub(super) chain: Vec<Option<String>>,
-    /// Where the chain begins; the word, if there is none.
+    /// The start of the chain, or of the word if there is none.
     pub(super) from: usize,
-    /// The tokens before the chain: of the text, or of the placeholder.
+    /// The tokens before the chain, within the placeholder if the cursor is in one.
     pub(super) before: Vec<Token>,
 }
 
@@ -83,7 +82,7 @@ impl<'t> Cursor<'t> {
         cursor
     }
 
-    /// Finds the word at the offset, and what stands before it.
+    /// Finds the word at the offset, and the chain and tokens before it.
     fn word(&mut self, all: &[Token], offset: usize) {
         let is_name = |token: &Token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted);
         let inside = |token: &&Token| token.start < offset && offset <= token.end && is_name(token);
@@ -116,19 +115,19 @@ impl<'t> Cursor<'t> {
         self.before = before;
     }
 
-    /// The token before the place, counted backwards from 1.
+    /// The text of the `nth` token before the chain, counted backwards from 1.
     pub(super) fn back(&self, nth: usize) -> &'t str {
         let at = self.before.len().checked_sub(nth);
         at.map_or("", |at| self.before[at].text(self.text))
     }
 
-    /// Whether this follows the word.
+    /// Whether `sign` follows the word.
     pub(super) fn followed_by(&self, sign: &str) -> bool {
         self.text[self.end..].starts_with(sign)
     }
 }
 
-/// The tokens, with a sign around the offset as two: `a..b` where a name between the dots is missing.
+/// Splits a sign around the offset into two tokens: in `a..b` the name between the dots is missing.
 fn split(tokens: Vec<Token>, offset: usize) -> Vec<Token> {
     let mut all = Vec::with_capacity(tokens.len() + 1);
     for token in tokens {
@@ -142,13 +141,13 @@ fn split(tokens: Vec<Token>, offset: usize) -> Vec<Token> {
     all
 }
 
-/// A name without its back-quotes.
+/// Removes the back-quotes around a name.
 pub(super) fn bare(written: &str) -> &str {
     let inner = written.strip_prefix('`').unwrap_or(written);
     inner.strip_suffix('`').unwrap_or(inner)
 }
 
-/// Where the operand begins that ends with the last token: a call, an index, a list.
+/// The start of the operand that ends with the last token: a call, an index, a list.
 fn opened(all: &[Token], text: &str) -> usize {
     let mut depth = 0_usize;
     for (nth, token) in all.iter().enumerate().rev() {
@@ -166,10 +165,11 @@ fn opened(all: &[Token], text: &str) -> usize {
     all.last().map_or(text.len(), |token| token.start)
 }
 
-/// What an offset lies in, and where the tokens of that part begin.
+/// The region around an offset, and the offset where its tokens begin.
 fn region(text: &str, offset: usize, all: &[Token], around: Option<Token>) -> (Region, usize) {
     let Some(token) = around else { return (Region::Code, 0) };
     let touches = offset <= token.end;
+    // Offsets between the two slashes are not in the comment yet.
     match token.kind {
         TokenKind::Comment | TokenKind::Doc if touches && offset > token.start + 1 => {
             (Region::Comment, 0)
@@ -204,7 +204,7 @@ fn region(text: &str, offset: usize, all: &[Token], around: Option<Token>) -> (R
     }
 }
 
-/// Whether an offset lies before the closing quotes of a text.
+/// Whether an offset is before the closing quotes of a text.
 fn is_inside(token: Token, offset: usize, text: &str) -> bool {
     let written = token.text(text);
     let quotes = if token.kind == TokenKind::Block { 3 } else { 1 };
@@ -214,13 +214,14 @@ fn is_inside(token: Token, offset: usize, text: &str) -> bool {
     token.start + quotes <= offset && offset <= end
 }
 
-/// Behind the brace of the placeholder that holds the offset.
+/// The offset behind the brace of the placeholder that contains `offset`.
 fn placeholder(text: &str, token: Token, offset: usize) -> Option<usize> {
     let line = text[..offset].rfind('\n').map_or(0, |at| at + 1).max(token.start);
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut start) = (line, 0_usize, None);
     while at < offset {
         match bytes[at] {
+            // `{{` is an escaped brace.
             b'{' if depth == 0 && at + 1 < offset && bytes[at + 1] == b'{' => at += 1,
             b'{' => {
                 if depth == 0 {

@@ -1,4 +1,11 @@
-//! Offers for the role of a name, and the keywords of the place.
+//! Gathers the offers for the role of a name, and the keywords that the grammar accepts.
+//!
+//! Each role has its kinds of names, and some names are more likely than others: an offer has a weight, and the least comes first. For
+//! `on |` in a state:
+//!
+//! 1. The grammar accepts the keywords `turn`, `done` and others, and a name.
+//! 2. The role is an event. The declared events get weight 0, those that a run itself raises 25 and more.
+//! 3. As a name is accepted, the keywords get weight 20: they come between the two.
 
 mod state;
 
@@ -22,7 +29,7 @@ use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
-/// Everything that fits the place of the cursor.
+/// The offers at the cursor. `None` if the text nests too deep to be parsed.
 pub(super) fn gather(
     compilation: &Compilation,
     file: FileId,
@@ -49,6 +56,7 @@ pub(super) fn gather(
     let at = Site { compilation, file, cursor, scope: &scope, found: &found };
     let mut offers = at.names(&role);
     if cursor.chain.is_empty() {
+        // Where a name is accepted, names come before keywords.
         let weight = if next.name || next.expression { 20 } else { 10 };
         offers.extend(
             next.words.iter().map(|word| {
@@ -72,12 +80,12 @@ fn begins(cursor: &Cursor<'_>, found: &CompletionContext) -> bool {
     found.next.known && (alone || matches!(cursor.back(1), "{" | "}"))
 }
 
-/// A role in a placeholder, where all is one expression.
+/// The role of a name in a placeholder, which is one expression.
 fn in_hole(cursor: &Cursor<'_>, next: &Next) -> Role {
     super::role::role(cursor, &cursor.before, BodyKind::Top, next)
 }
 
-/// Whether the cursor stands behind the colon of a placeholder.
+/// Whether the cursor is behind the colon of a placeholder.
 fn is_format(cursor: &Cursor<'_>) -> bool {
     let mut depth = 0_usize;
     cursor.before.iter().any(|token| {
@@ -90,7 +98,7 @@ fn is_format(cursor: &Cursor<'_>) -> bool {
     })
 }
 
-/// `{options}` in the prompt of an `ask`.
+/// The offer of `{options}` in the prompt of an `ask`.
 fn options(cursor: &Cursor<'_>, found: &CompletionContext) -> Option<Offer> {
     let step = found.open.last().filter(|open| open.place == BodyKind::Step)?;
     let asks = cursor.text[step.start..].starts_with("ask");
@@ -100,7 +108,7 @@ fn options(cursor: &Cursor<'_>, found: &CompletionContext) -> Option<Offer> {
     })
 }
 
-/// Where something is offered.
+/// The cursor with everything that offers are computed from.
 struct Site<'s, 'c> {
     compilation: &'c Compilation,
     file: FileId,
@@ -195,7 +203,7 @@ impl Site<'_, '_> {
         }
     }
 
-    /// The declarations of some kinds.
+    /// The declarations of these kinds.
     fn kinds(&self, kinds: &[SymbolKind], weight: u32) -> Vec<Offer> {
         let bare = self.cursor.followed_by("(");
         let found = self.scope.of_kind(kinds);
@@ -209,7 +217,7 @@ impl Site<'_, '_> {
         }
         let mut found = value::offers(self.cursor, self.scope, &bound);
         if let Region::Placeholder { .. } = self.cursor.region {
-            // A tool's or a set's argument in `streak`.
+            // `streak` and similar functions take a tool or a set of tools.
             found.extend(self.kinds(&[SymbolKind::ToolSet], 30));
         }
         found
@@ -229,7 +237,7 @@ impl Site<'_, '_> {
         found
     }
 
-    /// Names with dots: those that go on with the chain. What follows is offered too, unless a dot is there already.
+    /// Names with dots that continue the chain. The rest of the name is offered whole, or only up to the next dot if one follows already.
     fn dotted(&self, decls: &[&Decl<'_>], weight: u32) -> Vec<Offer> {
         let chain: Vec<&str> =
             self.cursor.chain.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
@@ -274,7 +282,7 @@ impl Site<'_, '_> {
         heads.into_iter().map(offer).collect()
     }
 
-    /// `set.argument`, `tool`.
+    /// The arguments of `streak`: `set.argument`, or `tool`.
     fn passed(&self) -> Vec<Offer> {
         if self.cursor.chain.is_empty() {
             let word = Offer::new("tool", CompletionKind::Value, 0).detail("calls of one tool");
@@ -292,7 +300,7 @@ impl Site<'_, '_> {
         let mut found = if chained { Vec::new() } else { self.kinds(&[SymbolKind::Option], 0) };
         found.extend(self.tools(false));
         found.extend(self.values());
-        // The actions of agents are declared nowhere: what other lines of the file answer.
+        // The actions of agents are not declared anywhere, so offer those that other lines of the file answer.
         let text = self.cursor.text;
         let all = tokens(text);
         let lines = all.windows(3).filter(|three| three[0].text(text) == "answers");
@@ -346,7 +354,7 @@ impl Site<'_, '_> {
         params.map(|param| Offer::new(&param.name.node, CompletionKind::Parameter, 0)).collect()
     }
 
-    /// The params of a chart, with their colons.
+    /// The params of a chart, each with a colon.
     fn params(&self, chart: &str) -> Vec<Offer> {
         let Some((found, _)) = known::chart(self.compilation, self.file, chart) else {
             return Vec::new();
@@ -369,7 +377,7 @@ impl Site<'_, '_> {
         fields.map(|(name, _)| Offer::new(*name, CompletionKind::Field, 0)).collect()
     }
 
-    /// What events were sent as.
+    /// The ids that events were sent with.
     fn sent(&self) -> Vec<Offer> {
         let text = self.cursor.text;
         let all = tokens(text);

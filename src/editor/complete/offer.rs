@@ -1,4 +1,4 @@
-//! Offers before they are ranked.
+//! Offers, and how they are ranked.
 
 use super::{Completion, CompletionKind, Insert};
 use crate::editor::outline::rank;
@@ -6,16 +6,16 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{is_lower_snake, is_reserved, is_upper_camel};
 use std::collections::BTreeSet;
 
-/// Something that fits a place.
+/// An item that may be offered.
 #[derive(Debug, Clone)]
 pub(super) struct Offer {
     pub(super) label: String,
     pub(super) kind: CompletionKind,
     pub(super) detail: String,
     pub(super) documentation: String,
-    /// What is written, if it is not the label.
+    /// The text to insert, if it is not the label.
     pub(super) insert: Option<Insert>,
-    /// How likely it is: the least is the likeliest.
+    /// The rank before matching: the most likely item has the least weight.
     pub(super) weight: u32,
 }
 
@@ -47,7 +47,7 @@ impl Offer {
     }
 }
 
-/// Those that have the letters of `prefix`, the likeliest first, each label once for its kind.
+/// Selects the offers that match `prefix`, sorts the most likely first, and drops repeated labels.
 pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Completion> {
     let wanted = prefix.to_lowercase();
     let mut found: Vec<(u8, Offer)> = offers
@@ -56,6 +56,7 @@ pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Co
             // A dotted name is also found by its last part.
             let last = offer.label.rsplit('.').next().unwrap_or_default();
             let fit = [rank(&offer.label, &wanted), rank(last, &wanted).map(|r| r.max(1))];
+            // Equal labels count as those that begin with the prefix, so that the weight decides between them.
             Some((fit.into_iter().flatten().min()?.max(1), offer))
         })
         .collect();
@@ -77,12 +78,12 @@ pub(super) fn ranked(offers: Vec<Offer>, prefix: &str, replaces: Span) -> Vec<Co
         .collect()
 }
 
-/// A name and a snippet of the same label are both shown.
+/// Whether the kind is not a snippet. A name and a snippet with the same label are both shown.
 fn is_word(kind: CompletionKind) -> bool {
     kind != CompletionKind::Snippet
 }
 
-/// The label as it is written: names that are no words stand in back-quotes.
+/// The label as it is written in a chart: a name that is not an identifier is put in back-quotes.
 fn quoted(offer: &Offer) -> String {
     match offer.kind {
         CompletionKind::Keyword
@@ -108,7 +109,7 @@ fn quoted(offer: &Offer) -> String {
     }
 }
 
-/// A dotted name with back-quotes where they are needed.
+/// A dotted name, with back-quotes where they are needed.
 pub(super) fn written(name: &str) -> String {
     let is_bare = |part: &str| {
         let plain = part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -129,7 +130,7 @@ pub(super) fn written(name: &str) -> String {
     }
 }
 
-/// A call with places for its arguments.
+/// A call as a snippet, with placeholders for its arguments.
 pub(super) fn call(name: &str, arguments: &[&str]) -> String {
     let holes: Vec<String> = arguments
         .iter()
@@ -139,7 +140,7 @@ pub(super) fn call(name: &str, arguments: &[&str]) -> String {
     format!("{}({})", escaped(&written(name)), holes.join(", "))
 }
 
-/// Text in a snippet.
+/// Escapes text in a snippet.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }

@@ -1,56 +1,49 @@
-//! Which names are meant at a place, from the tokens before it.
+//! Determines from the tokens before the cursor which names are meant.
 
 use super::cursor::{Cursor, bare};
 use chartc_check::lower::CLIENT_OPTIONS;
 use chartc_text::front::chart::completion_context::{BodyKind, Next};
 use chartc_text::front::chart::lex::{Token, TokenKind};
 
-/// What a name at a place is.
+/// The role of the name at the cursor, which decides what is offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A new name: nothing is known.
+    /// A new name, of which nothing is known.
     New,
-    /// A state.
     State,
-    /// A descendant of the state around the place.
+    /// A descendant of the state around the cursor, for `initial`.
     Initial,
-    /// An event; `listens` in a line, where those of the run count too.
+    /// An event. With `listens`, also the events that the run itself raises.
     Event {
-        /// Behind `on`.
         listens: bool,
     },
     /// The names of an event's data.
     Binding(String),
-    /// The subject of `done(…)`.
+    /// A step or state as the subject of `done(…)`.
     Subject,
-    /// A type.
     Type,
-    /// A chart.
     Chart,
-    /// A client.
     Client,
-    /// A step.
     Step,
-    /// A step of a chart that the tested one runs.
+    /// A step of a chart that the tested chart runs.
     ChildStep,
-    /// A step that runs a chart, or the parent.
+    /// The receiver of an event: a step that runs a chart, or the parent.
     Receiver,
-    /// What was sent `as` it.
+    /// The id of a sent event, for `cancel`.
     SendId,
-    /// A tool, or with `sets` also a set.
+    /// A tool or, with `sets`, also a tool set.
     Tool {
-        /// Sets and `any` too.
         sets: bool,
     },
     /// A tool set and an argument of its tools.
     Passed,
     /// A variable that can be assigned.
     Assigned,
-    /// Anything that a test gives or sets.
+    /// A variable of any kind that a test can give or set.
     Given,
     /// A pure function of the host.
     Function,
-    /// What an action begins with.
+    /// The start of an action.
     Action,
     /// An expression.
     Value,
@@ -58,31 +51,30 @@ pub(super) enum Role {
     RunParam(String),
     /// A field of a record value.
     Field(String),
-    /// What a model may answer.
+    /// An answer of a model.
     Answer,
-    /// What a test expects to be called.
+    /// A function or tool that a test expects to be called.
     Called,
-    /// How a run ends.
+    /// The status with which a run ends.
     Status,
-    /// A property.
+    /// A property of a `check` line.
     Property,
-    /// What a property is about.
+    /// The argument of a property, which has this name.
     Subjected(String),
-    /// A limit.
     Limit,
     /// An option of a client.
     ClientOption,
-    /// The value of one.
+    /// The value of this option of a client.
     ClientValue(String),
-    /// How a call fails.
+    /// The kind of failure of a call.
     Why,
     /// The format of a placeholder.
     Format,
-    /// Nothing says what: any name.
+    /// Any name, because nothing says which is meant.
     Any,
 }
 
-/// The role of the name at the cursor. The tokens of its item begin with `item`.
+/// The role of the name at the cursor. `item` has the tokens of its item so far.
 pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: BodyKind, next: &Next) -> Role {
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();
@@ -112,7 +104,7 @@ pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: BodyKind, next: &
     by_place(&words, first, place, next)
 }
 
-/// Inside brackets.
+/// A position inside brackets of an item.
 struct Inside<'w, 't> {
     words: &'w [&'t str],
     open: usize,
@@ -159,7 +151,7 @@ impl Inside<'_, '_> {
     }
 }
 
-/// The dotted name at the end of some tokens, and the token before it.
+/// The dotted name at the end of `words`, and the word before it.
 fn path_before<'t>(words: &[&'t str]) -> (Vec<&'t str>, &'t str) {
     let mut path = Vec::new();
     let mut at = words.len();
@@ -178,7 +170,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '`')
 }
 
-/// The innermost bracket of an item that is not closed.
+/// The index of the innermost bracket that is still open.
 fn open_brackets(item: &[Token]) -> Option<usize> {
     let mut open = Vec::new();
     for (nth, token) in item.iter().enumerate() {
@@ -191,7 +183,7 @@ fn open_brackets(item: &[Token]) -> Option<usize> {
     open.pop()
 }
 
-/// What the word before the place asks for.
+/// The role that the word before the cursor implies.
 fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next) -> Option<Role> {
     let only_name = next.name && !next.expression;
     Some(match last {
@@ -237,7 +229,7 @@ fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next
     })
 }
 
-/// What a comma goes on with.
+/// The role after a comma: that of the list before it.
 fn listed(words: &[&str], first: &str) -> Role {
     let mut depth = 0_usize;
     for word in words.iter().rev() {
@@ -257,7 +249,7 @@ fn listed(words: &[&str], first: &str) -> Role {
     if first == "component" { Role::Step } else { Role::Any }
 }
 
-/// What begins or goes on at a place.
+/// The role that the surrounding body implies.
 fn by_place(words: &[&str], first: &str, place: BodyKind, next: &Next) -> Role {
     let last = words.last().copied().unwrap_or_default();
     if place == BodyKind::Test && first == "answers" && next.name {

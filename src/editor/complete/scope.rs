@@ -1,4 +1,4 @@
-//! What is declared where a place lies.
+//! Collects the declarations that are visible at the cursor.
 
 use super::cursor::{Cursor, bare};
 use crate::Compilation;
@@ -9,21 +9,21 @@ use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
-/// The names that a place sees.
+/// The names that are visible at the cursor.
 pub(super) struct VisibleNames<'c> {
-    /// What charts and files declare, the nearest first.
+    /// The declarations of charts and files, the nearest first.
     pub(super) decls: Vec<Decl<'c>>,
-    /// The states of the chart around the place, or of the one that a test tests.
+    /// The states of the chart around the cursor, or of the chart that a test tests.
     pub(super) states: Option<StateNode<'c>>,
-    /// The names of the states around the place, outermost first.
+    /// The names of the states around the cursor, outermost first.
     pub(super) path: Vec<String>,
-    /// States that stand in parts of the file that cannot be read.
+    /// The names of states in parts of the file that cannot be parsed.
     pub(super) lost: Vec<String>,
-    /// The kind of body that the place lies in.
+    /// The kind of body around the cursor.
     pub(super) place: BodyKind,
 }
 
-/// The name after the first word of a body's owner.
+/// The name behind the first word of the body's owner.
 pub(super) fn name_of(text: &str, open: &Open) -> String {
     let head = text.get(open.start..open.brace).unwrap_or_default();
     let words = tokens(head);
@@ -74,7 +74,7 @@ impl<'c> VisibleNames<'c> {
         };
         let mut decls = known.map(|(chart, _)| known::inside(chart)).unwrap_or_default();
         if known.is_none() {
-            // A component outside charts goes into steps of any chart.
+            // A component outside of charts may go into the steps of any chart.
             let all = known::charts(compilation).filter(|_| chart.is_none());
             decls.extend(all.flat_map(|(chart, _)| known::inside(chart)));
         }
@@ -92,7 +92,7 @@ impl<'c> VisibleNames<'c> {
         scope
     }
 
-    /// Adds what is declared in parts of the text that the tree has lost: the word says what, a name follows.
+    /// Adds declarations in parts of the text that the parser skipped: a keyword at the start of a line, followed by a name.
     fn recover(&mut self, text: &str, sound: &BTreeSet<usize>) {
         let all = tokens(text);
         let mut lost = Vec::new();
@@ -126,7 +126,7 @@ impl<'c> VisibleNames<'c> {
                 "chart" => SymbolKind::Chart,
                 _ => continue,
             };
-            // Another chart of the same file may declare it: then it is known, and not seen here.
+            // If the name is known, the tree has this declaration, or another chart of the file has it and it is not visible here.
             if !self.decls.iter().any(|decl| decl.name == name) {
                 self.decls.push(known::lost(name, kind));
             }
@@ -134,7 +134,7 @@ impl<'c> VisibleNames<'c> {
         self.lost = lost;
     }
 
-    /// The declarations of some kinds.
+    /// The declarations of these kinds.
     pub(super) fn of_kind<'s>(
         &'s self,
         kinds: &'s [SymbolKind],
@@ -142,7 +142,7 @@ impl<'c> VisibleNames<'c> {
         self.decls.iter().filter(|decl| kinds.contains(&decl.kind))
     }
 
-    /// The states around the place from the chart on, as far as they are known.
+    /// The states around the cursor, outermost first, as far as they are known.
     pub(super) fn around(&self) -> Vec<&StateNode<'c>> {
         let mut found: Vec<&StateNode<'c>> = self.states.iter().collect();
         for name in &self.path {
@@ -156,7 +156,7 @@ impl<'c> VisibleNames<'c> {
     }
 }
 
-/// Where the states of a tree are named.
+/// Collects the offsets of all names of states below `node`.
 fn collect(node: &StateNode<'_>, places: &mut BTreeSet<usize>) {
     for child in &node.children {
         places.insert(child.start);

@@ -1,10 +1,10 @@
-//! Common constructs with places to fill in.
+//! Snippets for common constructs.
 
 use super::CompletionKind;
 use super::offer::Offer;
 use chartc_text::front::chart::completion_context::{BodyKind, Next};
 
-/// First word, label, text, meaning.
+/// The keyword that the construct begins with, the label, the snippet, and its meaning.
 type SnippetRow = (&'static str, &'static str, &'static str, &'static str);
 
 const OUTSIDE: &[SnippetRow] = &[
@@ -71,7 +71,7 @@ const INSIDE: &[SnippetRow] = &[
     ("when", "when with a target", "when ${1:condition} -> ${2:state}", "a line on data"),
 ];
 
-/// The constructs whose first word the grammar takes, where an item may begin.
+/// The snippets whose keyword the grammar accepts, where an item may begin.
 pub(super) fn offers(place: BodyKind, next: &Next) -> Vec<Offer> {
     let rows: &[SnippetRow] = match place {
         BodyKind::Top => OUTSIDE,

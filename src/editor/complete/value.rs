@@ -1,4 +1,4 @@
-//! Offers in expressions: names, fields, values of enums.
+//! Offers in expressions: names, fields, and values of enums.
 
 use super::CompletionKind;
 use super::binding::BoundName;
@@ -14,7 +14,7 @@ use chartc_core::expr::type_text;
 use chartc_text::front::chart::completion_context::BodyKind;
 use chartc_text::syntax::{TypeExpr, TypeKind};
 
-/// The kinds of declarations that are values, with their weights.
+/// The kinds of declarations that have a value, with their weights.
 const VALUES: &[(SymbolKind, u32)] = &[
     (SymbolKind::Variable, 1),
     (SymbolKind::Param, 1),
@@ -26,7 +26,7 @@ const VALUES: &[(SymbolKind, u32)] = &[
     (SymbolKind::Type, 6),
 ];
 
-/// Everything that an expression may begin with.
+/// Offers everything that an expression may begin with.
 pub(super) fn offers(
     cursor: &Cursor<'_>,
     scope: &VisibleNames<'_>,
@@ -59,7 +59,7 @@ pub(super) fn offers(
     found
 }
 
-/// The offer of a declaration.
+/// The offer for a declaration. Unless `bare`, a function is followed by its arguments.
 pub(super) fn declared(decl: &Decl<'_>, weight: u32, bare: bool) -> Offer {
     let kind = kind_of(decl.kind);
     let offer = Offer::new(&decl.name, kind, weight).doc(decl.doc);
@@ -74,7 +74,7 @@ pub(super) fn declared(decl: &Decl<'_>, weight: u32, bare: bool) -> Offer {
     if bare { offer } else { offer.snippet(call(&decl.name, &names)) }
 }
 
-/// What a declaration is shown as.
+/// The kind with which a declaration is shown.
 pub(super) fn kind_of(kind: SymbolKind) -> CompletionKind {
     match kind {
         SymbolKind::Import => CompletionKind::File,
@@ -100,7 +100,7 @@ pub(super) fn kind_of(kind: SymbolKind) -> CompletionKind {
     }
 }
 
-/// The values of the enum that stands on the other side of a comparison or an assignment.
+/// The values of the enum that a comparison or an assignment expects, by the type of its other side.
 fn expected(cursor: &Cursor<'_>, scope: &VisibleNames<'_>, bound: &[BoundName<'_>]) -> Vec<Offer> {
     if !matches!(cursor.back(1), "==" | "!=" | "=" | "in" | "[" | ",") {
         return Vec::new();
@@ -118,7 +118,7 @@ fn expected(cursor: &Cursor<'_>, scope: &VisibleNames<'_>, bound: &[BoundName<'_
     values.iter().map(offer).collect()
 }
 
-/// The type of the first name of a chain.
+/// The type of the name that a chain begins with.
 fn first<'c>(
     scope: &VisibleNames<'c>,
     bound: &[BoundName<'c>],
@@ -131,7 +131,7 @@ fn first<'c>(
     scope.decls.iter().find(|decl| decl.name == name && values.contains(&decl.kind))?.ty
 }
 
-/// A type without its question marks.
+/// A type without the question marks of optional types.
 fn present(ty: &TypeExpr) -> &TypeExpr {
     match &ty.kind {
         TypeKind::Optional(inner) => present(inner),
@@ -139,7 +139,7 @@ fn present(ty: &TypeExpr) -> &TypeExpr {
     }
 }
 
-/// What may follow the dot of a chain of names.
+/// Offers what may follow the dot of a chain of names.
 pub(super) fn fields(
     cursor: &Cursor<'_>,
     scope: &VisibleNames<'_>,
@@ -180,7 +180,7 @@ fn field((name, ty): &MemberName<'_>) -> Offer {
     Offer::new(*name, CompletionKind::Field, 0).detail(ty.map(show::type_expr).unwrap_or_default())
 }
 
-/// The type is not known: the fields of all records, and what runs end with.
+/// Offers the fields of all records and the results of runs, because the type is unknown.
 fn any_field(scope: &VisibleNames<'_>) -> Vec<Offer> {
     let records = scope.of_kind(&[SymbolKind::Type]).flat_map(|decl| &decl.parts).map(field);
     let mut found: Vec<Offer> = records.collect();

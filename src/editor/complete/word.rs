@@ -1,8 +1,8 @@
-//! What keywords, functions and properties mean, in a few words. Which there are the compiler knows; the tests compare.
+//! The meanings of keywords, functions and properties, in a few words. The compiler has the lists of them; tests compare.
 
 use chartc_check::lower::machine_errors;
 
-/// What a keyword begins, in a few words; empty for those that only join others.
+/// The meaning of a keyword; empty for keywords that only join others.
 pub(super) fn meaning(word: &str) -> &'static str {
     const WORDS: &[(&str, &str)] = &[
         ("import", "the declarations of another file"),
@@ -71,7 +71,7 @@ pub(super) fn meaning(word: &str) -> &'static str {
     WORDS.iter().find(|(known, _)| *known == word).map_or("", |(_, meaning)| meaning)
 }
 
-/// Functions of the language with their arguments.
+/// The functions of the language, with their arguments and meanings.
 pub(super) const FUNCTIONS: &[(&str, &[&str], &str)] = &[
     ("len", &["x"], "how many characters, items or keys"),
     ("min", &["a", "b"], "the least"),
@@ -99,10 +99,10 @@ pub(super) const FUNCTIONS: &[(&str, &[&str], &str)] = &[
     ("repeated", &["set.argument"], "the value that a streak counts"),
 ];
 
-/// Types of the language that are written most.
+/// The types of the language that are used most.
 pub(super) const COMMON: [&str; 4] = ["Text", "Int", "Bool", "List"];
 
-/// Properties with what they take.
+/// The properties of `check` lines, with their snippets and meanings.
 pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
     ("reaches", "reaches(${1:state})", "some run enters it"),
     (
@@ -116,7 +116,7 @@ pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
     ("at_most", "at_most(${1:10} calls)", "no run makes more model calls"),
 ];
 
-/// Errors of the machine, behind `error.`.
+/// The errors of the machine, as they follow `error.`.
 pub(super) fn errors() -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for name in machine_errors() {
@@ -129,7 +129,7 @@ pub(super) fn errors() -> Vec<&'static str> {
     found
 }
 
-/// Formats of placeholders.
+/// The formats of placeholders, with their meanings.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     (".2f", "two digits after the decimal point"),
     (".0%", "a share in percent"),

@@ -1,4 +1,12 @@
-//! What can be written at a place of an SCXML document: elements, attributes, values.
+//! Completes elements, attributes and values in SCXML documents.
+//!
+//! The document is usually not well-formed, so [`crate::editor::xml`] reads what there is of it, and the table of elements that the
+//! front end checks with says what may follow. With the cursor at `|` in `<state id="a"><transition target="|`:
+//!
+//! 1. The position is the value of the attribute `target` of the element `transition`.
+//! 2. The table says that this attribute contains states.
+//! 3. [`Names`] lists the states of the document, those near the state `a` first.
+//! 4. The word at the cursor, here nothing, is replaced by the one that the user selects.
 
 mod names;
 mod script;
@@ -12,10 +20,10 @@ use names::Names;
 use script::ScriptPart;
 use std::ops::Range;
 
-/// How many elements around a place count.
+/// The maximum number of elements around the cursor that are considered.
 const NEAR: usize = 100;
 
-/// What can be written at an offset of a document, the likeliest first.
+/// Computes the completions at an offset of a document, the most likely first.
 pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completion> {
     let tree = read(text);
     let at = XmlCursor { text, offset, prefix: prefix(text, &tree), tree: &tree };
@@ -24,14 +32,14 @@ pub(super) fn complete(file: FileId, text: &str, offset: usize) -> Vec<Completio
     ranked(offers, written, Span::new(file, replaces.start, replaces.end))
 }
 
-/// What stands before the names of elements, with its colon: the prefix of the document's namespace.
+/// The prefix of the document's namespace with its colon, as it stands before the names of elements.
 fn prefix<'t>(text: &'t str, tree: &Tree) -> &'t str {
     let mut names = tree.elements.iter().map(|one| &text[one.name.clone()]);
     let root = names.find_map(|name| name.strip_suffix("scxml"));
     root.filter(|prefix| prefix.ends_with(':')).unwrap_or_default()
 }
 
-/// A place in a document.
+/// A position in a document.
 struct XmlCursor<'t> {
     text: &'t str,
     offset: usize,
@@ -67,7 +75,7 @@ impl XmlCursor<'_> {
         }
     }
 
-    /// The name of an element, without the prefix.
+    /// The name of an element without the prefix.
     fn name(&self, element: &Element) -> &str {
         let name = &self.text[element.name.clone()];
         name.strip_prefix(self.prefix).unwrap_or(name)
@@ -77,7 +85,7 @@ impl XmlCursor<'_> {
         named(self.name(element))
     }
 
-    /// The elements that may be in another, or that begin a document.
+    /// The elements that may be in `parent`, or that may begin a document.
     fn elements(&self, parent: Option<usize>, form: Form) -> Vec<Offer> {
         let inside = match parent.map(|nth| &self.tree.elements[nth]) {
             None if self.is_behind_root() => &[],
@@ -104,7 +112,7 @@ impl XmlCursor<'_> {
         before.map(|one| self.name(one)).any(|name| name == "scxml")
     }
 
-    /// The closing tags of what is open around a place, the innermost first.
+    /// The closing tags of the elements around the cursor, the innermost first.
     fn closing(&self, around: Option<usize>, slash: &str) -> Vec<Offer> {
         let Some(around) = around else { return Vec::new() };
         let open = std::iter::once(around).chain(self.tree.above(around)).take(NEAR);
@@ -122,7 +130,7 @@ impl XmlCursor<'_> {
             .collect()
     }
 
-    /// The attributes that an element lacks.
+    /// The attributes that an element may have and does not have yet.
     fn attributes(&self, nth: usize, here: &Range<usize>) -> Vec<Offer> {
         let element = &self.tree.elements[nth];
         let Some(tag) = self.tag(element) else { return Vec::new() };
@@ -145,7 +153,7 @@ impl XmlCursor<'_> {
             .collect()
     }
 
-    /// The value of an attribute. `quote` surrounds what is written.
+    /// Offers values of an attribute. `quote` is put around the inserted text.
     fn value(&self, nth: usize, number: usize, value: Range<usize>, quote: &str) -> XmlOffers {
         let element = &self.tree.elements[nth];
         let name = &self.text[element.attributes[number].name.clone()];
@@ -154,7 +162,7 @@ impl XmlCursor<'_> {
         let names = Names::new(self.text, self.tree, self.prefix, nth);
         let before = &self.text[value.start..self.offset];
         let is_list = !matches!(known.holds, Holds::Words(_));
-        // One word of several, or the whole value.
+        // In a list of names only the word at the cursor is replaced.
         let start = if is_list {
             value.start + before.rfind(char::is_whitespace).map_or(0, |n| n + 1)
         } else {
@@ -199,7 +207,7 @@ impl XmlCursor<'_> {
         (quoted(offers.collect(), quote), start..end)
     }
 
-    /// Between tags: elements, or a script.
+    /// Offers what may stand between tags: elements, or a script.
     fn inside(&self, around: Option<usize>) -> XmlOffers {
         let before = &self.text[..self.offset];
         let word = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
@@ -216,7 +224,7 @@ impl XmlCursor<'_> {
                 script::offers(&names, ScriptPart::Value, self.text, &whole, self.offset)
             };
         }
-        // Behind a text nothing fits.
+        // Elements are offered only behind a tag, not behind text.
         let above = before[..word].trim_end();
         let fits = above.is_empty() || above.ends_with('>');
         let found = if fits { self.elements(around, Form::Bracket) } else { Vec::new() };
@@ -224,18 +232,18 @@ impl XmlCursor<'_> {
     }
 }
 
-/// How an element is written.
+/// The form in which an element is inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Its name: attributes follow already.
+    /// The name alone, because attributes follow already.
     Name,
-    /// What follows its `<`.
+    /// The rest of the tag behind `<`.
     Tag,
-    /// With its `<`.
+    /// The whole tag with `<`.
     Bracket,
 }
 
-/// A tag with the attributes that it mostly has, from behind its `<`.
+/// A tag with its usual attributes as a snippet, from behind `<`.
 fn whole(label: &str, tag: &Tag) -> String {
     let mut text = label.to_owned();
     let usual = tag.attributes.iter().filter(|known| known.need < Need::Rare);
@@ -251,7 +259,7 @@ fn whole(label: &str, tag: &Tag) -> String {
     text
 }
 
-/// An attribute with a place for its value, which is clear if there is but one.
+/// An attribute with a placeholder for its value, or with the value itself if there is only one.
 fn filled(known: &Attribute, hole: usize) -> String {
     let name = known.name;
     match (known.holds, known.need) {
@@ -263,7 +271,7 @@ fn filled(known: &Attribute, hole: usize) -> String {
     }
 }
 
-/// With quotes around what is written, where they are missing.
+/// Puts quotes around the inserted texts, if the attribute has none.
 fn quoted(offers: Vec<Offer>, quote: &str) -> Vec<Offer> {
     if quote.is_empty() {
         return offers;

@@ -1,4 +1,4 @@
-//! Folds of a `.chart`, from its tokens: braces and brackets, texts of several lines, runs of comments and imports.
+//! Folds of a `.chart`, computed from its tokens: brackets, texts of several lines, runs of comments and of imports.
 
 use super::FoldKind;
 use chartc_text::front::chart::lex::{Token, TokenKind, tokens};
@@ -13,7 +13,7 @@ pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
             TokenKind::Open => open.push(token),
             TokenKind::Close => {
                 let opener = pair(token.text(text));
-                // A bracket that is missing must not cost the folds around it.
+                // A missing bracket must not cost the folds around it, so look further out for the one that matches.
                 let Some(nth) = open.iter().rposition(|one| one.text(text) == opener) else {
                     continue;
                 };
@@ -46,7 +46,7 @@ fn pair(close: &str) -> &'static str {
     }
 }
 
-/// Comments on lines of their own, one right below the other.
+/// Adds runs of comments that stand alone on consecutive lines.
 fn comments(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>) {
     let mut run: Option<Range<usize>> = None;
     for token in all {
@@ -70,7 +70,7 @@ fn comments(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>
     found.extend(run.map(|last| (last, FoldKind::Comment)));
 }
 
-/// Imports one after the other.
+/// Adds runs of imports.
 fn imports(text: &str, all: &[Token], found: &mut Vec<(Range<usize>, FoldKind)>) {
     let mut run: Option<Range<usize>> = None;
     let mut rest = all;

@@ -1,4 +1,4 @@
-//! Folds of an XML document, by its elements, also where one is not closed.
+//! Folds of an XML document: its elements and comments. Unclosed elements do no harm.
 
 use super::FoldKind;
 use crate::editor::xml::{Other, read};

@@ -1,4 +1,4 @@
-//! Folds of a YAML document, by its indentation.
+//! Folds of a YAML document, computed from its indentation: the parser rejects a document that is being edited.
 
 use super::{FoldKind, lines};
 use std::ops::Range;
@@ -30,10 +30,11 @@ pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
         .map(|(start, line)| YamlLine { start, text: line, indent: indent(line) })
         .collect();
     let mut found = Vec::new();
-    // Lines whose parts are not over, outermost first, with the last line of each so far.
+    // Lines whose parts are not complete, outermost first, each with the end of its part so far.
     let mut open: Vec<(&YamlLine<'_>, usize)> = Vec::new();
     for line in &all {
         while let Some((head, last)) = open.last().copied() {
+            // A list may stand at the indentation of its key.
             let inside = line.indent > head.indent
                 || line.indent == head.indent && line.is_item() && !head.is_item();
             if inside {

@@ -1,12 +1,12 @@
-//! The most that a run may use.
+//! Formats the maximum that a run may use.
 
 use crate::costs::amount_text;
 use chartc_check::turn::cost::{CallBound, RunCost};
 use chartc_check::turn::money::money;
 use chartc_core::model::{Chart, StepKind};
 
-/// The most model calls of a run and, as far as they are bounded, the tokens of all answers and what it costs; `None` if no model
-/// is called.
+/// Formats the maximum number of model calls of a run and, as far as they are bounded, the tokens of all answers and the cost. Returns
+/// `None` if no model is called.
 pub(super) fn worst(chart: &Chart, run: &RunCost) -> Option<String> {
     let mut text = match run.worst {
         CallBound::NoCalls => return None,
@@ -28,7 +28,7 @@ pub(super) fn worst(chart: &Chart, run: &RunCost) -> Option<String> {
     Some(text)
 }
 
-/// The most tokens of an answer; `None` if one has no limit.
+/// The maximum number of tokens of an answer; `None` if one has no limit.
 fn longest_answer(chart: &Chart) -> Option<u64> {
     let mut longest = 0;
     for step in &chart.steps {
@@ -39,7 +39,7 @@ fn longest_answer(chart: &Chart) -> Option<u64> {
         if !calls {
             continue;
         }
-        // Fallbacks are acyclic.
+        // The loop ends, because the checker rejects cycles of fallbacks.
         let mut next = Some(step.client?);
         while let Some(id) = next {
             let client = &chart.clients[id.index()];

@@ -1,4 +1,4 @@
-//! Variables, events, types, functions and conditions.
+//! Describes variables, events, types, functions and conditions.
 
 use super::markdown::{Markdown, code};
 use super::state::line;
@@ -13,12 +13,12 @@ use chartc_core::model::{
 use chartc_text::span::Span;
 use std::collections::BTreeSet;
 
-/// A type as written in a chart.
+/// A type in the notation of charts.
 pub(super) fn written(chart: &Chart, ty: &Type) -> String {
     type_text(ty, &chart.types)
 }
 
-/// `(a: T, b: T)`; empty without fields.
+/// Formats fields as `(a: T, b: T)`; empty if there are none.
 pub(super) fn fields(chart: &Chart, fields: &[Field]) -> String {
     if fields.is_empty() {
         return String::new();
@@ -40,7 +40,7 @@ fn literal(chart: &Chart, value: &Value) -> String {
     notation::expression(chart, &Expr { kind, ty: Type::Json })
 }
 
-/// A param, an input or a var.
+/// Describes a param, an input or a var, with the places where it is set and read.
 pub(super) fn variable(markdown: &mut Markdown, view: &View<'_>, id: VarId) {
     let chart = &view.one.chart;
     let row = &chart.variables[id.index()];
@@ -65,7 +65,7 @@ pub(super) fn variable(markdown: &mut Markdown, view: &View<'_>, id: VarId) {
     markdown.list("Read at", used::rows(view, read));
 }
 
-/// An event, or those that a dotted prefix means.
+/// Describes an event, or all events with a dotted prefix, with what handles and sends them.
 pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) {
     let chart = &view.one.chart;
     let rows = all.iter().map(|id| &chart.events[id.index()]);
@@ -96,7 +96,7 @@ pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) 
             | Trigger::LimitWarn(_) => false,
         })
     };
-    // Lines for any event come behind those that name this one.
+    // Transitions for any event are tried after those that name the event.
     let lines = handles(false).chain(handles(true));
     let lines = lines.map(|(i, _)| line(view, TransitionId::at(i), true));
     let asks = chart.steps.iter().enumerate().filter(|(_, step)| match &step.kind {
@@ -119,7 +119,7 @@ pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) 
     markdown.list("Raised or sent at", used::rows(view, posts.map(|post| post.span)));
 }
 
-/// A record or an enum.
+/// Describes a record or an enum.
 pub(super) fn of_type(markdown: &mut Markdown, view: &View<'_>, id: TypeId) {
     let chart = &view.one.chart;
     let row = &chart.types[id.index()];
@@ -141,14 +141,14 @@ pub(super) fn of_type(markdown: &mut Markdown, view: &View<'_>, id: TypeId) {
     markdown.docs(&row.doc);
 }
 
-/// A value of an enum.
+/// Describes a value of an enum.
 pub(super) fn value(markdown: &mut Markdown, view: &View<'_>, id: TypeId, name: &str) {
     let ty = &view.one.chart.types[id.index()].name;
     markdown.line(format!("{}, a value of", code(&format!("{ty}.{name}"))));
     of_type(markdown, view, id);
 }
 
-/// `fn` or `do`.
+/// Describes a function of the host, declared by `fn` or `do`.
 pub(super) fn function(markdown: &mut Markdown, view: &View<'_>, id: FunctionId) {
     let chart = &view.one.chart;
     let row = &chart.functions[id.index()];
@@ -176,7 +176,7 @@ pub(super) fn function(markdown: &mut Markdown, view: &View<'_>, id: FunctionId)
     markdown.list("Called at", used::rows(view, used::places(view, view.declared)));
 }
 
-/// A named condition.
+/// Describes a named condition.
 pub(super) fn predicate(markdown: &mut Markdown, view: &View<'_>, id: PredicateId) {
     let chart = &view.one.chart;
     let row = &chart.predicates[id.index()];
@@ -185,7 +185,7 @@ pub(super) fn predicate(markdown: &mut Markdown, view: &View<'_>, id: PredicateI
     markdown.list("Read at", used::rows(view, used::places(view, view.declared)));
 }
 
-/// A name of which only the type is known.
+/// Describes a name of which only the type is known.
 pub(super) fn typed(markdown: &mut Markdown, view: &View<'_>, name: &str, ty: &Type) {
     let written = written(&view.one.chart, ty);
     markdown.code("chart", &format!("{}: {written}", notation::name(name)));

@@ -1,4 +1,4 @@
-//! What stands at a place of a file.
+//! Finds what the name at an offset stands for.
 
 use crate::editor::visit::{self, SyntaxNode};
 use chartc_check::compile::{Checked, Compilation};
@@ -12,16 +12,16 @@ use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{ExprKind, File};
 use std::collections::BTreeSet;
 
-/// The most bytes of a name that is looked up.
+/// The maximum length of a name that is looked up, in bytes.
 const LONGEST: u32 = 4096;
 
-/// What a name stands for, in a chart.
+/// The thing in a chart that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
 pub(in crate::editor) enum Subject {
     Chart,
     State(StateId),
-    /// Several if the name is a dotted prefix.
+    /// All events that a dotted prefix matches, or a single event.
     Events(Vec<EventId>),
     Variable(VarId),
     Step(StepId),
@@ -41,31 +41,30 @@ pub(in crate::editor) enum Subject {
     Param(String),
 }
 
-/// A name and what it stands for.
+/// A name and the thing that it stands for.
 #[derive(Debug, Clone)]
 pub(in crate::editor) struct Found<'c> {
-    /// Where the name is.
+    /// The span of the name.
     pub(in crate::editor) span: Span,
-    /// Where it is declared.
+    /// The span of the name in the declaration.
     pub(in crate::editor) declared: Span,
-    /// The chart.
     pub(in crate::editor) of: &'c Lowered,
-    /// What it stands for.
     pub(in crate::editor) subject: Subject,
 }
 
-/// Every chart, those of imported files last.
+/// All charts, those of imported files last.
 fn charts(done: &Compilation) -> Vec<&Lowered> {
     let checked = done.charts.iter().chain(&done.tested);
     let children = checked.clone().flat_map(Checked::lowered_children);
     let own = done.lowered.iter().map(AsRef::as_ref);
     let mut known = BTreeSet::new();
     let mut all: Vec<&Lowered> = own.chain(checked.map(Checked::lowered)).chain(children).collect();
+    // A chart may be in several of these lists.
     all.retain(|one| known.insert(one.map.name));
     all
 }
 
-/// The span of a chart, with its body.
+/// The span of a chart including its body.
 pub(in crate::editor) fn whole(one: &Lowered) -> Span {
     one.map.states.first().map_or(one.map.name, |state| state.whole)
 }
@@ -75,32 +74,31 @@ pub(in crate::editor) fn contains(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Whether a place is in a span, or right behind it.
+/// Whether an offset is inside a span, or directly behind it.
 fn touches(span: Span, file: FileId, offset: u32) -> bool {
     span.file == file && span.start <= offset && offset <= span.end
 }
 
-/// The innermost state around a place.
+/// The innermost state around a span.
 pub(in crate::editor) fn around(one: &Lowered, span: Span) -> StateId {
     let mut states = one.map.states.iter().enumerate();
     let inside = states.rfind(|(_, state)| contains(state.whole, span));
     inside.map_or(StateId::at(0), |(i, _)| StateId::at(i))
 }
 
-/// The charts of a compilation and what their names mean.
+/// The charts of a compilation and the meanings of names in them.
 pub(in crate::editor) struct Index<'c> {
     done: &'c Compilation,
-    /// Every chart, those of imported files last.
+    /// All charts, those of imported files last.
     pub(in crate::editor) charts: Vec<&'c Lowered>,
 }
 
 impl<'c> Index<'c> {
-    /// The index of a compilation.
     pub(in crate::editor) fn new(done: &'c Compilation) -> Self {
         Self { done, charts: charts(done) }
     }
 
-    /// What the name at a place stands for.
+    /// The thing that the name at an offset stands for.
     pub(in crate::editor) fn at(&self, file: FileId, offset: u32) -> Option<Found<'c>> {
         let named = self.charts.iter().find(|one| touches(one.map.name, file, offset));
         if let Some(of) = named.copied() {
@@ -110,23 +108,23 @@ impl<'c> Index<'c> {
         self.uses(file, offset).into_iter().find_map(|one| self.meaning(one))
     }
 
-    /// The uses of names at a place, the most likely first.
+    /// The uses of names at an offset, the most likely one first.
     pub(super) fn uses(&self, file: FileId, offset: u32) -> Vec<&'c Use> {
         let uses = &self.done.uses;
         let before = uses.partition_point(|one| (one.at.file, one.at.start) <= (file, offset));
-        // No name is longer than this.
+        // Longer names are not looked up, so the search can end here.
         let near = uses[..before]
             .iter()
             .rev()
             .take_while(|one| one.at.file == file && offset - one.at.start <= LONGEST);
         let mut all: Vec<&Use> = near.filter(|one| touches(one.at, file, offset)).collect();
-        // Of two names that touch, the cursor is on the one that begins here; of two around it, on the shorter one.
+        // Of two names that touch, the cursor is on the one that begins here. Of two names around it, the shorter one is meant.
         let length = |one: &Use| one.at.end - one.at.start;
         all.sort_by_key(|one| (one.at.end == offset, length(one), rank(one.kind)));
         all
     }
 
-    /// What a name stands for. The chart around it knows best, the inner one of two.
+    /// The thing that a name stands for. A chart around the name is asked first, the inner one of two before the outer.
     fn meaning(&self, name: &Use) -> Option<Found<'c>> {
         let last = last(self.done, name);
         let (mut around, others): (Vec<&Lowered>, Vec<&Lowered>) =
@@ -139,7 +137,7 @@ impl<'c> Index<'c> {
     }
 }
 
-/// Which of several things that one word of an agent declares is shown.
+/// The precedence of a kind, if one word of an agent file declares several things: the least is shown.
 fn rank(kind: NameKind) -> u8 {
     match kind {
         NameKind::Chart => 0,
@@ -153,7 +151,7 @@ fn rank(kind: NameKind) -> u8 {
     }
 }
 
-/// The last part of a dotted name, if each part means something.
+/// The last part of a dotted name, if every part has a meaning of its own.
 fn last<'u>(done: &'u Compilation, name: &'u Use) -> &'u Use {
     let mut name = name;
     if !matches!(name.kind, NameKind::Event | NameKind::Tool) {
@@ -274,7 +272,7 @@ fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<Strin
     found.map(|span| done.sources.get(span.file).slice(span).to_owned())
 }
 
-/// The function of the language or the observable at a place.
+/// The built-in function or observable at an offset.
 pub(super) fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static str)> {
     let mut found = None;
     visit::file(file, &mut |node| {

@@ -1,14 +1,14 @@
-//! Markdown in which text of users stays text.
+//! Builds Markdown in which text of users remains text.
 
 use chartc_core::visible;
 
-/// The rows of a list that are shown.
+/// The maximum number of rows of a list that are shown.
 const ROWS: usize = 12;
 
-/// The most characters of a fence or a paragraph of a user.
+/// The maximum number of characters of a code block or a documentation.
 const LONGEST: usize = 4_000;
 
-/// A Markdown text, built paragraph by paragraph.
+/// A Markdown text that is built paragraph by paragraph.
 #[derive(Debug, Default)]
 pub(in crate::editor) struct Markdown {
     text: String,
@@ -22,7 +22,7 @@ impl Markdown {
         self.text.push_str(text);
     }
 
-    /// A block of code, in a fence that is longer than what it holds.
+    /// Adds a block of code. Its fence is longer than any run of back-quotes in the text, so that the text cannot end the block.
     pub(super) fn code(&mut self, language: &str, text: &str) {
         let text = visible::text(text);
         let fence = "`".repeat(longest_run(&text).max(2) + 1);
@@ -30,7 +30,7 @@ impl Markdown {
         self.paragraph(&format!("{fence}{language}\n{text}{rest}\n{fence}"));
     }
 
-    /// The documentation of a user, paragraph by paragraph.
+    /// Adds documentation that a user wrote, paragraph by paragraph.
     pub(super) fn docs(&mut self, text: &str) {
         let (text, rest) = cut(text);
         for part in text.split("\n\n").filter(|part| !part.trim().is_empty()) {
@@ -40,12 +40,12 @@ impl Markdown {
         self.text.push_str(rest);
     }
 
-    /// A paragraph that is Markdown already.
+    /// Adds a paragraph that is Markdown already.
     pub(super) fn line(&mut self, text: impl AsRef<str>) {
         self.paragraph(text.as_ref());
     }
 
-    /// A list under a title, if there are any rows. The rows are Markdown already.
+    /// Adds a list under a title, unless there are no rows. The rows are Markdown already.
     pub(super) fn list(&mut self, title: &str, rows: impl IntoIterator<Item = String>) {
         let rows: Vec<String> = rows.into_iter().collect();
         if rows.is_empty() {
@@ -60,7 +60,6 @@ impl Markdown {
         }
     }
 
-    /// The whole text.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -78,7 +77,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Code within a line.
+/// Formats code within a line.
 pub(in crate::editor) fn code(text: &str) -> String {
     let text = visible::line(text);
     if text.trim().is_empty() {
@@ -89,7 +88,7 @@ pub(in crate::editor) fn code(text: &str) -> String {
     format!("{quotes}{blank}{text}{blank}{quotes}")
 }
 
-/// Text within a line, with everything escaped that Markdown or HTML would read.
+/// Escapes text within a line: every character that Markdown or HTML would interpret.
 pub(in crate::editor) fn plain(text: &str) -> String {
     let text = visible::line(text);
     let mut out = String::with_capacity(text.len());

@@ -1,6 +1,12 @@
-//! What is known about the name at a place.
+//! Computes hovers: what is known about the name at a position.
 //!
-//! [`find`] tells what a place is about, from what names mean; the other modules say what there is to know of it, as Markdown ([`markdown`]).
+//! Lowering has recorded what each name means, so a name is looked up and not guessed. For the name `open` in `on reply -> open`:
+//!
+//! 1. [`find`] searches the recorded uses, and finds the state `open` of the chart `Ticket`.
+//! 2. [`state`](mod@state) describes it: its declaration, documentation, transitions into and out of it, limits and model calls.
+//! 3. [`markdown`] formats the description, with all text of users escaped.
+//!
+//! A word that is no name is looked up in [`words`], if it is a keyword, or in the tables of SCXML ([`xml`](mod@xml)).
 
 mod data;
 mod find;
@@ -31,16 +37,16 @@ use chartc_text::span::{FileId, Span};
 use chartc_text::syntax::{File, Template, TemplatePart};
 use markdown::{Markdown, code, plain};
 
-/// What is shown about a place.
+/// The description of the thing at a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// The name or word that it is about.
+    /// The span of the name or word.
     pub span: Span,
-    /// Markdown.
+    /// The description, as Markdown.
     pub markdown: String,
 }
 
-/// What is known about the name or word at a place; `None` if nothing is.
+/// Describes the name or word at an offset; `None` if nothing is known about it.
 pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
     let offset = u32::try_from(offset).ok()?;
     let syntax = done.files.iter().find(|one| one.id == file)?;
@@ -58,7 +64,7 @@ pub fn hover(done: &Compilation, file: FileId, offset: usize) -> Option<Hover> {
     {
         (name.at, markdown.finish())
     } else if index.uses(file, offset).iter().any(|name| offset < name.at.end) {
-        // A name that is spelled like a word of the language.
+        // A name of the user that is spelled like a keyword must not be described as the keyword.
         return None;
     } else if let Some((span, name)) = find::known_to_all(syntax, offset) {
         let known = FUNCTIONS.iter().find(|known| known.name == name)?;
@@ -102,16 +108,16 @@ fn show(markdown: &mut Markdown, done: &Compilation, found: &Found<'_>) {
     }
 }
 
-/// A chart with what was compiled around it.
+/// A chart with the compilation that it belongs to.
 struct View<'c> {
     done: &'c Compilation,
     one: &'c Lowered,
-    /// Where what is shown is declared.
+    /// The span of the name in the declaration of what is described.
     declared: Span,
 }
 
 impl View<'_> {
-    /// `ticket.chart:12`, as code.
+    /// Formats a position such as `ticket.chart:12` as code.
     fn place(&self, span: Span) -> String {
         let source = self.done.sources.get(span.file);
         let name = source.name.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -119,7 +125,7 @@ impl View<'_> {
     }
 }
 
-/// The rule that a comment names at a place.
+/// Describes the rule at an offset of a comment that allows findings.
 fn rule(done: &Compilation, comment: Span, offset: u32) -> Option<Hover> {
     let source = done.sources.get(comment.file);
     if !chartc_check::allow::is_for_us(source.slice(comment)) {
@@ -134,12 +140,11 @@ fn rule(done: &Compilation, comment: Span, offset: u32) -> Option<Hover> {
     Some(Hover { span, markdown: markdown.finish() })
 }
 
-/// The title of a rule's page.
 pub(super) fn title(markdown: &str) -> &str {
     markdown.lines().next().unwrap_or_default().trim_start_matches('#').trim()
 }
 
-/// The characters around a place that belong together, within a span.
+/// The run of characters around an offset that `is_word` accepts, within a span.
 fn around(text: &str, within: Span, offset: u32, is_word: impl Fn(char) -> bool) -> Option<Span> {
     let (from, to) = (within.start as usize, within.end as usize);
     let offset = offset as usize;
@@ -150,7 +155,7 @@ fn around(text: &str, within: Span, offset: u32, is_word: impl Fn(char) -> bool)
     (start < end).then(|| Span::new(within.file, start, end))
 }
 
-/// The word of the language at a place of a `.chart` file: one outside of texts, comments and back-quotes.
+/// The word at an offset of a `.chart` file, if it is outside of texts, comments and back-quotes.
 fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
     let source = done.sources.get(file.id);
     if front::of(source).name != front::chart::FRONTEND.name {

@@ -1,4 +1,4 @@
-//! What no chart tells: ids of sent events, imported files, and declarations of files without charts.
+//! Describes names that belong to no chart: ids of sent events, imported files, and declarations of files without charts.
 
 use super::find::contains;
 use super::markdown::{Markdown, code};
@@ -7,7 +7,7 @@ use chartc_check::lower::{NameKind, Use};
 use chartc_text::span::{FileId, Ident};
 use chartc_text::syntax::{Item, Path};
 
-/// Shows what a name means, if it is a file or is declared outside charts. Gives whether anything is shown.
+/// Describes a name that is a file or is declared outside of charts. Returns whether anything was added.
 pub(super) fn show(markdown: &mut Markdown, done: &Compilation, name: &Use) -> bool {
     if name.kind == NameKind::File {
         file(markdown, done, name.declared.file);
@@ -42,7 +42,7 @@ pub(super) fn show(markdown: &mut Markdown, done: &Compilation, name: &Use) -> b
     }
 }
 
-/// A file that is imported, with what it declares.
+/// Describes an imported file by its declarations.
 fn file(markdown: &mut Markdown, done: &Compilation, id: FileId) {
     markdown.line(code(&done.sources.get(id).name));
     let ident = |name: &Ident| name.node.clone();

@@ -1,4 +1,4 @@
-//! What a model or a person is sent by a step: the prompt with its placeholders, the options, and the form of the answer.
+//! Describes what a step sends to a model or a person: the prompt with its placeholders, the options, and the form of the answer.
 
 use super::View;
 use super::data::written;
@@ -12,7 +12,7 @@ use chartc_core::model::{
 use chartc_text::span::Span;
 use std::borrow::Cow;
 
-/// The prompt of a step, its options, and what it wants to be answered.
+/// Adds the prompt of a step, its options, and the form of its answer.
 pub(super) fn sent(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let step = &chart.steps[id.index()];
@@ -56,7 +56,7 @@ fn pretty(json: &str) -> String {
     value.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or_else(|_| json.to_owned())
 }
 
-/// The parts of the prompt in the order in which they are sent.
+/// Adds the parts of the prompt, in the order in which they are sent.
 fn prompt(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let at = |place: Position| {
@@ -87,7 +87,7 @@ fn prompt(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     component(markdown, Position::End);
 }
 
-/// A text as it is sent, with its placeholders as they are written.
+/// A text as it is sent, with its placeholders as they stand in the source.
 pub(super) fn text(view: &View<'_>, template: &Template, parts: &[Span]) -> String {
     let chart = &view.one.chart;
     let place = |nth: usize| {
@@ -114,7 +114,7 @@ pub(super) fn text(view: &View<'_>, template: &Template, parts: &[Span]) -> Stri
     out
 }
 
-/// The options that a question may offer: those of the states above its own and of the states inside, innermost first.
+/// The options that a question may offer: those of the states around its own and of the states inside, innermost first.
 pub(super) fn choices(chart: &Chart, id: StepId) -> Vec<ChoiceId> {
     let asks = chart.steps[id.index()].state;
     let source = |id: ChoiceId| chart.transition(chart.choices[id.index()].transition).source;
@@ -124,7 +124,7 @@ pub(super) fn choices(chart: &Chart, id: StepId) -> Vec<ChoiceId> {
     all
 }
 
-/// An option as it is offered; for a tool permission each of its tools.
+/// An option as it is offered. A permission for tools is an offer for each tool.
 pub(super) fn offers(view: &View<'_>, id: ChoiceId) -> Vec<Offer> {
     let chart = &view.one.chart;
     let choice = &chart.choices[id.index()];
@@ -165,12 +165,12 @@ fn arguments(chart: &Chart, fields: &[Field]) -> Vec<(Cow<'static, str>, Cow<'st
     fields.iter().map(typed).collect()
 }
 
-/// The options of a question as its prompt shows them, and which are offered only under a condition.
+/// Adds the options of a question as its prompt shows them, and those that are offered only under a condition.
 fn options(markdown: &mut Markdown, view: &View<'_>, choices: &[ChoiceId]) {
     let chart = &view.one.chart;
     let mut all: Vec<Offer> = Vec::new();
     for offer in choices.iter().flat_map(|id| offers(view, *id)) {
-        // Of several lines with one tool, the first offers it.
+        // If several lines permit a tool, the first one offers it.
         if offer.tool.is_none() || all.iter().all(|known| known.tool != offer.tool) {
             all.push(offer);
         }

@@ -1,4 +1,4 @@
-//! States and charts.
+//! Describes states and charts.
 
 use super::View;
 use super::data::fields;
@@ -14,7 +14,8 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{Chart, Limits, StateKind, StepKind};
 
-/// The model calls of a chart; `None` of one with errors, whose figures would say too little, and where they would take long.
+/// The numbers of model calls of a chart. `None` if it has errors, because the numbers would mean little, or if computing them would take
+/// long.
 pub(in crate::editor) fn figures<'c>(done: &'c Compilation, one: &Lowered) -> Option<&'c Cost> {
     let mut sound = done.charts.iter().chain(&done.tested);
     sound.find(|sound| sound.map().name == one.map.name)?.cost()
@@ -28,7 +29,7 @@ fn head(chart: &Chart, id: TransitionId) -> String {
     }
 }
 
-/// A row for a transition: where it comes from, its trigger, and its place; or where it leads to.
+/// A row for a transition. If `comes`, it shows the source, the trigger and the place; otherwise the trigger, the targets and the place.
 pub(super) fn line(view: &View<'_>, id: TransitionId, comes: bool) -> String {
     let chart = &view.one.chart;
     let row = chart.transition(id);
@@ -68,14 +69,14 @@ pub(in crate::editor) fn limits(chart: &Chart, limits: &Limits) -> Vec<String> {
     all
 }
 
-/// Steps that call, as in `ask next 1 + 1 retry`.
+/// Formats the steps that call, as in `ask next 1 + 1 retry`.
 pub(in crate::editor) fn drivers(chart: &Chart, drivers: &[Driver]) -> String {
     let all: Vec<String> = drivers.iter().take(4).map(|d| costs::driver(chart, d)).collect();
     let rest = if drivers.len() > 4 { " + …" } else { "" };
     all.join(" + ") + rest
 }
 
-/// A state.
+/// Describes a state.
 pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
     let row = chart.state(id);
@@ -114,6 +115,7 @@ pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
             row.targets.iter().any(|target| target.state == id)
         })
         .collect();
+    // A `from` line is a transition of each of its states: list it once.
     into.dedup_by_key(|line| view.one.map.transition(*line).whole);
     let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
         StateKind::Compound { initial } => initial.contains(&id),
@@ -137,12 +139,12 @@ pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     calls(markdown, view, id);
 }
 
-/// The lines of the states around a state that lead away from it, the nearest first.
+/// The transitions of ancestors that leave a state, those of the nearest ancestor first.
 fn above(view: &View<'_>, id: StateId) -> Vec<String> {
     let chart = &view.one.chart;
     let row = chart.state(id);
     let stays = match &row.kind {
-        // The run is over, or nothing is ever in it.
+        // In a final state of the root the run is over, and a history is never active.
         StateKind::Final { .. } => row.parent == Some(StateId::at(0)),
         StateKind::History { .. } => true,
         StateKind::Atomic | StateKind::Compound { .. } | StateKind::Parallel => false,
@@ -158,7 +160,7 @@ fn above(view: &View<'_>, id: StateId) -> Vec<String> {
         .collect()
 }
 
-/// The model calls of turns that begin in a state.
+/// Adds the maximum number of model calls of turns that begin in a state.
 fn calls(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     let chart = &view.one.chart;
     let Some(found) = figures(view.done, view.one) else { return };
@@ -183,7 +185,7 @@ fn calls(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     ));
 }
 
-/// A chart.
+/// Describes a chart.
 pub(super) fn chart(markdown: &mut Markdown, view: &View<'_>) {
     let chart = &view.one.chart;
     markdown.code("chart", &format!("chart {}", notation::name(&chart.name)));

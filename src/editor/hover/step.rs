@@ -1,4 +1,4 @@
-//! Steps and options.
+//! Describes steps and options.
 
 use super::data::{fields, written};
 use super::markdown::{Markdown, code};
@@ -12,7 +12,7 @@ use chartc_core::model::{
     AskOn, Chart, ChoiceKind, Expr, Failure, FailurePolicy, Lost, Otherwise, Step, StepKind,
 };
 
-/// What follows a failed call, as written.
+/// The policy for failed calls, as written.
 pub(in crate::editor) fn policy(chart: &Chart, policy: FailurePolicy) -> String {
     let then = match policy.then {
         Failure::Fail => "fail".to_owned(),
@@ -80,7 +80,7 @@ fn head(chart: &Chart, step: &Step) -> String {
     }
 }
 
-/// A step.
+/// Describes a step.
 pub(super) fn step(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     let chart = &view.one.chart;
     let row = &chart.steps[id.index()];
@@ -126,7 +126,7 @@ pub(super) fn step(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
     sent::sent(markdown, view, id);
 }
 
-/// The most calls that one run of a step makes.
+/// The maximum number of model calls of one run of a step.
 fn calls(chart: &Chart, id: StepId) -> Option<String> {
     let row = &chart.steps[id.index()];
     match row.kind {
@@ -148,7 +148,7 @@ fn calls(chart: &Chart, id: StepId) -> Option<String> {
     Some(format!("model calls of one run of it: at most {} ({words})", most.calls()))
 }
 
-/// An option of a question.
+/// Describes an option of a question.
 pub(super) fn choice(markdown: &mut Markdown, view: &View<'_>, id: ChoiceId) {
     let chart = &view.one.chart;
     let row = &chart.choices[id.index()];

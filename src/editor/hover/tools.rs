@@ -1,4 +1,4 @@
-//! Tools, sets of tools, clients and components.
+//! Describes tools, sets of tools, clients and components.
 
 use super::data::{fields, written};
 use super::markdown::{Markdown, code};
@@ -7,7 +7,6 @@ use chartc_check::notation;
 use chartc_core::arena::{ClientId, ToolId, ToolSetId};
 use chartc_core::model::{ActionForm, Position};
 
-/// A tool.
 pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     let chart = &view.one.chart;
     let row = &chart.tools[id.index()];
@@ -28,7 +27,6 @@ pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     markdown.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
-/// A set of tools.
 pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     let chart = &view.one.chart;
     let row = &chart.tool_sets[id.index()];
@@ -45,7 +43,6 @@ pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     markdown.list("Used at", used::rows(view, used::places(view, view.declared)));
 }
 
-/// A client.
 pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     let chart = &view.one.chart;
     let row = &chart.clients[id.index()];
@@ -72,7 +69,6 @@ pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     markdown.list("Steps", steps.map(|step| code(&step.name)).collect::<Vec<_>>());
 }
 
-/// A component.
 pub(super) fn component(markdown: &mut Markdown, view: &View<'_>, nth: usize) {
     let chart = &view.one.chart;
     let row = &chart.components[nth];

@@ -1,4 +1,4 @@
-//! Where something is used.
+//! Lists the places where a name is used.
 
 use super::find;
 use super::{View, code};
@@ -8,7 +8,7 @@ use chartc_text::span::Span;
 use chartc_text::syntax::{Action, File, LineKind, MayKind, StepItem, TestItem};
 use std::collections::BTreeSet;
 
-/// The places where something is used besides its declaration, in order.
+/// The places where the thing declared at `declared` is used, in order, without the declaration.
 pub(super) fn places(view: &View<'_>, declared: Span) -> Vec<Span> {
     let uses = view.done.uses.iter();
     let mut all: Vec<Span> = uses
@@ -19,14 +19,14 @@ pub(super) fn places(view: &View<'_>, declared: Span) -> Vec<Span> {
     all
 }
 
-/// Rows for places.
+/// Formats places, each once.
 pub(super) fn rows(view: &View<'_>, places: impl IntoIterator<Item = Span>) -> Vec<String> {
     let mut all: Vec<String> = places.into_iter().map(|span| row(view, span)).collect();
     all.dedup();
     all
 }
 
-/// A row for a place: where it is, and in which state.
+/// Formats a place, with the state that it is in.
 fn row(view: &View<'_>, span: Span) -> String {
     let mut text = view.place(span);
     let state = find::around(view.one, span);
@@ -36,7 +36,7 @@ fn row(view: &View<'_>, span: Span) -> String {
     text
 }
 
-/// The places of the names that a file sets.
+/// The spans of the names that a file assigns to: by actions, by answers of steps and tools, and by tests.
 pub(super) fn sets(file: &File) -> BTreeSet<Span> {
     let mut found = BTreeSet::new();
     visit::file(file, &mut |node| match node {

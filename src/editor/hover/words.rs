@@ -1,25 +1,25 @@
-//! The words and functions of the language, from the pages beside this file.
+//! The keywords and functions of the language, from the pages beside this file.
 
 use std::sync::LazyLock;
 
-/// A word of the language.
+/// A keyword or function of the language.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
-    /// The word.
+    /// The keyword or the name of the function.
     pub name: &'static str,
-    /// What it says.
+    /// Its meaning, as Markdown.
     pub text: &'static str,
-    /// How it is used; empty for what the text shows already.
+    /// An example; empty if the text contains one.
     pub example: &'static str,
 }
 
-/// The words of `.chart` files.
+/// The keywords of `.chart` files.
 pub static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| read(include_str!("words.md")));
 
-/// The functions of the language, and what a run knows of itself.
+/// The built-in functions and observables.
 pub static FUNCTIONS: LazyLock<Vec<Word>> = LazyLock::new(|| read(include_str!("functions.md")));
 
-/// The entry of a word.
+/// The entry of a keyword.
 pub fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }

@@ -1,10 +1,10 @@
-//! What an element or an attribute of SCXML is for.
+//! Describes elements and attributes of SCXML.
 
 use crate::editor::xml::{XmlPosition, read};
 use chartc_text::front::scxml::elements::named;
 use std::ops::Range;
 
-/// The word at an offset, and what it is for.
+/// The name of the element or attribute at an offset, and its description.
 pub(super) fn word(text: &str, offset: usize) -> Option<(Range<usize>, &'static str)> {
     let tree = read(text);
     let bare = |span: &Range<usize>| text[span.clone()].rsplit(':').next().unwrap_or_default();

@@ -1,17 +1,18 @@
-//! Whether two charts are equal up to one name.
+//! Compares two charts up to the renaming of one name.
 
 use chartc_core::model::{
     Action, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, Field, Local, Observable, StateKind,
     StepKind, StreakOf, Template, TemplatePart, Trigger, TypeKind,
 };
 
-/// Whether `after` is `before` with the name `new` wherever it differs, in the place of `old`.
+/// Whether `after` is equal to `before`, except that some names `old` may be `new`.
 pub(super) fn is_alike(before: &Chart, after: &Chart, old: &str, new: &str) -> bool {
     let (mut before, mut after) = (before.clone(), after.clone());
-    // They are made from the guards, which are compared.
+    // These texts are generated from the guards, which are compared themselves.
     before.alternative_texts.clear();
     after.alternative_texts.clear();
     let mut names: Vec<String> = Vec::new();
+    // First collect all names of `before` and clear them, then compare those of `after` one by one: what remains must be equal.
     Names(&mut |name| names.push(std::mem::take(name))).chart(&mut before);
     let mut known = names.iter();
     let mut alike = true;
@@ -24,7 +25,7 @@ pub(super) fn is_alike(before: &Chart, after: &Chart, old: &str, new: &str) -> b
     alike && known.next().is_none() && before == after
 }
 
-/// Whether the dotted name `after` is `before`, or has `new` for `old` in it.
+/// Whether the dotted name `after` is `before`, except that some parts `old` may be `new`.
 fn is_renamed(before: &str, after: &str, old: &str, new: &str) -> bool {
     let (mut known, mut found) = (before.split('.'), after.split('.'));
     loop {
@@ -36,7 +37,7 @@ fn is_renamed(before: &str, after: &str, old: &str, new: &str) -> bool {
     }
 }
 
-/// Visits every name and text of a chart that may follow from a name in its source.
+/// Visits every name and text of a chart that may come from a name in its source.
 struct Names<'v>(&'v mut dyn FnMut(&mut String));
 
 impl Names<'_> {

@@ -1,4 +1,4 @@
-//! Edits of files, and the texts that they give.
+//! Edits of files, and the texts after the edits.
 
 use super::Use;
 use super::spell::{self, Language};
@@ -12,30 +12,30 @@ use std::ops::Range;
 /// The edits of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEdits {
-    /// The name of its source.
+    /// The name of the file.
     pub file: String,
-    /// In order; none overlaps another.
+    /// The edits in order. They do not overlap.
     pub edits: Vec<TextEdit>,
 }
 
-/// A part of a text and what replaces it.
+/// A replacement of a part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// Bytes.
+    /// The range to replace, in bytes.
     pub range: Range<usize>,
     /// The new text.
     pub text: String,
 }
 
-/// Edits by file, each file's in order.
+/// The edits of all files, each file's in order.
 pub(super) struct Edits {
     all: BTreeMap<FileId, Vec<TextEdit>>,
-    /// Where each edit ends in the text as it will be.
+    /// The end of each edit in the edited text.
     ends: BTreeMap<FileId, Vec<usize>>,
 }
 
 impl Edits {
-    /// The edits that write a name wherever it stands.
+    /// Creates the edits that write the name `new` at all `uses`.
     pub(super) fn new<'u>(
         before: &Compilation,
         uses: impl Iterator<Item = &'u Use>,
@@ -46,6 +46,7 @@ impl Edits {
             let language = Language::from_file_name(&before.sources.get(one.at.file).name);
             let range = one.at.start as usize..one.at.end as usize;
             let edits = all.entry(one.at.file).or_default();
+            // Several uses may share a span, because a front end may derive them from one word.
             if edits.last().is_none_or(|last| last.range.end <= range.start) {
                 edits.push(TextEdit { range, text: spell::written(new, one.kind, language) });
             }
@@ -62,7 +63,7 @@ impl Edits {
         Self { ends: ends.collect(), all }
     }
 
-    /// A span of the text as it was, in the text as it will be.
+    /// Maps a span of the original text to the edited text.
     pub(super) fn moved(&self, span: Span) -> Span {
         let edits = self.all.get(&span.file).map(Vec::as_slice).unwrap_or_default();
         let place = |at: u32, is_end: bool| {
@@ -102,7 +103,7 @@ impl Edits {
     }
 }
 
-/// A loader of the texts as they will be.
+/// A loader that returns the edited texts.
 pub(super) struct Edited<'l> {
     texts: BTreeMap<String, String>,
     loader: &'l dyn Loader,

@@ -1,8 +1,17 @@
-//! Where a name is declared, where it is used, and how to rename it.
+//! Finds declarations and uses of names, and renames them.
 //!
-//! All of it stands on the index that lowering makes, [`Compilation::uses`]: each name with the declaration that it means. What belongs
-//! together is found by following it both ways, because a name may mean several declarations: `on user` those of `user.message` and
-//! `user.cancel`, a placeholder of a shared component a variable of each chart that has it.
+//! Everything is based on the index that lowering makes, [`Compilation::uses`]: each name with the declaration that it means. A name may
+//! mean several declarations, so what belongs together is found by following the index in both directions until nothing is added:
+//!
+//! ```text
+//! event user.message         a use of `user` means a group: both declarations
+//! event user.cancel
+//! on user -> open            means user.message and user.cancel
+//!
+//! references of `user` in `on user`: its declarations are the first two lines; all uses of these are `user` in all three lines
+//! ```
+//!
+//! In the same way a placeholder of a shared component means a variable of each chart that uses the component.
 
 mod alike;
 mod edits;
@@ -18,34 +27,36 @@ pub use refusal::{FilePosition, Note, Refusal};
 pub use rename::{Renaming, prepare_rename, rename};
 use std::collections::BTreeSet;
 
-/// The name at a place, and what it means.
+/// The name at an offset, and the declarations that it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name as written there.
+    /// The span of the name.
     pub at: Span,
-    /// What has the name.
+    /// The kind of thing that has the name.
     pub kind: NameKind,
-    /// Its declarations; several for a group of events or tools, and for what is declared once for each of several charts.
+    /// Its declarations: several for a group of events or tools, and for something that each of several charts declares.
     pub declared: Vec<Span>,
 }
 
-/// A place where a name stands.
+/// A place where a name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Highlight {
-    /// The name.
+    /// The span of the name.
     pub at: Span,
-    /// Whether it is declared or assigned to here.
+    /// Whether the name is declared here, or assigned to.
     pub is_write: bool,
 }
 
-/// The longest text that counts as a name.
+/// The maximum length of a name that is looked up, in bytes.
 const LONGEST: usize = 256;
 
-/// The uses at a place: of the shortest name around or directly before it. Also those that a front end made of its text.
+/// The uses at an offset: those of the shortest name around it or directly before it, including uses that a front end derived from its
+/// text.
 fn uses_at(compilation: &Compilation, file: FileId, offset: usize) -> &[Use] {
     let uses = compilation.uses.as_slice();
     let Ok(offset) = u32::try_from(offset) else { return &[] };
     let near = Span { file, start: offset.saturating_sub(LONGEST as u32), end: 0 };
+    // Uses are sorted by position, so those that can reach the offset begin here.
     let first = uses.partition_point(|one| one.at < near);
     let mut best: Option<(usize, Span)> = None;
     for (nth, one) in uses.iter().enumerate().skip(first) {
@@ -54,7 +65,7 @@ fn uses_at(compilation: &Compilation, file: FileId, offset: usize) -> &[Use] {
             break;
         }
         let is_shorter = |(_, known): (usize, Span)| {
-            // A name that begins here is meant rather than one that ends here.
+            // A name that begins at the offset takes precedence over one that ends there.
             (known.end == offset, known.end - known.start) > (at.end == offset, at.end - at.start)
         };
         if offset <= at.end && one.is_written && best.is_none_or(is_shorter) {
@@ -67,7 +78,7 @@ fn uses_at(compilation: &Compilation, file: FileId, offset: usize) -> &[Use] {
     uses.get(start..end).unwrap_or_default()
 }
 
-/// The name at a place: around it or directly before it.
+/// The name around an offset or directly before it.
 pub fn symbol_at(compilation: &Compilation, file: FileId, offset: usize) -> Option<Symbol> {
     let uses = uses_at(compilation, file, offset);
     let first = uses.iter().find(|one| one.is_written)?;
@@ -76,12 +87,12 @@ pub fn symbol_at(compilation: &Compilation, file: FileId, offset: usize) -> Opti
     Some(Symbol { at: first.at, kind: first.kind, declared: declared.into_iter().collect() })
 }
 
-/// The declarations that the name at a place means; for an `import`, the start of the file.
+/// The declarations that the name at an offset means. For an `import`, the start of the imported file.
 pub fn definition(compilation: &Compilation, file: FileId, offset: usize) -> Vec<Span> {
     symbol_at(compilation, file, offset).map_or_else(Vec::new, |symbol| symbol.declared)
 }
 
-/// All places of the name at a place, in all files of the compilation, by position.
+/// All uses of the name at an offset in all files of the compilation, by position.
 pub fn references(
     compilation: &Compilation,
     file: FileId,
@@ -99,7 +110,7 @@ pub fn references(
     found
 }
 
-/// All places of the name at a place, in its file, by position.
+/// All uses of the name at an offset in its file, by position.
 pub fn highlights(compilation: &Compilation, file: FileId, offset: usize) -> Vec<Highlight> {
     let declared = declarations(compilation, uses_at(compilation, file, offset));
     let own = compilation.lowered.iter().filter(|one| one.map.file == file);
@@ -124,14 +135,14 @@ fn family<'c>(
     compilation.uses.iter().filter(move |one| declared.contains(&declaration(one)))
 }
 
-/// A declaration: its place and what it declares. A front end may declare several things with one word.
+/// A declaration: its span and its kind. A front end may declare several things with one word.
 type Declaration = (Span, NameKind);
 
 const fn declaration(one: &Use) -> Declaration {
     (one.declared, one.kind)
 }
 
-/// The declarations that belong together with those of `uses`.
+/// The declarations of `uses`, and all that belong together with them.
 fn declarations(compilation: &Compilation, uses: &[Use]) -> BTreeSet<Declaration> {
     let written = |uses: &[Use]| -> BTreeSet<Declaration> {
         uses.iter().filter(|one| one.is_written).map(declaration).collect()

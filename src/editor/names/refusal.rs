@@ -1,18 +1,18 @@
-//! Why nothing is renamed, and what a rename leaves to others.
+//! The reasons why a name cannot be changed, and the consequences of a rename outside of the files.
 
 use super::NameKind;
 use chartc_check::compile::Compilation;
 use chartc_text::span::Span;
 use std::fmt;
 
-/// What a rename leaves to others.
+/// A consequence of a rename outside of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Note {
-    /// Runs that were saved know it by the old name.
+    /// Saved runs contain the old name.
     Saved,
-    /// Hosts, tools, scripts or models know it by the old name.
+    /// Hosts, tools, scripts or models may use the old name.
     Outside,
-    /// There are errors in a file that it may be used in: a name there may have been missed.
+    /// A file that may use the name has errors, so a use may have been missed.
     Faulty,
 }
 
@@ -30,39 +30,39 @@ impl fmt::Display for Note {
     }
 }
 
-/// Why nothing is renamed.
+/// The reason why a name cannot be changed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refusal {
-    /// There is no name that the file declares.
+    /// There is no name at the offset that a file declares.
     NoName,
-    /// The path of an import.
+    /// The name is the path of an import.
     Import,
-    /// The name is made by the front end of its file, or written with escapes, there.
+    /// At this position the name is not written as it is: the front end derived it, or it contains escapes.
     Unwritten(FilePosition),
-    /// The new name is the old one.
+    /// The new name is equal to the old one.
     Same,
-    /// The new name is not spelled like a name of its kind, which is spelled like this.
+    /// The new name does not have the form of names of its kind, which this describes.
     Spelling(&'static str),
-    /// The text of a file is another one than that compiled before.
+    /// The text of this file differs from the one that was compiled.
     Stale(String),
-    /// An error of syntax, around which names are not known.
+    /// There is a syntax error, and names near it are not known.
     Syntax(FilePosition),
-    /// With the new name there is an error: its message, and its place in the text as it would be.
+    /// The new name causes an error: its message, and its position in the edited text.
     Breaks(String, FilePosition),
-    /// With the new name, the name there would mean something else.
+    /// With the new name, the name at this position would mean something else.
     Captures(FilePosition),
-    /// With the new name, a chart would be another one.
+    /// With the new name, this chart would be a different one.
     Changes(String),
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilePosition {
-    /// The name of its source.
+    /// The name of the file.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Who else knows names of a kind.
+/// The consequences of renaming something of this kind.
 pub(super) const fn told(kind: NameKind) -> &'static [Note] {
     match kind {
         NameKind::State => &[Note::Saved],

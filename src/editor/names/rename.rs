@@ -1,7 +1,12 @@
-//! A new name for what is at a place, in every file.
+//! Renames the thing at an offset, in every file.
 //!
-//! Whether a new name is taken or would be captured somewhere is not guessed: the edits are tried. What they give is compiled, and
-//! every name must mean what it did, no error may be new, and the charts must be equal up to the name.
+//! A new name may be taken, or may be captured by another declaration. Rules for this would be incomplete, so the edits are tried: the
+//! edited texts are compiled, every name must mean the same as before, no error may be new, and the charts must be equal up to the
+//! name. Renaming the event `go` to `stop` where another event is called `stop`:
+//!
+//! 1. The edited text is `event stop  event stop …`, in the memory of an [`Edited`] loader.
+//! 2. Compiling it gives an error about a duplicate name, which `before` does not have.
+//! 3. The result is [`Refusal::Breaks`] with the message and the position of that error.
 
 use super::alike::is_alike;
 use super::edits::{Edited, Edits, FileEdits};
@@ -14,19 +19,19 @@ use chartc_text::load::Loader;
 use chartc_text::span::{FileId, Span};
 use std::collections::BTreeSet;
 
-/// What a rename changes.
+/// The result of a rename.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renaming {
     /// The edits, by file.
     pub edits: Vec<FileEdits>,
-    /// What it does not change, and somebody should know.
+    /// The consequences that the edits do not cover.
     pub notes: Vec<Note>,
 }
 
-/// The name at a place, as it is written without back-quotes, if it can be changed.
+/// The span of the name at an offset and the name without back-quotes, if it can be changed.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why it cannot be changed.
 pub fn prepare_rename(
     compilation: &Compilation,
     file: FileId,
@@ -36,12 +41,12 @@ pub fn prepare_rename(
     Ok((found.at, found.name))
 }
 
-/// Renames what is at a place of a file of `compilation`, in its files and in those at `others`.
+/// Renames the thing at an offset of a file of `compilation`, in the files of the compilation and in the files `others`.
 ///
-/// `loader` gives the texts that were compiled: those of an editor, where it has some.
+/// `loader` returns the texts that were compiled: those that are open in the editor, where there are any.
 ///
 /// # Errors
-/// Why the name cannot be changed, or not into this one.
+/// The reason why the name cannot be changed at all, or not to this one.
 pub fn rename(
     compilation: &Compilation,
     file: FileId,
@@ -51,7 +56,7 @@ pub fn rename(
     loader: &dyn Loader,
 ) -> Result<Renaming, Refusal> {
     RenameTarget::at(compilation, file, offset)?;
-    // All files are requested, so that the charts of imported ones are lowered, too.
+    // Request all files: charts of files that are only imported would not be lowered.
     let parsed = compilation.files.iter().filter(|file| !file.items.is_empty());
     let mut paths: Vec<String> =
         parsed.map(|file| compilation.sources.get(file.id).name.clone()).collect();
@@ -68,7 +73,7 @@ pub fn rename(
     found.change(&before, new, &paths, loader)
 }
 
-/// What is to be renamed.
+/// The thing to rename.
 struct RenameTarget {
     at: Span,
     name: String,
@@ -121,7 +126,7 @@ impl RenameTarget {
         Ok(Renaming { edits: edits.by_name(before), notes: notes.into_iter().collect() })
     }
 
-    /// The files in which the name may be used: those that declare it, and what imports them.
+    /// The files that may use the name: those that declare it, and all that import them, directly or not.
     fn near(&self, before: &Compilation) -> BTreeSet<FileId> {
         let mut near: BTreeSet<FileId> =
             self.declared.iter().map(|(declared, _)| declared.file).collect();
@@ -137,7 +142,7 @@ impl RenameTarget {
         }
     }
 
-    /// Whether all is as it was, up to the name.
+    /// Checks that everything means the same as before, except for the name.
     fn compare(
         &self,
         before: &Compilation,
@@ -145,6 +150,7 @@ impl RenameTarget {
         edits: &Edits,
         new: &str,
     ) -> Result<(), Refusal> {
+        // If a use cannot be edited, that is the reason for any difference.
         let unwritten = family(before, &self.declared).find(|one| !one.is_written);
         let or_unwritten = |refusal: Refusal| match unwritten {
             Some(one) => Refusal::Unwritten(FilePosition::new(before, one.at)),

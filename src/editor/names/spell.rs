@@ -1,4 +1,4 @@
-//! How a name is written where it stands.
+//! The spelling of names in the languages of files.
 
 use super::NameKind;
 use chartc_text::syntax::{is_lower_snake, is_reserved, is_upper_camel};
@@ -6,14 +6,14 @@ use chartc_text::syntax::{is_lower_snake, is_reserved, is_upper_camel};
 /// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
-    /// `.chart`.
+    /// A `.chart` file.
     Chart,
-    /// `agent.yaml`, SCXML.
+    /// An `agent.yaml` or an SCXML document.
     Other,
 }
 
 impl Language {
-    /// That of a file, by its name.
+    /// The language of a file, by its name.
     pub(super) fn from_file_name(file: &str) -> Self {
         let name = file.to_ascii_lowercase();
         let others = [".yaml", ".yml", ".scxml", ".xml"];
@@ -26,7 +26,7 @@ pub(super) const fn is_upper(kind: NameKind) -> bool {
     matches!(kind, NameKind::Chart | NameKind::Type)
 }
 
-/// What is wanted of a new name, if it is not spelled so. `language` is that of the declaration.
+/// Checks the form of a new name, in the language of its declaration. Returns a description of the required form if it does not fit.
 pub(super) fn refused(name: &str, kind: NameKind, language: Language) -> Option<&'static str> {
     let (fits, wanted) = match (language, is_upper(kind)) {
         (Language::Chart, true) => (is_upper_camel(name), "UpperCamel"),
@@ -40,7 +40,7 @@ pub(super) fn refused(name: &str, kind: NameKind, language: Language) -> Option<
     (!fits).then_some(wanted)
 }
 
-/// The name as a file has it: in back-quotes where it would be a keyword, or another kind of name.
+/// The name as it is written in a file: in back-quotes if it is a keyword or has the form of another kind of name.
 pub(super) fn written(name: &str, kind: NameKind, language: Language) -> String {
     let plain = match (language, is_upper(kind)) {
         (Language::Chart, true) => is_upper_camel(name),
@@ -50,7 +50,7 @@ pub(super) fn written(name: &str, kind: NameKind, language: Language) -> String 
     if plain { name.to_owned() } else { format!("`{name}`") }
 }
 
-/// The name itself, of what is written for it.
+/// Removes the back-quotes around a name.
 pub(super) fn bare(text: &str) -> &str {
     text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! From syntax to symbols.
+//! Converts syntax to symbols.
 
 use super::{Symbol, SymbolKind};
 use crate::editor::show;
@@ -14,8 +14,8 @@ pub(super) fn symbols(file: &File) -> Vec<Symbol> {
     finish(file.id, file.items.iter().filter_map(|noted| top(&noted.node, noted.span)).collect())
 }
 
-/// Keeps what stands in `file`, in its order, and lets each symbol contain its children: the parts of a YAML or XML document may
-/// be written in any order, or in another file.
+/// Removes symbols of other files, restores the order of the file, and extends each symbol to contain its children. This is needed because
+/// the parts of a YAML or XML document may be written in any order, or in another file.
 fn finish(file: FileId, symbols: Vec<Symbol>) -> Vec<Symbol> {
     let here = |symbol: &Symbol| symbol.name_span.file == file && symbol.whole.file == file;
     let mut kept: Vec<Symbol> = symbols.into_iter().filter(here).collect();
@@ -206,7 +206,7 @@ fn step(step: &Step, span: Span) -> Symbol {
     symbol(&step.name, SymbolKind::Step, detail, span)
 }
 
-/// The option that a `may` line offers.
+/// The symbol of the option that a `may` line offers.
 fn option(kind: &LineKind, span: Span) -> Option<Symbol> {
     match kind {
         LineKind::May(may) => match &may.kind {

@@ -1,4 +1,4 @@
-//! Symbols of a whole compilation by a few letters of their names.
+//! Searches the symbols of a whole compilation by letters of their names.
 
 use super::{Symbol, outline};
 use crate::Compilation;
@@ -7,16 +7,16 @@ use chartc_text::span::FileId;
 /// A symbol that a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSymbol {
-    /// Its file.
+    /// The file of the symbol.
     pub file: FileId,
-    /// The symbol, without those inside it.
+    /// The symbol, without its children.
     pub symbol: Symbol,
     /// The names of the symbols around it, joined with dots; may be empty.
     pub container: String,
 }
 
-/// The symbols of all files whose names have the letters of `wanted` in this order, in either case. Equal names first, then those that begin with
-/// it, then those that contain it, then the others; each in the order of the files.
+/// Finds the symbols whose names contain the letters of `wanted` in this order. Case does not matter. Equal names come first, then those
+/// that begin with `wanted`, those that contain it, and the others, each in the order of the files.
 pub fn search(compilation: &Compilation, wanted: &str) -> Vec<FoundSymbol> {
     let wanted = wanted.trim().to_lowercase();
     let mut found = Vec::new();
@@ -48,7 +48,7 @@ fn collect(
     }
 }
 
-/// How well a name fits, the least best; `None` if it does not. `wanted` is in lower case.
+/// Ranks how well a name matches, from 0 (equal) to 3; `None` if it does not. `wanted` must be in lower case.
 pub(in crate::editor) fn rank(name: &str, wanted: &str) -> Option<u8> {
     let name = name.to_lowercase();
     if name == wanted {

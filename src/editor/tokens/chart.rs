@@ -1,4 +1,4 @@
-//! The tokens of a `.chart`: those of the scanner, named by the syntax tree.
+//! The tokens of a `.chart` file: those of the scanner, with the meanings of names from the syntax tree.
 
 use super::TokenKind;
 use super::marks::{Mark, Marks};
@@ -15,7 +15,7 @@ pub(super) fn tokens(text: &str, marks: &Marks) -> MarkedTokens {
     found
 }
 
-/// One token of the scanner, whose offsets count from `base`.
+/// Adds a token of the scanner. `base` is the offset that its offsets count from.
 fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut MarkedTokens) {
     let range = base + token.start..base + token.end;
     let kind = match token.kind {
@@ -43,12 +43,12 @@ fn plain(text: &str, base: usize, token: lex::Token, marks: &Marks, found: &mut 
     found.push((range, Mark::from_kind(kind)));
 }
 
-/// A text: between its placeholders, line by line.
+/// Adds a text in quotes: its parts between placeholders line by line, and the tokens in its placeholders.
 fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut MarkedTokens) {
     let mut at = range.start;
     let holes = marks.holes.range((range.start, 0)..(range.end, 0));
     for (start, end) in holes.copied() {
-        // A placeholder in a text of another placeholder.
+        // This placeholder is in a text inside another placeholder, which the recursion handles.
         if start < at || end > range.end {
             continue;
         }
@@ -69,7 +69,7 @@ fn string(text: &str, range: Range<usize>, marks: &Marks, found: &mut MarkedToke
     lines(text, at..range.end, found);
 }
 
-/// A part of a text, one token a line, without the blanks around it.
+/// Adds a part of a text, one token for each line, without surrounding blanks.
 fn lines(text: &str, range: Range<usize>, found: &mut MarkedTokens) {
     let mut at = range.start;
     for line in text[range].split('\n') {

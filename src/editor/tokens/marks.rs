@@ -1,4 +1,4 @@
-//! What the syntax tree knows about places of a file: names and placeholders.
+//! Collects names and placeholders of a file from its syntax tree.
 
 use super::names::Names;
 use super::walk::TokenWalk;
@@ -8,7 +8,7 @@ use chartc_text::span::{Ident, Span};
 use chartc_text::syntax::{Chart, File, Item};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a place is.
+/// The kind of a name, with further properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) kind: TokenKind,
@@ -16,12 +16,12 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Of a kind, without more.
+    /// A mark of this kind without further properties.
     pub(super) fn from_kind(kind: TokenKind) -> Self {
         Self { kind, modifiers: Modifiers::default() }
     }
 
-    /// Of a declaration.
+    /// A mark of a declaration.
     pub(super) fn declared(kind: TokenKind) -> Self {
         Self {
             modifiers: Modifiers { declaration: true, ..Modifiers::default() },
@@ -29,7 +29,7 @@ impl Mark {
         }
     }
 
-    /// Likewise, of what cannot be assigned.
+    /// The same mark for something that cannot be assigned to.
     #[must_use]
     pub(super) fn readonly(self) -> Self {
         Self { modifiers: Modifiers { readonly: true, ..self.modifiers }, ..self }
@@ -39,15 +39,15 @@ impl Mark {
 /// The marks of a file.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// By first byte and end.
+    /// The marks of names, by start and end.
     pub(super) names: BTreeMap<(usize, usize), Mark>,
-    /// Placeholders with their braces, by first byte and end.
+    /// The placeholders with their braces, by start and end.
     pub(super) holes: BTreeSet<(usize, usize)>,
-    /// The formats of placeholders, likewise.
+    /// The formats of placeholders, by start and end.
     pub(super) formats: BTreeSet<(usize, usize)>,
 }
 
-/// Collects marks of one file whose text agrees.
+/// Collects the marks of one file.
 pub(super) struct Sink<'c> {
     file: &'c File,
     text: &'c str,
@@ -55,7 +55,7 @@ pub(super) struct Sink<'c> {
 }
 
 impl Sink<'_> {
-    /// A name, if it stands there: parts of a YAML or XML document may be made up.
+    /// Adds a name if the text has it at this span. Names of a YAML or XML document may be derived, and not stand in the text.
     pub(super) fn name(&mut self, name: &str, span: Span, mark: Mark) {
         let (start, end) = (span.start as usize, span.end as usize);
         let Some(written) = self.text.get(start..end).filter(|_| span.file == self.file.id) else {
@@ -67,12 +67,12 @@ impl Sink<'_> {
         }
     }
 
-    /// Likewise.
+    /// Adds an identifier if the text has it at its span.
     pub(super) fn ident(&mut self, name: &Ident, mark: Mark) {
         self.name(&name.node, name.span, mark);
     }
 
-    /// A placeholder, and its format.
+    /// Adds a placeholder and its format.
     pub(super) fn hole(&mut self, span: Span, format: Span) {
         let (start, end) = (span.start as usize, span.end as usize);
         let written = self.text.get(start..end).filter(|_| span.file == self.file.id);
@@ -86,7 +86,7 @@ impl Sink<'_> {
     }
 }
 
-/// The marks of a file.
+/// Collects the marks of a file.
 pub(super) fn marks(compilation: &Compilation, file: &File) -> Marks {
     let text = &compilation.sources.get(file.id).text;
     let sink = Sink { file, text, marks: Marks::default() };

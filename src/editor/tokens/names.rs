@@ -1,4 +1,4 @@
-//! What a name in an expression means.
+//! Looks up the meanings of names in expressions.
 
 use super::TokenKind;
 use super::marks::Mark;
@@ -9,7 +9,7 @@ use chartc_text::span::FileId;
 use chartc_text::syntax::Chart;
 use std::collections::BTreeMap;
 
-/// The names of a file and of one of its charts.
+/// The names that a file and one of its charts declare.
 #[derive(Default)]
 pub(super) struct Names {
     outside: BTreeMap<String, SymbolKind>,
@@ -17,33 +17,33 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// What stands outside charts.
+    /// The names declared outside of charts.
     pub(super) fn outside(compilation: &Compilation, file: FileId) -> Self {
         Self { outside: map(known::outside(compilation, file)), inside: BTreeMap::new() }
     }
 
-    /// Adds what a chart declares, in place of what another has declared.
+    /// Replaces the names of the chart by those of `chart`.
     pub(super) fn enter(&mut self, chart: Option<&Chart>) {
         let decls = chart.map(known::inside);
         self.inside = decls.map(map).unwrap_or_default();
     }
 
-    /// What a name declares.
+    /// The kind of thing that a name stands for.
     pub(super) fn kind(&self, name: &str) -> Option<SymbolKind> {
         self.inside.get(name).or_else(|| self.outside.get(name)).copied()
     }
 
-    /// What a name means as a value.
+    /// The mark of a name that is used as a value.
     pub(super) fn value(&self, name: &str) -> Mark {
         match self.kind(name) {
             Some(kind) => used(kind),
-            // What the run itself knows.
+            // An undeclared name is an observable, such as `turns`.
             None => Mark::from_kind(TokenKind::Variable).readonly(),
         }
     }
 }
 
-/// Values before options and events: these are no values.
+/// The kinds by name. A value takes precedence over an option or event of the same name, which cannot occur in expressions.
 fn map(decls: Vec<Decl<'_>>) -> BTreeMap<String, SymbolKind> {
     let mut found = BTreeMap::new();
     for decl in decls {

@@ -1,4 +1,12 @@
-//! Goes through the syntax of a file and marks its names.
+//! Walks through the syntax of a file and marks its names.
+//!
+//! The kind of most names follows from their place: what stands behind `->` is a state. A name in an expression has to be looked up:
+//! first among the names that are bound around it, then among the declarations of the chart, then of the file. In
+//! `on reply(text) if text != last { }`:
+//!
+//! 1. `reply` is an event, because it is an event pattern.
+//! 2. `text` is bound by the pattern: it is a parameter, and is remembered in `locals` up to the end of the line.
+//! 3. In the guard, `text` is found in `locals`, and `last` among the variables of the chart.
 
 mod expr;
 mod line;
@@ -15,11 +23,11 @@ use chartc_text::syntax::{
     TemplatePart, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, VariableKind,
 };
 
-/// What is known on the way.
+/// The state of the walk.
 pub(super) struct TokenWalk<'c> {
     pub(super) sink: Sink<'c>,
     names: Names,
-    /// Names that lines, steps and comprehensions bind.
+    /// The names that the lines, steps and comprehensions around bind.
     locals: Vec<String>,
 }
 
@@ -32,7 +40,7 @@ impl<'c> TokenWalk<'c> {
         self.sink.ident(name, Mark::declared(kind));
     }
 
-    /// Each name of a path.
+    /// Marks each name of a path.
     fn path(&mut self, path: &Path, kind: TokenKind) {
         for name in &path.names {
             self.sink.ident(name, Mark::from_kind(kind));
@@ -76,7 +84,7 @@ impl<'c> TokenWalk<'c> {
         }
     }
 
-    /// The word before the brackets of a type.
+    /// Marks the word before the parentheses of a type.
     fn head(&mut self, ty: &TypeExpr, word: &str) {
         let mut span = ty.span;
         span.end = span.start + word.len() as u32;
@@ -90,7 +98,7 @@ impl<'c> TokenWalk<'c> {
         }
     }
 
-    /// An item outside charts that is no chart and no test.
+    /// Marks the names in an item outside of charts, except charts and tests.
     pub(super) fn outside(&mut self, item: &Item) {
         match item {
             Item::Record(one) => self.record(one),
@@ -155,7 +163,7 @@ impl<'c> TokenWalk<'c> {
         self.declare(&one.name, TokenKind::Client);
         for noted in &one.options {
             self.sink.ident(&noted.node.name, Mark::from_kind(TokenKind::Property));
-            // A name is that of the next client, or one of a few words.
+            // `fallback` has the name of a client. The other options have one of a few words.
             if let ExprKind::Name(name) = &noted.node.value.kind {
                 let kind = if noted.node.name.node == "fallback" {
                     TokenKind::Client
@@ -168,7 +176,7 @@ impl<'c> TokenWalk<'c> {
         }
     }
 
-    /// The names in `options { … }` of a client. Their nesting is bounded by the parser.
+    /// Marks the names in `options { … }` of a client. The parser bounds the depth of nesting.
     fn server_options(&mut self, value: &Expr) {
         let ExprKind::Map(entries) = &value.kind else { return };
         for Entry { key, value } in entries {
@@ -195,7 +203,6 @@ impl<'c> TokenWalk<'c> {
         self.template(&one.text);
     }
 
-    /// A chart.
     pub(super) fn chart(&mut self, chart: &Chart) {
         self.names.enter(Some(chart));
         self.declare(&chart.name, TokenKind::Chart);

@@ -1,4 +1,4 @@
-//! What can be written at an offset: keys, words, names of states.
+//! Computes what can be written at an offset: keys, words, names of states.
 
 use super::Format;
 use super::hover::of_key;
@@ -7,50 +7,49 @@ use super::tree::{Entry, YamlNode, read};
 use crate::keys::{Case, Key, Mapping, Names, Shape};
 use std::ops::Range;
 
-/// What can be written in place of some bytes.
+/// The completions at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// The word at the cursor, which an item replaces.
+    /// The range of the word at the cursor, which an item replaces.
     pub replace: Range<usize>,
-    /// The best first.
+    /// The items, the best first.
     pub items: Vec<CompletionItem>,
 }
 
-/// Something that can be written.
+/// An item that can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionItem {
-    /// As it is shown.
+    /// The label that is shown.
     pub label: String,
-    /// What it is.
+    /// The kind of the item.
     pub kind: ItemKind,
-    /// What it means, in Markdown; empty where there is nothing to say.
+    /// Documentation as Markdown; may be empty.
     pub doc: String,
-    /// What is written, in the syntax of snippets: `$1` and `${1:name}` are places to fill in. Lines after the first are indented
-    /// relative to it.
+    /// The snippet to insert: `$1` and `${1:name}` are placeholders. Lines after the first are indented relative to it.
     pub insert: String,
-    /// Whether the mapping lacks something without it.
+    /// Whether the mapping is incomplete without this key.
     pub is_required: bool,
-    /// Whether there is a newer form of it.
+    /// Whether a newer form has replaced it.
     pub is_old: bool,
 }
 
-/// What an [`CompletionItem`] is.
+/// The kind of a [`CompletionItem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A key.
+    /// A key of the mapping.
     Key,
-    /// A word that the value may be.
+    /// A word that is a possible value.
     Word,
-    /// The name of something.
+    /// The name of a state or an answer.
     Name,
-    /// Several lines with places to fill in.
+    /// A snippet of several lines.
     Snippet,
 }
 
-/// Stands for the word that is being written.
+/// A private-use character that stands for the word being written, so that the text has a word there in any case.
 const MARK: &str = "\u{f8ff}";
 
-/// Steps of each type.
+/// Snippets for steps of each type.
 const STEPS: [(&str, &str); 3] = [
     (
         "a step that asks the model",
@@ -63,7 +62,7 @@ const STEPS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What the record answers where a step's call fails.
+/// The answers of the record of an agent, for a step whose call fails.
 const RECORD: [(&str, &str); 3] = [
     ("continue", "The answer of the record where the call fails and nothing else holds."),
     (
@@ -73,7 +72,7 @@ const RECORD: [(&str, &str); 3] = [
     ("ship", "The answer of the record where the call fails after successes without failures."),
 ];
 
-/// What can be written at an offset; the text may be broken.
+/// Computes the completions at an offset of a text that may be broken.
 pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     let replace = word(text, offset);
     let (before, behind) = (&text[..replace.start], &text[replace.end..]);
@@ -97,7 +96,7 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
         Some(YamlPosition::Name { key, around, there, .. }) => names(key, around, there),
         Some(YamlPosition::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
         Some(YamlPosition::Key { .. } | YamlPosition::Value { .. }) => Vec::new(),
-        // Nothing stands in the file yet.
+        // The file is empty.
         None if before.trim().is_empty() && behind.trim().is_empty() => {
             keys(format.table(), &[], Form::Block)
         }
@@ -106,29 +105,29 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     Completion { replace, items }
 }
 
-/// How a key is written.
+/// The form in which a key is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Its colon is there already.
+    /// The name alone, because a colon follows already.
     Bare,
-    /// In braces.
+    /// In a mapping in braces.
     Flow,
-    /// In a line of its own.
+    /// On a line of its own.
     Block,
 }
 
-/// The word around an offset.
+/// The range of the word around an offset.
 fn word(text: &str, offset: usize) -> Range<usize> {
     let offset = text.floor_char_boundary(offset.min(text.len()));
     let is_inner = |c: char| c.is_alphanumeric() || c == '_';
     let before = text[..offset].trim_end_matches(|c: char| is_inner(c) || c == '-');
-    // The `-` of a list is none of a name.
+    // The `-` of a list item is not part of the word.
     let start = offset - text[before.len()..offset].trim_start_matches('-').len();
     let behind = text[offset..].trim_start_matches(is_inner);
     start..text.len() - behind.len()
 }
 
-/// The keys that a mapping may have beside others, those that it lacks first.
+/// The keys that a mapping may have in addition to `others`. Required ones come first, old forms last.
 fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<CompletionItem> {
     let case = case(table, others);
     let there = |key: &str| others.iter().any(|entry| entry.key == key);
@@ -175,7 +174,7 @@ fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<Completio
     items
 }
 
-/// The key, and how its value begins.
+/// A key as a snippet, with the beginning of its value.
 fn opened(key: &'static Key, form: Form) -> String {
     let name = key.name;
     let first = key.shape.alternatives().first();
@@ -196,14 +195,14 @@ fn opened(key: &'static Key, form: Form) -> String {
     }
 }
 
-/// The case of the mapping that has these entries.
+/// The case of the table that applies to a mapping with these entries, if its keys depend on a value.
 fn case(table: &'static Mapping, entries: &[&Entry]) -> Option<&'static Case> {
     let key = table.cases.first()?.key;
     let value = entries.iter().find(|entry| entry.key == key)?;
     table.case(value.value.text())
 }
 
-/// What a value may be.
+/// The possible values of these shapes.
 fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     for shape in shapes {
@@ -237,7 +236,7 @@ fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
             | Shape::Either(_) => {}
         }
     }
-    // A list may be begun with its first item.
+    // Where only a list is expected, offer a list with each possible first item.
     let of = shapes
         .iter()
         .find_map(|shape| if let Shape::List { of, .. } = shape { Some(of) } else { None });
@@ -255,7 +254,7 @@ pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> CompletionItem {
     let (label, doc) = (word.to_owned(), doc.to_owned());
     let mut insert = String::new();
     for c in word.chars() {
-        // In a snippet these have a meaning.
+        // These characters have a meaning in snippets.
         if matches!(c, '$' | '}' | '\\') {
             insert.push('\\');
         }
@@ -264,7 +263,7 @@ pub(super) fn plain(word: &str, kind: ItemKind, doc: &str) -> CompletionItem {
     CompletionItem { label, kind, doc, insert, is_required: false, is_old: false }
 }
 
-/// The states of an agent.
+/// The names of an agent's states.
 fn states(tree: &YamlNode) -> Vec<CompletionItem> {
     let machine = tree.get("workflow").and_then(|workflow| workflow.get("state_machine"));
     let list = machine.and_then(|machine| machine.get("states"));
@@ -272,7 +271,7 @@ fn states(tree: &YamlNode) -> Vec<CompletionItem> {
     names.filter(|name| !name.contains(MARK)).map(|name| plain(name, ItemKind::Name, "")).collect()
 }
 
-/// Answers that a `transition_map` lacks: the fallback of its source, and those of the record.
+/// The answers that a `transition_map` does not have yet: the fallback of its source, and those of the record.
 fn names(key: &'static Key, around: &[Entry], there: &[Entry]) -> Vec<CompletionItem> {
     if key.name != "transition_map" {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! `{a: b}` and `[a, b]`, whole or not.
+//! Reads flow collections, `{a: b}` and `[a, b]`, complete or not.
 
 use super::tree::{DEPTH, Entry, YamlKind, YamlNode, unquoted};
 
-/// The collection that begins at an offset. Nothing at or after `limit` belongs to it.
+/// Reads the collection that begins at `start`. It ends before `limit` in any case.
 pub(super) fn flow(text: &str, start: usize, limit: usize) -> YamlNode {
     let limit = limit.min(text.len());
     let mut reader = Reader { text: text.get(..limit).unwrap_or(text), at: start, depth: 0 };
@@ -20,7 +20,7 @@ impl<'t> Reader<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Over blanks, line ends and comments.
+    /// Skips blanks, line ends and comments.
     fn blanks(&mut self) {
         loop {
             let rest = self.rest();
@@ -38,6 +38,7 @@ impl<'t> Reader<'t> {
         self.blanks();
         let start = self.at;
         if self.depth == DEPTH {
+            // Skip the rest: deeper values are not read, and the callers' loops end.
             self.at = self.text.len();
             return YamlNode::nothing(start);
         }
@@ -62,7 +63,7 @@ impl<'t> Reader<'t> {
                     self.at += 1;
                     break;
                 }
-                // It closes what is around the list.
+                // The brace closes a mapping around the list, whose own bracket is missing.
                 Some('}') => break,
                 Some(',' | ':') => self.at += 1,
                 Some(_) => items.push(self.value()),
@@ -112,7 +113,7 @@ impl<'t> Reader<'t> {
         Entry { key, at, value, has_colon: true }
     }
 
-    /// A text in quotes, or a plain one up to what separates. It takes one character at least.
+    /// Reads a text in quotes, or a plain one up to a separator. It consumes at least one character, so that callers make progress.
     fn scalar(&mut self) -> YamlKind {
         let rest = self.rest();
         let mut len = rest.chars().next().map_or(0, char::len_utf8);

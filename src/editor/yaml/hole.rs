@@ -1,4 +1,4 @@
-//! Names in the placeholders of prompts, in conditions and in code.
+//! Completes names in the placeholders of prompts, in conditions and in code of an agent file.
 
 use super::complete::{Completion, CompletionItem, ItemKind, plain};
 use super::tree::{YamlKind, YamlNode, read};
@@ -10,16 +10,16 @@ use chartc_text::front::agent::context;
 use chartc_text::span::FileId;
 use std::collections::BTreeSet;
 
-/// What a value holds.
+/// The content of a value in which names can be completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// A text with placeholders.
     Prompt,
-    /// Python.
+    /// Code in the subset of Python that agent files use.
     Code,
 }
 
-/// The keys whose values have names.
+/// The keys whose values contain names.
 const KEYS: [(&str, Holds); 5] = [
     ("prompt", Holds::Prompt),
     ("prompt_fragment", Holds::Prompt),
@@ -28,7 +28,7 @@ const KEYS: [(&str, Holds); 5] = [
     ("code", Holds::Code),
 ];
 
-/// The names that can be written at an offset of a file, if it is in a placeholder, a condition or code.
+/// The names that can be written at an offset, if it is in a placeholder, a condition or code.
 pub fn names(done: &Compilation, file: FileId, offset: usize) -> Option<Completion> {
     let source = done.sources.get(file);
     let text = source.text.as_str();
@@ -37,7 +37,7 @@ pub fn names(done: &Compilation, file: FileId, offset: usize) -> Option<Completi
     let start = before.trim_end_matches(is_word).len();
     let end = offset + text[offset..].find(|c| !is_word(c)).unwrap_or(text.len() - offset);
     let fits = match holds(&read(text), offset)? {
-        // Behind the name of a placeholder come its parts and its format.
+        // Only the name itself is completed, not the fields and the format that follow it.
         Holds::Prompt => opens(&before[..start]),
         Holds::Code => !before[..start].ends_with(['.', '"', '\'']),
     };
@@ -45,13 +45,13 @@ pub fn names(done: &Compilation, file: FileId, offset: usize) -> Option<Completi
     Some(Completion { replace: start..end, items })
 }
 
-/// Whether a placeholder begins at the end of a text: doubled braces are those of the text.
+/// Whether the text ends with the brace that opens a placeholder. A doubled brace is a literal one.
 fn opens(before: &str) -> bool {
     let braces = before.len() - before.trim_end_matches('{').len();
     braces % 2 == 1
 }
 
-/// What the value at an offset holds.
+/// The content of the value at an offset, if names can be completed in it.
 fn holds(node: &YamlNode, offset: usize) -> Option<Holds> {
     let touches = |node: &YamlNode| node.span.start <= offset && offset <= node.span.end;
     match &node.kind {
@@ -72,7 +72,7 @@ fn holds(node: &YamlNode, offset: usize) -> Option<Holds> {
     }
 }
 
-/// The data of the agent, what else the host gives, then the answers of its steps. `word` is being written, and declares nothing.
+/// The data of the agent, the rest of what the host provides, and the answers of its steps. `word`, which is being written, is left out.
 fn all(done: &Compilation, file: FileId, word: &str) -> Vec<CompletionItem> {
     let of = |own: bool| {
         let charts = known::charts(done).filter(move |(_, id)| !own || *id == file);
@@ -80,7 +80,7 @@ fn all(done: &Compilation, file: FileId, word: &str) -> Vec<CompletionItem> {
     };
     let mut decls = of(true);
     if decls.is_empty() {
-        // A component belongs to the agents that are checked with it.
+        // A component has no chart of its own: offer the names of all agents that were compiled with it.
         decls = of(false);
     }
     let is_data = |kind: SymbolKind| {

@@ -1,4 +1,4 @@
-//! What a key or a word means.
+//! Describes the keys and words of YAML files.
 
 use super::Format;
 use super::place::{YamlPosition, spot};
@@ -6,16 +6,16 @@ use super::tree::read;
 use crate::keys::{Key, Shape};
 use std::ops::Range;
 
-/// What an editor shows of a key or a word.
+/// The description of a key or a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// Its bytes.
+    /// The range of the key or word, in bytes.
     pub at: Range<usize>,
-    /// Markdown.
+    /// The description, as Markdown.
     pub text: String,
 }
 
-/// What the key or the word at an offset means; `None` where there is neither.
+/// Describes the key or word at an offset; `None` if there is neither.
 pub fn hover(format: Format, text: &str, offset: usize) -> Option<Hover> {
     let tree = read(text);
     match spot(&tree, format.table(), text, offset)? {
@@ -33,7 +33,7 @@ pub fn hover(format: Format, text: &str, offset: usize) -> Option<Hover> {
     }
 }
 
-/// What a key means, and what it may hold.
+/// Describes a key, its default, and the words that its value may be.
 pub(super) fn of_key(key: &Key) -> String {
     let mut text = format!("`{}`: {}", key.name, key.doc);
     if let Some(default) = key.default {

@@ -1,31 +1,31 @@
-//! What stands at an offset of a file: a key of a mapping, or a value, by the table of the format.
+//! Finds what an offset of a file is in: a key of a mapping or a value, according to the table of the format.
 
 use super::tree::{Entry, YamlKind, YamlNode};
 use crate::keys::{Key, Mapping, Shape};
 use std::ops::Range;
 
-/// What stands at an offset.
+/// The part of a file at an offset.
 #[derive(Debug)]
 pub(super) enum YamlPosition<'n> {
-    /// A key, or what may become one.
+    /// A key, or a word that may become one.
     Key {
         table: &'static Mapping,
-        /// All entries of the mapping, the one in question among them.
+        /// All entries of the mapping, including the one at the offset.
         entries: &'n [Entry],
         word: &'n str,
         at: Range<usize>,
         /// Whether the mapping is in braces.
         is_flow: bool,
-        /// Values that may stand here instead: the mapping is not begun yet.
+        /// The shapes of values that may stand here instead, if the mapping has not been begun yet.
         instead: Option<&'static [Shape]>,
     },
-    /// A name, as a key of a mapping of names.
+    /// A name that is a key in a mapping of names.
     Name { key: &'static Key, around: &'n [Entry], there: &'n [Entry] },
-    /// A value.
+    /// A value, or the beginning of one, that must have one of these shapes.
     Value { shapes: &'static [Shape], word: &'n str, at: Range<usize> },
 }
 
-/// What stands at the offset of a file with this table.
+/// Finds the part at an offset of a file with this table.
 pub(super) fn spot<'n>(
     node: &'n YamlNode,
     table: &'static Mapping,
@@ -38,7 +38,7 @@ pub(super) fn spot<'n>(
     mapping(node, table, text, offset)
 }
 
-/// Within a mapping of this table, or a text that may become one.
+/// Searches a mapping with this table, or a text that may become one.
 fn mapping<'n>(
     node: &'n YamlNode,
     table: &'static Mapping,
@@ -70,7 +70,7 @@ fn mapping<'n>(
     }
 }
 
-/// Within the value of a key; `around` is the mapping that has it.
+/// Searches the value of `key`. `around` has the entries of the mapping that contains the key.
 fn value<'n>(
     node: &'n YamlNode,
     key: &'static Key,
@@ -97,7 +97,7 @@ fn value<'n>(
     item(node, shapes, text, offset)
 }
 
-/// Within a value of one of these shapes.
+/// Searches a value of one of these shapes.
 fn item<'n>(
     node: &'n YamlNode,
     shapes: &'static [Shape],
@@ -145,7 +145,7 @@ fn touches(span: &Range<usize>, offset: usize) -> bool {
     span.start <= offset && offset <= span.end
 }
 
-/// Whether there is nothing before an offset in its line but blanks and `-`.
+/// Whether only blanks and `-` precede the offset in its line.
 fn begins_line(text: &str, offset: usize) -> bool {
     let before = text.get(..offset).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();

@@ -1,33 +1,42 @@
-//! YAML that is being written, as a tree: whatever can be read of it, with the place of every key and value. It never fails.
+//! Reads YAML that is being written into a tree with the span of every key and value.
+//!
+//! A YAML parser rejects most texts that are being written. This reader never fails, and takes the structure from the indentation:
+//!
+//! ```text
+//! workflow:          entry `workflow`, its value is a mapping
+//!   states:          entry `states`, its value is a list
+//!     - open
+//!   ste              entry `ste` without a colon: perhaps a key that is being written
+//!  bad: 1            indented like nothing above: belongs to the mapping of `workflow`
+//! ```
 
 use super::flow::flow;
 use std::ops::Range;
 
-/// A value and its bytes.
+/// A value with its span in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct YamlNode {
     pub(super) kind: YamlKind,
     pub(super) span: Range<usize>,
 }
 
-/// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum YamlKind {
     Nothing,
-    /// With its quotes removed.
+    /// A text on one line or in quotes. The quotes are removed.
     Scalar(String),
-    /// A text over several lines, after `|` or `>`.
+    /// A text of several lines behind `|` or `>`.
     Block,
     List(Vec<YamlNode>),
     Map(Vec<Entry>),
 }
 
-/// A key and its value.
+/// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) at: Range<usize>,
-    /// Nothing where there is no colon yet.
+    /// The value; [`YamlKind::Nothing`] if there is no colon yet.
     pub(super) value: YamlNode,
     pub(super) has_colon: bool,
 }
@@ -55,7 +64,7 @@ impl YamlNode {
     }
 }
 
-/// How deep values may nest; what is deeper is left out.
+/// The maximum depth of nesting. Deeper values are left out, so that the recursion is bounded.
 pub(super) const DEPTH: usize = 40;
 
 /// Reads a text.
@@ -76,7 +85,7 @@ pub(super) fn read(text: &str) -> YamlNode {
         }
         let node = reader.node(column, None);
         top = match (top.kind, node.kind) {
-            // What follows after something that ends the mapping of the file belongs to it nevertheless.
+            // A line that ends the mapping of the file too early must not hide what follows: add it to the mapping.
             (YamlKind::Map(mut entries), YamlKind::Map(more)) => {
                 entries.extend(more);
                 YamlNode { kind: YamlKind::Map(entries), span: top.span.start..node.span.end }
@@ -90,16 +99,16 @@ pub(super) fn read(text: &str) -> YamlNode {
 
 struct Reader<'t> {
     text: &'t str,
-    /// The bytes of each line, without its end.
+    /// The range of each line without its end.
     lines: Vec<Range<usize>>,
     line: usize,
-    /// In bytes, where the rest of the line begins.
+    /// The column in bytes from which the rest of the line is read.
     column: usize,
     depth: usize,
 }
 
 impl<'t> Reader<'t> {
-    /// The next column with content, and the rest of its line.
+    /// The next column with content from here on, and the rest of its line. Skips blank lines and comments.
     fn next(&mut self) -> Option<(usize, &'t str)> {
         while let Some(line) = self.lines.get(self.line) {
             let rest = self.text.get(line.start + self.column..line.end).unwrap_or_default();
@@ -113,18 +122,18 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// Goes to the next line.
+    /// Moves to the next line.
     fn skip(&mut self) {
         self.line += 1;
         self.column = 0;
     }
 
-    /// The offset of a column of this line.
+    /// The offset of a column of the current line.
     fn offset(&self, column: usize) -> usize {
         self.lines.get(self.line).map_or(self.text.len(), |line| line.start + column)
     }
 
-    /// The value that begins at the column, below what is at column `above`.
+    /// Reads the value that begins at `column`. `above` is the column of the key or dash that it belongs to.
     fn node(&mut self, column: usize, above: Option<usize>) -> YamlNode {
         let at = self.offset(column);
         let Some((_, rest)) = self.next() else { return YamlNode::nothing(at) };
@@ -152,7 +161,7 @@ impl<'t> Reader<'t> {
                 break;
             }
             if at > column {
-                // Indented like nothing above it.
+                // The line is indented like nothing above it.
                 self.skip();
                 continue;
             }
@@ -178,7 +187,7 @@ impl<'t> Reader<'t> {
             let entry = self.entry(at, rest);
             end = end.max(entry.value.span.end).max(entry.at.end);
             match entries.last_mut() {
-                // Indented like nothing above it: of the mapping that ended before, if there is one.
+                // The line is indented like nothing above it: it belongs to the mapping that ended before, if there is one.
                 Some(last) if at > column => {
                     last.value.span.end = last.value.span.end.max(end);
                     if let YamlKind::Map(inner) = &mut last.value.kind {
@@ -190,6 +199,7 @@ impl<'t> Reader<'t> {
                 Some(_) | None => entries.push(entry),
             }
         }
+        // A single word without a colon is a value, perhaps the beginning of a key.
         if let [Entry { has_colon: false, key, at, .. }] = &entries[..] {
             return YamlNode { kind: YamlKind::Scalar(unquoted(key)), span: at.clone() };
         }
@@ -221,13 +231,13 @@ impl<'t> Reader<'t> {
         Entry { key: unquoted(name), at: start..start + name.len(), value, has_colon: true }
     }
 
-    /// A value in the line of its key or behind a `-`, which may go on below.
+    /// Reads a value on the line of its key or behind a `-`. It may continue on the lines below.
     fn inline(&mut self, column: usize, above: Option<usize>) -> YamlNode {
         let start = self.offset(column);
         let end = self.lines.get(self.line).map_or(start, |line| line.end);
         let rest = self.text.get(start..end).unwrap_or_default();
         if rest.starts_with(['&', '!']) {
-            // An anchor or a tag stands before the value.
+            // An anchor or a tag precedes the value.
             let behind = rest.find([' ', '\t']).unwrap_or(rest.len());
             let line = self.line;
             self.column = column + behind;
@@ -253,11 +263,11 @@ impl<'t> Reader<'t> {
         }
         let mut word = uncommented(rest);
         if rest.starts_with(['"', '\'']) && !is_closed(rest) {
-            // A text in quotes goes on below.
+            // A text in quotes continues on the lines below.
             self.line = self.line.max(last);
             word = self.text.get(start..self.end_of(last).max(end)).unwrap_or(rest);
         } else {
-            // So does a plain one, as far as its lines are no keys.
+            // A plain text does, too, as long as its lines are not keys or items.
             while let Some((_, rest)) = self.next() {
                 if self.line >= last || key(rest).is_some() || is_item(rest) {
                     break;
@@ -268,7 +278,7 @@ impl<'t> Reader<'t> {
         YamlNode { kind: YamlKind::Scalar(unquoted(word)), span: start..start + word.len() }
     }
 
-    /// The line after the last one, from this one on, that is empty or further to the right than `above`.
+    /// The line behind the last consecutive one, from the current line on, that is empty or indented deeper than `above`.
     fn below(&self, above: Option<usize>) -> usize {
         let belongs = |line: &&Range<usize>| {
             let row = self.text.get(line.start..line.end).unwrap_or_default();
@@ -281,7 +291,7 @@ impl<'t> Reader<'t> {
         self.line + self.lines[self.line.min(self.lines.len())..].iter().take_while(belongs).count()
     }
 
-    /// The end of the line before this one.
+    /// The end of the line before `line`.
     fn end_of(&self, line: usize) -> usize {
         line.checked_sub(1).and_then(|line| self.lines.get(line)).map_or(0, |line| line.end)
     }
@@ -291,7 +301,7 @@ fn is_item(rest: &str) -> bool {
     rest == "-" || rest.starts_with("- ") || rest.starts_with("-\t")
 }
 
-/// The key with which a line begins, as it is written, and the length with its colon.
+/// The key that a line begins with, as written, and the length up to and including its colon.
 fn key(rest: &str) -> Option<(&str, usize)> {
     if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let end = rest[1..].find(quote)? + 2;
@@ -307,7 +317,7 @@ fn key(rest: &str) -> Option<(&str, usize)> {
     Some((plain[..colon].trim_end(), colon + 1))
 }
 
-/// Whether a colon ends a key.
+/// Whether the text begins with a colon that ends a key.
 fn is_colon(rest: &str) -> bool {
     rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
@@ -326,7 +336,7 @@ fn is_closed(rest: &str) -> bool {
     rest.chars().next().is_some_and(|quote| rest[1..].contains(quote))
 }
 
-/// Without quotes around it.
+/// Removes the quotes around a text.
 pub(super) fn unquoted(word: &str) -> String {
     let word = word.trim();
     let inner =

@@ -1,4 +1,4 @@
-//! `textDocument/completion`.
+//! Answers `textDocument/completion`.
 
 use super::navigation::place;
 use super::{Refusal, View};
@@ -9,10 +9,10 @@ use chartc_text::source::Source;
 use chartc_text::span::Span;
 use gen_lsp_types as lsp;
 
-/// The most that is offered at once; more are found by typing.
+/// The maximum number of items in one answer. Further ones are found by typing more.
 const MOST: usize = 400;
 
-/// What can be written at a place.
+/// The items that can be written at a position.
 pub(super) fn items(
     view: &View<'_>,
     params: lsp::CompletionParams,
@@ -32,7 +32,7 @@ pub(super) fn items(
     if front::of(source).name == front::agent::FRONTEND.name
         && let Some(format) = Format::from_path(&source.name, &source.text)
     {
-        // A value may be an expression, or a mapping that is about to begin.
+        // The value of a key may be an expression, so offer names as well as keys.
         let names = yaml::names(done, file, offset as usize);
         let others = yaml::complete(format, &source.text, offset as usize);
         for found in names.into_iter().chain([others]) {
@@ -47,7 +47,7 @@ pub(super) fn items(
     Ok(lsp::CompletionList { is_incomplete, items, ..lsp::CompletionList::default() })
 }
 
-/// Whether a character ends something in the notation of a file: a new line follows, not the first offer.
+/// Whether the typed character ends a construct in this notation. Then a new line follows, and Enter must not accept the first item.
 fn ends(source: &Source, offset: u32, typed: &str) -> bool {
     let front = front::of(source).name;
     if front == front::scxml::FRONTEND.name {
@@ -118,7 +118,7 @@ fn yaml_item(
             kind,
             detail: String::new(),
             documentation: found.doc,
-            // Always written as a snippet.
+            // `yaml::complete` always writes snippets.
             is_snippet: true,
             text: found.insert,
             replaces,
@@ -129,7 +129,7 @@ fn yaml_item(
     item
 }
 
-/// What all items have.
+/// The parts that items of all notations have.
 struct CommonItem {
     label: String,
     kind: lsp::CompletionItemKind,
@@ -143,7 +143,7 @@ struct CommonItem {
 
 fn shown(view: &View<'_>, source: &Source, item: CommonItem) -> lsp::CompletionItem {
     let given = |text: String| (!text.is_empty()).then_some(text);
-    // An editor without places to fill in gets the words around them.
+    // An editor without snippets gets their text without placeholders.
     let can_fill = view.client.snippets;
     let text = if item.is_snippet && !can_fill { plain(&item.text) } else { item.text };
     let format = if item.is_snippet && can_fill {
@@ -160,6 +160,7 @@ fn shown(view: &View<'_>, source: &Source, item: CommonItem) -> lsp::CompletionI
             let kind = lsp::MarkupKind::Markdown;
             lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value })
         }),
+        // Editors sort by text, so the numbers have a fixed width.
         sort_text: Some(format!("{:05}", item.sort)),
         insert_text_format: Some(format),
         insert_text_mode: Some(lsp::InsertTextMode::AdjustIndentation),
@@ -171,7 +172,7 @@ fn shown(view: &View<'_>, source: &Source, item: CommonItem) -> lsp::CompletionI
     }
 }
 
-/// A snippet with the words of its places, and without what escapes them.
+/// The text of a snippet: its placeholders replaced with their contents, its escapes removed.
 fn plain(snippet: &str) -> String {
     let mut out = String::new();
     let mut open = 0;

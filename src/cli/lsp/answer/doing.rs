@@ -1,7 +1,7 @@
-//! What can be done at a place: fixes, comments that allow findings, tests to run, pictures to show.
+//! Answers requests for what can be done at a position: fixes, comments that allow findings, tests to run, pictures to show.
 //!
-//! An editor with chartc's extension does what commands say itself (`chartc.runTest` and so on). For others the server does it and shows a
-//! message.
+//! An editor with chartc's extension carries out the extension's commands itself, such as `chartc.runTest`. For others the server
+//! carries out commands of its own and shows a message.
 
 use super::extension::{TestsParams, run_tests};
 use super::{Refusal, View};
@@ -13,11 +13,10 @@ use gen_lsp_types as lsp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The commands that the server carries out for editors that cannot: run tests, and explain a rule.
+/// The commands that the server carries out for editors without chartc's extension: run tests, and explain a rule.
 pub(in crate::cli::lsp) const COMMANDS: [&str; 2] =
     ["chartc.server.runTests", "chartc.server.explain"];
 
-/// `textDocument/codeLens`.
 pub(super) fn code_lens(
     view: &View<'_>,
     params: lsp::CodeLensParams,
@@ -31,6 +30,7 @@ pub(super) fn code_lens(
             Task::RunTests { chart, .. } => ("chartc.runTests", None, chart),
             Task::ShowPicture { chart, .. } => ("chartc.showPicture", None, chart),
         };
+        // Without the extension only commands that the server carries out can be offered.
         let command = if view.client.pictures { Some(own) } else { server }?;
         let command = lsp::Command {
             title: lens.title,
@@ -44,14 +44,13 @@ pub(super) fn code_lens(
     Ok(lenses(done, file).into_iter().filter_map(shown).collect())
 }
 
-/// `textDocument/codeAction`.
 pub(super) fn code_action(
     view: &View<'_>,
     params: lsp::CodeActionParams,
 ) -> Result<Vec<lsp::CodeAction>, Refusal> {
     let (done, file) = view.compiled()?;
     if !view.client.literal_actions {
-        // The editor takes only commands, and these are edits.
+        // The editor accepts only commands as actions, and these are edits.
         return Ok(Vec::new());
     }
     let source = done.sources.get(file);
@@ -113,7 +112,7 @@ fn explain(view: &View<'_>, rule: &Rule, action: &Action) -> lsp::Command {
     }
 }
 
-/// `chartc/explain`: the page of a rule, as Markdown.
+/// Answers `chartc/explain`: the page of a rule, as Markdown.
 pub(super) fn page(_: &View<'_>, params: Value) -> Result<String, Refusal> {
     let code = params.get("code").and_then(Value::as_str).unwrap_or_default();
     let rule = chartc_text::rules::named(code);
@@ -121,7 +120,7 @@ pub(super) fn page(_: &View<'_>, params: Value) -> Result<String, Refusal> {
     Ok(format!("# {} {}\n\n{}", rule.code, rule.name, rule.page))
 }
 
-/// `workspace/executeCommand`, of an editor without chartc's extension.
+/// Answers `workspace/executeCommand`, which editors without chartc's extension send.
 pub(super) fn execute(
     view: &View<'_>,
     params: lsp::ExecuteCommandParams,

@@ -1,4 +1,4 @@
-//! Requests of chartc's own: pictures, and the tests of a file. `docs/editors.md` describes them.
+//! Answers chartc's own requests: pictures, and the tests of a file. `docs/editors.md` describes them.
 
 use super::{Refusal, View};
 use chartc_check::compile::Checked;
@@ -8,36 +8,36 @@ use chartc_text::span::Span;
 use gen_lsp_types::{Position, Range, Uri};
 use serde::{Deserialize, Serialize};
 
-/// `chartc/picture`: what is asked.
+/// The parameters of `chartc/picture`.
 #[derive(Deserialize)]
 pub(super) struct PictureParams {
     #[serde(rename = "uri")]
     _uri: Uri,
-    /// The chart; without, the one at the position, else the first.
+    /// The name of the chart. By default it is the chart at the position, else the first of the file.
     chart: Option<String>,
-    /// Where the cursor is: the state there is highlighted.
+    /// The position of the cursor. The state there is highlighted.
     position: Option<Position>,
-    /// Paths of states that are highlighted.
+    /// The paths of further states to highlight.
     #[serde(default)]
     highlight: Vec<String>,
 }
 
-/// A picture for Graphviz.
+/// The result of `chartc/picture`: a picture in the DOT language.
 #[derive(Serialize)]
 pub(super) struct Picture {
     chart: String,
-    /// The names of all charts of the file.
+    /// The names of all charts in the file.
     charts: Vec<String>,
     dot: String,
     states: Vec<Drawn>,
     edges: Vec<Arrow>,
-    /// The `id` of the innermost state at the position.
+    /// The id of the innermost state at the position.
     at: Option<String>,
-    /// The `id` of the arrow whose line is at the position.
+    /// The id of the arrow whose transition is at the position.
     edge: Option<String>,
 }
 
-/// A state in the picture. Its node is called `s3`, or `cluster3` with children; both have the id `s3`.
+/// A state in the picture. Its node is called `s3`, or `cluster3` if it has children. The id of both is `s3`.
 #[derive(Serialize)]
 struct Drawn {
     id: String,
@@ -45,14 +45,14 @@ struct Drawn {
     range: Range,
 }
 
-/// A line that an arrow in the picture shows. Lines of the same look share an arrow, and a line may have several.
+/// A transition that an arrow shows. Transitions that look alike share an arrow, and one transition may have several arrows.
 #[derive(Serialize)]
 struct Arrow {
     id: String,
     range: Range,
 }
 
-/// The picture of a chart; `None` while it has errors.
+/// Answers `chartc/picture`; `None` if the chart has errors.
 pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<Picture>, Refusal> {
     let (done, file) = view.compiled()?;
     let encoding = view.client.encoding;
@@ -78,7 +78,7 @@ pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<P
     let edge = at.and_then(|at| {
         let around = |span: Span| span.file == file && span.start <= at && at <= span.end;
         let there = arrows.iter().filter(|(_, line)| around(span(*line)));
-        // A line may stand in another: the shortest is meant.
+        // Lines can nest, such as the outcomes of a step in its line: the shortest is meant.
         there.min_by_key(|(_, line)| span(*line).end - span(*line).start)
     });
     let edge = edge.map(|(id, _)| id.clone());
@@ -102,7 +102,7 @@ pub(super) fn picture(view: &View<'_>, params: PictureParams) -> Result<Option<P
     }))
 }
 
-/// The innermost state around a place; the first is the chart.
+/// The innermost state that contains the position. State 0 is the chart itself.
 fn innermost(checked: &Checked, at: u32) -> Option<StateId> {
     let map = checked.map();
     let around = |id: &StateId| {
@@ -112,16 +112,16 @@ fn innermost(checked: &Checked, at: u32) -> Option<StateId> {
     checked.chart().state_ids().filter(around).last()
 }
 
-/// `chartc/tests`, and which of them to play.
+/// The parameters of `chartc/tests` and `chartc/runTests`.
 #[derive(Deserialize)]
 pub(super) struct TestsParams {
     #[serde(rename = "uri")]
     _uri: Uri,
-    /// Only these.
+    /// The names of the tests to play; all if absent.
     names: Option<Vec<String>>,
 }
 
-/// A test of the file.
+/// A test of the file, in the result of `chartc/tests`.
 #[derive(Serialize)]
 pub(super) struct Listed {
     name: String,
@@ -129,19 +129,19 @@ pub(super) struct Listed {
     range: Range,
 }
 
-/// How a test went.
+/// The result of a test, in the result of `chartc/runTests`.
 #[derive(Serialize)]
 pub(super) struct Played {
     name: String,
     passed: bool,
-    /// Why it failed.
+    /// The reason why it failed.
     message: Option<String>,
-    /// Where.
+    /// The range of what failed, if it is in this file.
     range: Option<Range>,
     milliseconds: u128,
 }
 
-/// The tests that a file has, also of charts with errors.
+/// Answers `chartc/tests` with all tests of the file, also those of charts with errors.
 pub(super) fn tests(view: &View<'_>, _: TestsParams) -> Result<Vec<Listed>, Refusal> {
     let (done, file) = view.compiled()?;
     let encoding = view.client.encoding;
@@ -154,7 +154,7 @@ pub(super) fn tests(view: &View<'_>, _: TestsParams) -> Result<Vec<Listed>, Refu
 }
 
 impl Played {
-    /// In a line, for an editor that has nothing better.
+    /// Formats the result as a message, for an editor that has no list of tests.
     pub(super) fn told(&self) -> String {
         match &self.message {
             _ if self.passed => format!("passed: {}", self.name),
@@ -164,7 +164,7 @@ impl Played {
     }
 }
 
-/// Plays tests of the file.
+/// Answers `chartc/runTests`: plays the tests that are asked for.
 #[cfg(feature = "run")]
 pub(super) fn run_tests(view: &View<'_>, params: TestsParams) -> Result<Vec<Played>, Refusal> {
     use crate::scenario;
@@ -192,7 +192,7 @@ pub(super) fn run_tests(view: &View<'_>, params: TestsParams) -> Result<Vec<Play
             milliseconds: took.as_millis(),
         });
     }
-    // A test of a chart with errors cannot be played.
+    // A test of a chart with errors cannot be played. Report it as failed, or the editor would wait for it.
     for item in &done.files[file.0 as usize].items {
         let chartc_text::syntax::Item::Scenario(test) = &item.node else { continue };
         let name = &test.name.node;
@@ -217,7 +217,7 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, std::time::Duration) {
     (made, began.elapsed())
 }
 
-/// Tests need the runtime, which this build lacks.
+/// Without the feature `run` no tests are played.
 #[cfg(not(feature = "run"))]
 pub(super) fn run_tests(_: &View<'_>, _: TestsParams) -> Result<Vec<Played>, Refusal> {
     Err(Refusal::Impossible("this build of chartc plays no tests".to_owned()))

@@ -1,4 +1,4 @@
-//! Formatting, as `chartc fmt` does it.
+//! Answers `textDocument/formatting`, as `chartc fmt` formats.
 
 use super::{Refusal, View};
 use crate::cli::fmt::{Formatted, formatted};
@@ -7,7 +7,7 @@ use chartc_text::source::Source;
 use chartc_text::span::{FileId, Span};
 use gen_lsp_types::{DocumentFormattingParams, TextEdit};
 
-/// The edits that format a text: whole lines that differ. A text with errors of syntax stays as it is.
+/// The edit that formats a text: it replaces the lines that differ. A text with syntax errors gets none.
 pub(super) fn whole(
     view: &View<'_>,
     _: DocumentFormattingParams,
@@ -23,13 +23,13 @@ pub(super) fn whole(
             let range = view.client.encoding.range_in(&open.source, span);
             Ok(vec![TextEdit { range, new_text: text.to_owned() }])
         }
-        // The findings are shown.
+        // The errors are shown as diagnostics already.
         Formatted::Broken(..) => Ok(Vec::new()),
         Formatted::Failed => Err(Refusal::Panic),
     }
 }
 
-/// The lines that differ, from the first to the last of them.
+/// The lines from the first to the last one that differ, in the old text, and their replacement.
 fn changed<'n>(old: &Source, new: &'n str) -> (Span, &'n str) {
     let lines = |text: &str| text.split_inclusive('\n').map(str::len).collect::<Vec<_>>();
     let (before, after) = (lines(&old.text), lines(new));
@@ -37,6 +37,7 @@ fn changed<'n>(old: &Source, new: &'n str) -> (Span, &'n str) {
     let zipped = old.text.split_inclusive('\n').zip(new.split_inclusive('\n'));
     let head = zipped.take_while(same).count();
     let backward = old.text.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
+    // Lines that are equal at both ends, as in a text of equal lines, must not count twice.
     let most = before.len().min(after.len()) - head;
     let tail = backward.take_while(same).count().min(most);
     let bytes = |lines: &[usize]| lines.iter().sum::<usize>();

@@ -1,4 +1,12 @@
-//! What requests are answered, one file for each group of them.
+//! Answers requests of the editor, one file for each group of them.
+//!
+//! A request is answered from a [`View`]: the open texts and the compilation of the text that the request is about. For
+//! `textDocument/hover` at line 3, column 8 of `door.chart`:
+//!
+//! 1. [`ANSWERS`] has the row of the method, and [`give`] parses the parameters.
+//! 2. `reading::hover` takes the compilation and turns the position into an offset, in the encoding agreed with the client.
+//! 3. `crate::editor::hover` finds the state `closed` there, and returns Markdown with its span.
+//! 4. The span becomes a range, and [`give`] serializes the result.
 //!
 //! To add one: a function of a [`View`] and the request's parameters, and its row in [`ANSWERS`].
 
@@ -30,43 +38,43 @@ mod workspace;
 pub(super) use doing::COMMANDS;
 pub(super) use reading::legend;
 
-/// What a request is answered from.
+/// The input of every answer.
 pub(super) struct View<'v> {
-    /// What the client can do.
+    /// The capabilities and settings of the client.
     pub(super) client: &'v Client,
-    /// Addresses of files.
+    /// The addresses of files.
     pub(super) places: &'v Places,
-    /// What is open.
+    /// The open texts.
     pub(super) texts: &'v Texts,
-    /// What projects set.
+    /// The settings in `chartc.toml` files.
     pub(super) settings: &'v Arc<Settings>,
-    /// The text that the request is about.
+    /// The address of the text that the request is about, if it is about one.
     pub(super) uri: Option<&'v lsp::Uri>,
-    /// Its compilation.
+    /// The compilation of that text.
     pub(super) compilation: Option<Arc<Compilation>>,
-    /// What is shown to the user besides.
+    /// Messages to show to the user in addition to the answer.
     pub(super) told: RefCell<Vec<String>>,
 }
 
-/// Why there is no answer.
+/// The reason why a request is refused.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// The parameters are wrong.
     Params(String),
-    /// The text is not open.
+    /// The text is not open, or is not a chart.
     NotOpen,
-    /// The text has changed since.
+    /// The text has changed since the request was sent.
     Changed,
-    /// The client does not want it any more.
+    /// The client has withdrawn the request.
     Canceled,
-    /// What is asked cannot be done, as shown to the user.
+    /// The request cannot be fulfilled, for the reason that the user is shown.
     Impossible(String),
-    /// An error in chartc.
+    /// The answer panicked, which is an error in chartc.
     Panic,
 }
 
 impl Refusal {
-    /// The code of the protocol.
+    /// The error code of the protocol.
     pub(super) fn code(&self) -> i32 {
         match self {
             Self::Params(_) => ErrorCode::InvalidParams as i32,
@@ -78,7 +86,6 @@ impl Refusal {
         }
     }
 
-    /// What is said.
     pub(super) fn message(&self) -> String {
         match self {
             Self::Params(why) => format!("wrong parameters: {why}"),
@@ -92,10 +99,10 @@ impl Refusal {
 }
 
 impl View<'_> {
-    /// The compilation of the text and the text's number in it.
+    /// The compilation of the text, and the id of its file in it.
     ///
     /// # Errors
-    /// It could not be compiled; the reason was shown.
+    /// The text could not be compiled. The reason was shown before.
     pub(super) fn compiled(&self) -> Result<(&Compilation, FileId), Refusal> {
         let missing = || Refusal::Impossible("the text could not be checked".to_owned());
         let done = self.compilation.as_deref().ok_or_else(missing)?;
@@ -109,20 +116,20 @@ impl View<'_> {
         self.told.borrow_mut().push(message);
     }
 
-    /// What spans of a compilation are translated with.
+    /// A mapper from spans of a compilation to ranges of the protocol.
     pub(super) fn mapper<'p>(&'p self, done: &'p Compilation) -> LspMapper<'p> {
         let (encoding, sources) = (self.client.encoding, &done.sources);
         LspMapper { sources, encoding, places: self.places, texts: self.texts }
     }
 }
 
-/// Answers one method.
+/// A method and the function that answers it.
 struct Answer {
     method: &'static str,
     answer: fn(&View<'_>, Value) -> Result<Value, Refusal>,
 }
 
-/// All methods.
+/// All methods, ordered by name.
 const ANSWERS: &[Answer] = &[
     Answer { method: "chartc/explain", answer: |v, p| give(v, p, doing::page) },
     Answer { method: "chartc/picture", answer: |v, p| give(v, p, extension::picture) },
@@ -156,7 +163,7 @@ const ANSWERS: &[Answer] = &[
     Answer { method: "workspace/symbol", answer: |v, p| give(v, p, symbols::workspace) },
 ];
 
-/// Reads the parameters and writes the result.
+/// Parses the parameters, calls `answer`, and serializes the result.
 fn give<P: DeserializeOwned, R: Serialize>(
     view: &View<'_>,
     params: Value,
@@ -167,12 +174,12 @@ fn give<P: DeserializeOwned, R: Serialize>(
     serde_json::to_value(result).map_err(|why| Refusal::Impossible(why.to_string()))
 }
 
-/// Whether there is an answer to the method.
+/// Whether the server answers the method.
 pub(super) fn knows(method: &str) -> bool {
     ANSWERS.iter().any(|row| row.method == method)
 }
 
-/// The answer to a request.
+/// Answers a request. A panic becomes [`Refusal::Panic`], so that the session continues.
 pub(super) fn answer(view: &View<'_>, method: &str, params: Value) -> Result<Value, Refusal> {
     let Some(row) = ANSWERS.iter().find(|row| row.method == method) else {
         return Err(Refusal::Params(format!("no method {method}")));

@@ -1,5 +1,5 @@
-//! From a name to where it is declared and used, and renaming it. References and renames are looked for in all files below the folder
-//! that is open, whether they are open or not.
+//! Answers requests for declarations, uses and renaming. References and renames cover all files below the open folder, whether they
+//! are open in the editor or not.
 
 use super::{Refusal, View};
 use crate::Compilation;
@@ -8,7 +8,7 @@ use chartc_text::span::{FileId, Span};
 use gen_lsp_types as lsp;
 use std::collections::{BTreeMap, HashMap};
 
-/// What a request about a place of a text has in common with others.
+/// The source of a file, and the offset of a position in it.
 pub(super) fn place<'d>(
     view: &View<'_>,
     done: &'d Compilation,
@@ -19,7 +19,6 @@ pub(super) fn place<'d>(
     (source, view.client.encoding.offset(source, position))
 }
 
-/// `textDocument/definition`.
 pub(super) fn definition(
     view: &View<'_>,
     params: lsp::DefinitionParams,
@@ -32,7 +31,6 @@ pub(super) fn definition(
     Ok(found.into_iter().filter_map(|span| mapper.location(span)).collect())
 }
 
-/// `textDocument/references`.
 pub(super) fn references(
     view: &View<'_>,
     params: lsp::ReferenceParams,
@@ -42,7 +40,7 @@ pub(super) fn references(
     let (source, offset) = place(view, own, file, position);
     let with_declaration = params.context.include_declaration;
     let all = view.everything();
-    // The same text has the same name there.
+    // In the compilation of the whole folder the file has another id. If its text there differs, offsets would not fit.
     let same = all.as_ref().and_then(|all| {
         let mut sources = all.sources.iter();
         let (file, _) =
@@ -55,7 +53,6 @@ pub(super) fn references(
     Ok(found.into_iter().filter_map(|span| mapper.location(span)).collect())
 }
 
-/// `textDocument/documentHighlight`.
 pub(super) fn highlight(
     view: &View<'_>,
     params: lsp::DocumentHighlightParams,
@@ -75,7 +72,6 @@ pub(super) fn highlight(
     Ok(found.into_iter().map(shown).collect())
 }
 
-/// `textDocument/prepareRename`.
 pub(super) fn prepare(
     view: &View<'_>,
     params: lsp::PrepareRenameParams,
@@ -89,7 +85,6 @@ pub(super) fn prepare(
     Ok(lsp::PrepareRenamePlaceholder { range, placeholder: name })
 }
 
-/// `textDocument/rename`.
 pub(super) fn rename(
     view: &View<'_>,
     params: lsp::RenameParams,
@@ -119,10 +114,10 @@ pub(super) fn rename(
 }
 
 impl View<'_> {
-    /// Edits by the names of files, as the client takes them.
+    /// Converts edits, by the names of files, to the form that the client takes.
     ///
     /// # Errors
-    /// A file has no address.
+    /// A file name cannot be written as an address.
     pub(super) fn workspace_edit(
         &self,
         edits: BTreeMap<String, Vec<lsp::TextEdit>>,
@@ -131,6 +126,7 @@ impl View<'_> {
         for (name, edits) in edits {
             let open = self.texts.named(&name);
             let version = open.map(|(_, open)| open.version);
+            // For an open text, use the client's own spelling of the address: others may mean the same file.
             let uri = open.map(|(uri, _)| uri.clone()).or_else(|| self.places.uri(&name));
             let uri = uri.ok_or_else(|| Refusal::Impossible(format!("{name} is in no file")))?;
             changes.push((uri, version, edits));

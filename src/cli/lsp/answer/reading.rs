@@ -1,4 +1,4 @@
-//! What makes a text easier to read: hover, colours, folds, hints.
+//! Answers requests that make a text easier to read: hover, colours, folds, hints.
 
 use super::navigation::place;
 use super::{Refusal, View};
@@ -10,7 +10,6 @@ use crate::editor::yaml::{self, Format};
 use chartc_text::span::Span;
 use gen_lsp_types as lsp;
 
-/// `textDocument/hover`.
 pub(super) fn hover(
     view: &View<'_>,
     params: lsp::HoverParams,
@@ -20,7 +19,7 @@ pub(super) fn hover(
     let (source, offset) = place(view, done, file, position);
     let found = hover::hover(done, file, offset as usize).map(|found| (found.span, found.markdown));
     let found = found.or_else(|| {
-        // What a key of an agent means.
+        // Not a name of the chart: perhaps a key of the agent file.
         let format = Format::from_path(&source.name, &source.text)?;
         let found = yaml::hover(format, &source.text, offset as usize)?;
         Some((Span::new(file, found.at.start, found.at.end), found.text))
@@ -34,7 +33,6 @@ pub(super) fn hover(
     }))
 }
 
-/// `textDocument/foldingRange`.
 pub(super) fn folding(
     view: &View<'_>,
     _: lsp::FoldingRangeParams,
@@ -59,7 +57,6 @@ pub(super) fn folding(
     Ok(folds(done, file).into_iter().map(shown).collect())
 }
 
-/// `textDocument/inlayHint`.
 pub(super) fn inlay(
     view: &View<'_>,
     params: lsp::InlayHintParams,
@@ -94,7 +91,7 @@ pub(super) fn inlay(
     Ok(hints(done, file, range, &kinds).into_iter().map(shown).collect())
 }
 
-/// The kinds of tokens by their numbers in the protocol, under names that editors have colours for.
+/// The kinds of tokens, indexed by their numbers in the protocol, with names for which editors have colours.
 const KINDS: &[(TokenKind, &str)] = &[
     (TokenKind::Keyword, "keyword"),
     (TokenKind::State, "class"),
@@ -121,15 +118,14 @@ const KINDS: &[(TokenKind, &str)] = &[
     (TokenKind::Operator, "operator"),
 ];
 
-/// The modifiers of tokens, the first with the lowest bit.
+/// The modifiers of tokens. The first has the lowest bit.
 const MODIFIERS: &[&str] = &["declaration", "readonly", "deprecated", "documentation"];
 
-/// The names of kinds and modifiers, in the order of their numbers.
+/// The names of the kinds and of the modifiers, in the order of their numbers.
 pub(in crate::cli::lsp) fn legend() -> (Vec<&'static str>, Vec<&'static str>) {
     (KINDS.iter().map(|(_, name)| *name).collect(), MODIFIERS.to_vec())
 }
 
-/// `textDocument/semanticTokens/full`.
 pub(super) fn all_tokens(
     view: &View<'_>,
     _: lsp::SemanticTokensParams,
@@ -138,7 +134,6 @@ pub(super) fn all_tokens(
     coloured(view, Span::new(file, 0, u32::MAX as usize))
 }
 
-/// `textDocument/semanticTokens/range`.
 pub(super) fn some_tokens(
     view: &View<'_>,
     params: lsp::SemanticTokensRangeParams,
@@ -149,7 +144,7 @@ pub(super) fn some_tokens(
     coloured(view, Span::new(file, at(params.range.start), at(params.range.end)))
 }
 
-/// The tokens that touch a span, each relative to the one before.
+/// The tokens that touch a span. The protocol wants the position of each relative to the one before.
 fn coloured(view: &View<'_>, within: Span) -> Result<lsp::SemanticTokens, Refusal> {
     let (done, file) = view.compiled()?;
     let source = done.sources.get(file);

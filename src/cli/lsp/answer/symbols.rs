@@ -1,4 +1,4 @@
-//! The declarations of a file and of a project, and what can be folded.
+//! Answers requests for the declarations of a file and of a project.
 
 use super::{Refusal, View};
 use crate::editor::outline::{Symbol, SymbolKind, outline, search};
@@ -6,10 +6,9 @@ use chartc_text::source::Source;
 use gen_lsp_types as lsp;
 use serde_json::Value;
 
-/// The most symbols that a search gives.
+/// The maximum number of symbols in the result of a search.
 const MOST: usize = 500;
 
-/// `textDocument/documentSymbol`.
 pub(super) fn document(
     view: &View<'_>,
     params: lsp::DocumentSymbolParams,
@@ -49,7 +48,7 @@ fn nested(view: &View<'_>, source: &Source, symbol: &Symbol) -> lsp::DocumentSym
     }
 }
 
-/// A name as it may be shown; never empty, which clients refuse.
+/// Escapes a name. An empty one becomes `?`, because clients refuse empty names.
 fn shown(name: &str) -> String {
     let name = chartc_core::visible::line(name);
     if name.is_empty() { "?".to_owned() } else { name.into_owned() }
@@ -88,7 +87,6 @@ fn information(
     }
 }
 
-/// `workspace/symbol`.
 pub(super) fn workspace(
     view: &View<'_>,
     params: lsp::WorkspaceSymbolParams,

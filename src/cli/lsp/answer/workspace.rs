@@ -1,4 +1,4 @@
-//! All files of a project, as they are in the editor or on disk.
+//! All files of a project, with the texts that are open in the editor or, otherwise, on disk.
 
 use super::super::super::walk::{self, Skips};
 use super::super::texts::Overlay;
@@ -10,42 +10,42 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most files and folders that are looked at below the folder that is open. In more, only open texts and what they import are known.
+/// The maximum number of files and folders searched below the open folder. In a larger folder only open texts and their imports are known.
 const MOST: usize = 50_000;
 
 impl View<'_> {
-    /// The names of all charts and agents below the folder that is open, and of those that are open.
+    /// The names of all charts and agents below the open folder, and of those that are open.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: BTreeSet<String> =
             self.texts.iter().map(|(_, open)| open.name.clone()).collect();
         if self.client.folder.is_some() {
             let own = Arc::clone(self.settings);
             let skips: Skips = Arc::new(move |path, is_folder| own.leave_out(path, is_folder));
-            // Without a list of files the open ones are known.
+            // If the folder cannot be listed, only the open texts are known.
             let found = walk::below_within(Path::new("."), &skips, MOST).ok().flatten();
             names.extend(found.unwrap_or_default());
         }
         names.into_iter().collect()
     }
 
-    /// Open texts, else files.
+    /// A loader that reads open texts from the editor and other files from disk.
     ///
     /// # Errors
-    /// The folder that is open is gone.
+    /// The open folder no longer exists.
     pub(super) fn overlay(&self) -> Result<Overlay, Refusal> {
         Overlay::new(self.texts, self.places).map_err(Refusal::Impossible)
     }
 
-    /// All charts and agents with what their names mean, without what needs exploration. `None` if the folder that is open is gone.
+    /// Compiles all charts and agents with an index of names, and without exploration. Returns `None` if the open folder no longer exists.
     pub(super) fn everything(&self) -> Option<Compilation> {
         let overlay = self.overlay().ok()?;
         Some(chartc_check::compile::check_indexed(&self.names(), &overlay, 0))
     }
 
-    /// The text of a name.
+    /// The text of the file `name`: from the editor if it is open, else from disk.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub(super) fn source(&self, name: &str, overlay: &Overlay) -> Result<Arc<Source>, Refusal> {
         match self.texts.named(name) {
             Some((_, open)) => Ok(Arc::clone(&open.source)),

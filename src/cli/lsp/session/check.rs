@@ -1,4 +1,4 @@
-//! Which text is checked when, and what is shown of its findings.
+//! Decides which text is checked when, and publishes the findings.
 
 use super::{Session, TextState, now};
 use crate::Compilation;
@@ -11,18 +11,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A check that takes longer than this waits until nobody has typed for as long. One that has begun ends where somebody types again.
+/// A check that took longer than this waits until nobody has typed for this long. A running check ends when somebody types.
 const SHORT: Duration = Duration::from_millis(60);
-/// If a full check takes longer than this, a quick check runs before it.
+/// If a full check took longer than this, a quick check runs first.
 const LONG: Duration = Duration::from_secs(2);
 
-/// How long to wait before a check.
+/// The time without typing that must pass before a check of the text.
 fn pause(known: &TextState) -> Duration {
     known.took.map_or(Duration::ZERO, |took| took.min(SHORT))
 }
 
 impl Session {
-    /// Begins a check if there is something to check and nothing is checked. Returns how long nobody may type before there is.
+    /// Starts a check if a text needs one and none is running. Otherwise returns the time without typing after which one may start, if any.
     pub(super) fn begin_check(&mut self) -> Option<Duration> {
         if self.is_checking {
             return None;
@@ -34,7 +34,7 @@ impl Session {
         let (mut next, mut later) = (None, None);
         for (uri, known) in &self.known {
             let is_short = known.took.is_none_or(|took| took < SHORT) && !on_save_only;
-            // Of a text whose full check takes long, what is quick is shown first.
+            // For a text whose full check takes long, show the findings of a quick check first.
             let is_long = known.took.is_some_and(|took| took > LONG);
             let is_full = is_short || known.wants_all && !is_long;
             let depth = if is_full { Depth::Full } else { Depth::Quick };
@@ -50,7 +50,7 @@ impl Session {
                 later = Some((uri.clone(), Depth::Full));
             }
         }
-        // A long check does not begin just before a text may be checked.
+        // While another text waits for its quick check, no long check starts: it would delay that one.
         let next = next.or(later.filter(|_| wait.is_none()));
         let Some((uri, depth)) = next else { return wait };
         self.give(&uri, depth);
@@ -76,13 +76,14 @@ impl Session {
             change: self.change,
         };
         self.is_checking = true;
+        // The text has changed, so its compilation is of no use any more. Drop it before the next one takes memory.
         let outdated = self.known.get_mut(uri).filter(|known| known.checked.is_none());
         let outdated = outdated.and_then(|known| known.compilation.take());
         self.forget(outdated);
         self.checker.give(job);
     }
 
-    /// Shows what a check found, if the text is still as it was, and answers who waited for it.
+    /// Publishes the findings of a check if the text has not changed since, and answers the requests that waited for it.
     pub(super) fn take_in(&mut self, done: Done) {
         self.is_checking = false;
         let result = done.result.map(Arc::new);
@@ -105,7 +106,7 @@ impl Session {
                 self.complain(None);
                 self.publish(&done.uri);
             }
-            // It is checked again.
+            // The texts changed during the check: check again.
             Err(Fault::Outdated) => known.checked = None,
             Err(Fault::Settings(why, compilation)) => {
                 let before = known.keep(Arc::from(compilation));
@@ -121,14 +122,14 @@ impl Session {
         self.answer_waiting();
     }
 
-    /// Drops a compilation, where that keeps nobody waiting.
+    /// Drops a compilation on the thread of the checker, so that nobody waits for it.
     pub(super) fn forget(&self, compilation: Option<Arc<Compilation>>) {
         if let Some(compilation) = compilation {
             self.checker.forget(compilation);
         }
     }
 
-    /// Says once that something is wrong with more than one text.
+    /// Shows a problem that concerns several texts, once until it changes or is gone.
     pub(super) fn complain(&mut self, why: Option<String>) {
         if let Some(why) = &why
             && self.complaint.as_ref() != Some(why)
@@ -139,7 +140,7 @@ impl Session {
         self.complaint = why;
     }
 
-    /// Shows the findings of a text, and those of files that are not open but were read for it.
+    /// Publishes the findings of a text, and those of files that were read for it and are not open.
     pub(super) fn publish(&mut self, uri: &lsp::Uri) {
         let Some(TextState { compilation: Some(done), shown, .. }) = self.known.get(uri) else {
             return;
@@ -147,10 +148,11 @@ impl Session {
         let (done, mut gone) = (Arc::clone(done), shown.clone());
         let mapper = self.mapper(&done);
         let mut files: BTreeMap<lsp::Uri, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        // Also without findings, so that the client removes the earlier ones.
         files.insert(uri.clone(), Vec::new());
         for found in &done.diagnostics {
             let Some(other) = mapper.uri(found.span.file) else { continue };
-            // An open text shows what its own check finds.
+            // An open text shows only what its own check finds.
             if other == *uri || self.texts.get(&other).is_none() {
                 files.entry(other).or_default().push(mapper.finding(found));
             }
@@ -162,6 +164,7 @@ impl Session {
             let params = lsp::PublishDiagnosticsParams { uri: file, version, diagnostics };
             self.tell("textDocument/publishDiagnostics", &params);
         }
+        // A file that had findings because of this text, and has none now.
         for file in gone {
             if self.texts.get(&file).is_none() {
                 self.clear(file);
@@ -178,7 +181,7 @@ impl Session {
         }
     }
 
-    /// Shows no findings for a file.
+    /// Publishes that a file has no findings.
     pub(super) fn clear(&self, uri: lsp::Uri) {
         let params = lsp::PublishDiagnosticsParams { uri, version: None, diagnostics: Vec::new() };
         self.tell("textDocument/publishDiagnostics", &params);
@@ -199,7 +202,7 @@ fn beside(name: &str) -> Option<String> {
     crate::cli::files::tests_of(name)
 }
 
-/// Without the runtime no tests are played.
+/// Without the feature `run` no tests are played.
 #[cfg(not(feature = "run"))]
 fn beside(_: &str) -> Option<String> {
     None

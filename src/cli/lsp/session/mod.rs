@@ -1,4 +1,15 @@
-//! What the server knows at a moment, and what it does with each message.
+//! The state of the server, and its reaction to each message.
+//!
+//! A check may take seconds, typing must not wait for it, and answers must fit the text as it is now. So each change counts up, and
+//! whatever belongs to an earlier count is dropped. For two changes while a check runs:
+//!
+//! ```text
+//! state                          message or result     reaction
+//! change 1, checking 1           didChange             change 2; the checker is told, so that it ends the check of 1
+//! change 2, checking 1           hover                 waits, because the text is not checked as it is
+//! change 2, checking 1           result of 1           dropped; nothing is checked now, so a check of 2 begins
+//! change 2, checking 2           result of 2           findings are published, and hover is answered
+//! ```
 
 mod check;
 mod notes;
@@ -20,25 +31,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What is known of an open text.
+/// The state of an open text.
 #[derive(Default)]
 struct TextState {
-    /// The compilation of the text as it is. One of an earlier text answers nothing, and would take memory beside the next one.
+    /// The compilation of the text as it is now. One of an earlier text cannot answer requests and would only take memory.
     compilation: Option<Arc<Compilation>>,
-    /// The names of the files that the last check has read.
+    /// The names of the files that the last check read.
     reads: Option<BTreeSet<String>>,
-    /// The depth of the last check of the text as it is, if it was checked.
+    /// The depth of the last check of the text as it is now; `None` if it has not been checked.
     checked: Option<Depth>,
-    /// How long the last full check took.
+    /// The time that the last full check took.
     took: Option<Duration>,
-    /// Whether all shall be checked, whatever it takes: it was saved or just opened.
+    /// Whether a full check is wanted however long it takes, because the text was saved or has just been opened.
     wants_all: bool,
-    /// Files for which findings are shown because of this text.
+    /// The files that show findings because of this text.
     shown: BTreeSet<lsp::Uri>,
 }
 
 impl TextState {
-    /// Keeps the compilation of the text as it is; gives the one before.
+    /// Stores the compilation of the text as it is now, and returns the previous one.
     fn keep(&mut self, compilation: Arc<Compilation>) -> Option<Arc<Compilation>> {
         let names = compilation.sources.iter().map(|(_, source)| source.name.clone());
         self.reads = Some(names.collect());
@@ -46,17 +57,17 @@ impl TextState {
     }
 }
 
-/// A request that waits for a check.
+/// A request that waits until its text is checked.
 struct Waiting {
     id: RequestId,
     method: String,
     params: Value,
     uri: lsp::Uri,
-    /// The version of the text when it was asked.
+    /// The version of the text when the request came.
     version: i32,
 }
 
-/// The server between two messages.
+/// The state of the server between two messages.
 pub(super) struct Session {
     sender: Sender<Message>,
     client: Client,
@@ -67,15 +78,15 @@ pub(super) struct Session {
     waiting: Vec<Waiting>,
     checker: Checker,
     is_checking: bool,
-    /// Counts changes of texts and files.
+    /// The number of changes of texts and files so far.
     change: u64,
-    /// When the last one came.
+    /// The time of the last change.
     changed: Instant,
-    /// The settings that are wrong, as was said last.
+    /// The problem that was shown last.
     complaint: Option<String>,
-    /// Counts requests to the client.
+    /// The number of requests to the client so far.
     asked: i32,
-    /// The request for the client's settings.
+    /// The id of the open request for the client's settings.
     asked_settings: Option<RequestId>,
     shuts_down: bool,
 }
@@ -85,16 +96,16 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The settings of the projects, as the files say them now.
+/// Creates settings that read `chartc.toml` files anew.
 fn settings() -> miette::Result<Arc<Settings>> {
     Settings::new(Config::default()).map(Arc::new)
 }
 
 impl Session {
-    /// With nothing open.
+    /// Creates a session without open texts.
     ///
     /// # Errors
-    /// There is no working directory.
+    /// The working directory does not exist or cannot be read.
     pub(super) fn new(
         sender: Sender<Message>,
         client: Client,
@@ -119,10 +130,10 @@ impl Session {
         })
     }
 
-    /// Serves until the client says `exit`, or is gone.
+    /// Serves until the client sends `exit` or closes the connection.
     ///
     /// # Errors
-    /// There is no working directory any more.
+    /// The working directory does not exist any more.
     pub(super) fn serve(&mut self, messages: &Receiver<Message>) -> miette::Result<Exit> {
         self.ask_to_watch();
         loop {
@@ -132,7 +143,7 @@ impl Session {
                 recv(messages) -> message => {
                     let Ok(message) = message else { return Ok(Exit::Findings) };
                     let mut next = Some(message);
-                    // All that has come before anything is checked: who types fast is checked once.
+                    // Take all messages that have come before starting a check: fast typing then causes one check, not many.
                     while let Some(message) = next {
                         if let Some(exit) = self.take(message)? {
                             return Ok(exit);
@@ -154,7 +165,7 @@ impl Session {
     }
 
     fn send(&self, message: impl Into<Message>) {
-        // A client that is gone is noticed where messages are received.
+        // If the client is gone, receiving from it fails next.
         drop(self.sender.send(message.into()));
     }
 
@@ -169,7 +180,7 @@ impl Session {
         id
     }
 
-    /// Files that nobody has open change, too.
+    /// Asks the client to report changes of files that are not open.
     fn ask_to_watch(&mut self) {
         if !self.client.watches {
             return;
@@ -185,7 +196,7 @@ impl Session {
         self.ask("client/registerCapability", json!({ "registrations": [registration] }));
     }
 
-    /// Takes a message; the result is how the server ends, if so.
+    /// Handles a message. Returns the exit code if it ends the server.
     fn take(&mut self, message: Message) -> miette::Result<Option<Exit>> {
         match message {
             Message::Request(request) => {

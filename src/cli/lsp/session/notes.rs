@@ -1,4 +1,4 @@
-//! What the client says that needs no answer: texts and files that change.
+//! Handles notifications of the client: texts and files that change, and settings.
 
 use super::{Session, TextState, now, settings};
 use crate::cli::Exit;
@@ -15,6 +15,7 @@ impl Session {
         let Notification { method, params } = note;
         match method.as_str() {
             "exit" => {
+                // The protocol asks for exit code 0 after `shutdown`, and 1 without it.
                 return Ok(Some(if self.shuts_down { Exit::Clean } else { Exit::Findings }));
             }
             "textDocument/didOpen" => {
@@ -64,7 +65,7 @@ impl Session {
         let language = serde_json::to_value(&item.language_id).unwrap_or_default();
         let name = self.places.name(&item.uri, language.as_str().unwrap_or_default());
         let file = name.rsplit('/').next().unwrap_or(&name);
-        // Other YAML and XML is none of its business.
+        // The client may send any YAML or XML; only charts and agents are checked.
         if !is_named_as_chart(file) {
             return;
         }
@@ -106,7 +107,7 @@ impl Session {
         self.answer_waiting();
     }
 
-    /// A text has changed: it, and the texts that read it, are to be checked again.
+    /// Marks a text, and all texts that read it, to be checked again.
     pub(super) fn touched(&mut self, uri: &lsp::Uri) {
         let Some(name) = self.texts.get(uri).map(|open| open.name.clone()) else { return };
         self.count_change();
@@ -118,14 +119,14 @@ impl Session {
         }
     }
 
-    /// Something has changed: what is being checked is not up to date any more.
+    /// Counts a change, so that the check of earlier texts ends.
     fn count_change(&mut self) {
         self.change += 1;
         self.changed = now();
         self.checker.changed(self.change);
     }
 
-    /// Anything may have changed.
+    /// Marks all texts to be checked again.
     pub(super) fn all_changed(&mut self) {
         self.count_change();
         for known in self.known.values_mut() {

@@ -1,4 +1,4 @@
-//! Requests of the client, and answers to those of the server.
+//! Handles requests of the client, and responses to requests of the server.
 
 use super::{Session, Waiting};
 use crate::cli::lsp::answer::{self, Refusal, View};
@@ -16,6 +16,7 @@ impl Session {
             self.send(Response::new_ok(id, Value::Null));
             return;
         }
+        // After `shutdown` the protocol allows no request.
         if self.shuts_down {
             let why = "the server was shut down".to_owned();
             self.send(Response::new_err(id, ErrorCode::InvalidRequest as i32, why));
@@ -26,12 +27,13 @@ impl Session {
             self.send(Response::new_err(id, ErrorCode::MethodNotFound as i32, why));
             return;
         }
+        // Where the requests of the protocol, of chartc's extension and of commands have the address of their text.
         let uri = ["/textDocument/uri", "/uri", "/arguments/0"]
             .iter()
             .find_map(|path| params.pointer(path));
         let uri = uri.and_then(Value::as_str).and_then(|uri| uri.parse::<lsp::Uri>().ok());
         let Some(uri) = uri else {
-            // A question about all texts.
+            // The request is about all texts, so it waits for none.
             let result = self.answer(&method, params, None);
             self.respond(id, result);
             return;
@@ -45,7 +47,7 @@ impl Session {
         self.answer_waiting();
     }
 
-    /// Answers the requests whose text is compiled as it is now.
+    /// Answers the requests whose text has been checked as it is now.
     pub(super) fn answer_waiting(&mut self) {
         let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|asked| {
             let known = self.known.get(&asked.uri);
@@ -57,6 +59,7 @@ impl Session {
             let open = self.texts.get(&uri).map(|open| open.version);
             let result = if open.is_none() {
                 Err(Refusal::NotOpen)
+            // Positions in the request refer to the text as it was then.
             } else if open != Some(version) {
                 Err(Refusal::Changed)
             } else {

@@ -1,4 +1,15 @@
-//! Totals of runs: how they ended, what was asked, what failed, and what each state cost.
+//! Computes totals of runs: how they ended, what was asked, what failed, and the cost of each state.
+//!
+//! Lines are added one by one to the run that they belong to, so that the log of a world need not fit into memory:
+//!
+//! ```text
+//! run Ticket        charts["Ticket"].runs = 1, and a new `RunTotals`
+//! entered open      states["open"].visits = 1, since["open"] = 0 ms
+//! started triage    leaves["triage"] = "open"
+//! question triage   questions = 1, and for the leaf: states["open"].questions = 1
+//! exited open       states["open"].time_ms = 900
+//! ended ok          ended["ok"] is counted when the run is closed
+//! ```
 
 mod shown;
 
@@ -10,10 +21,10 @@ use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Version of the JSON.
+/// The version of the JSON format.
 const VERSION: u32 = 1;
 
-/// Totals by chart.
+/// The totals of each chart.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Summary {
     version: u32,
@@ -24,48 +35,48 @@ pub(super) struct Summary {
 
 type Counts = BTreeMap<String, u64>;
 
-/// The runs of one chart, including those that `run` steps started.
+/// The totals of all runs of a chart, including those that `run` steps started.
 #[derive(Debug, Default, Serialize)]
 struct Chart {
     runs: u64,
-    /// By status; `open` for those that had not ended.
+    /// Runs by their status; `open` for those without an end in the trace.
     ended: Counts,
-    /// Runs that ended stuck, or raised an `error.stuck.*`; and their share.
+    /// Runs that ended `stuck` or raised an `error.stuck.*`, and their share of all runs, from 0 to 1.
     stuck: u64,
     stuck_rate: f64,
     time_ms: u64,
     turns: u64,
-    /// Questions, including those to people and repeated ones.
+    /// Questions to models and people, including repeated ones.
     questions: u64,
-    /// By step.
+    /// Questions by step.
     steps: Counts,
     /// Answers by their rung.
     rungs: Counts,
     unusable: u64,
-    /// Calls without an answer, by the kind of error.
+    /// Calls without an answer, by kind of error.
     failures: Counts,
-    /// Attempts that followed a failed one.
+    /// Attempts after a failed one.
     retries: u64,
-    /// By their reason.
+    /// Fallbacks by reason.
     fallbacks: Counts,
     input_tokens: u64,
     output_tokens: u64,
-    /// What calls cost, in the unit that prices are in.
+    /// The cost of all calls, in the unit of the prices.
     cost: f64,
-    /// Calls with unknown usage.
+    /// Calls whose usage nobody reported. What was reserved for them counts instead.
     assumed: u64,
     tools: BTreeMap<String, Tool>,
-    /// What agents did in their world.
+    /// Actions of agents in their world, by name.
     actions: BTreeMap<String, Tool>,
-    /// Why actions, or the thinking before them, failed.
+    /// Failed actions, and steps that gave no action, by reason.
     setbacks: Counts,
-    /// Tools that were named where they may not be called.
+    /// Calls of tools in states that do not permit them.
     forbidden: u64,
-    /// Moves that no `allow` line permits.
+    /// Moves that no `allow` line permitted.
     denied: u64,
     /// Events that nothing handled.
     refused: u64,
-    /// `error.*` events.
+    /// `error.*` events by name, without `error.`.
     errors: Counts,
     states: BTreeMap<String, StateCost>,
     transitions: Vec<Transition>,
@@ -73,13 +84,13 @@ struct Chart {
     taken: BTreeMap<(String, u32), Transition>,
 }
 
-/// One run while its totals are computed.
+/// The state of a run while its lines are added.
 #[derive(Default)]
 struct RunTotals {
     chart: String,
-    /// The time at which each active state was entered.
+    /// The time at which each active state was entered, by path.
     since: BTreeMap<String, u64>,
-    /// The leaf that a step was started for.
+    /// The leaf for which each step was last started, by step.
     leaves: BTreeMap<String, String>,
     begun: u64,
     is_stuck: bool,
@@ -101,7 +112,7 @@ impl Summary {
 
     fn close(&mut self, run: RunTotals, at: u64) {
         let chart = self.charts.entry(run.chart).or_default();
-        // A run that has ended has left all its states.
+        // The states of a run that has not ended are active until the last line.
         for (path, since) in run.since {
             chart.states.entry(path).or_default().time_ms += at - since.min(at);
         }
@@ -112,14 +123,14 @@ impl Summary {
         *chart.ended.entry(run.status.unwrap_or_else(|| "open".into())).or_default() += 1;
     }
 
-    /// As JSON, on one line.
+    /// Formats the totals as JSON on one line.
     pub(super) fn json(&self) -> String {
         let mut text = serde_json::to_string(self).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// As [`Self::json`], with the totals of `ticks`.
+    /// As [`Self::json`], with the totals of `ticks` as a further field.
     pub(super) fn json_with(&self, ticks: &impl Serialize) -> String {
         #[derive(Serialize)]
         struct Both<'s, T> {
@@ -133,11 +144,11 @@ impl Summary {
     }
 }
 
-/// Totals while lines are added.
+/// Totals to which lines can be added.
 #[derive(Default)]
 pub(super) struct Sums {
     summary: Summary,
-    /// By agent, and by the steps that lead to the chart.
+    /// The open runs, by agent and by the path of `run` steps.
     runs: BTreeMap<String, BTreeMap<String, RunTotals>>,
 }
 
@@ -147,8 +158,9 @@ impl Sums {
         Self { summary, runs: BTreeMap::new() }
     }
 
-    /// Adds a line of an agent; of a single run, the name is empty.
+    /// Adds a line of an agent. For a single run, the name of the agent is empty.
     pub(super) fn add(&mut self, agent: &str, line: &Line) {
+        // `entry` would allocate a key for every line.
         if !self.runs.contains_key(agent) {
             self.runs.insert(agent.to_owned(), BTreeMap::new());
         }
@@ -162,7 +174,7 @@ impl Sums {
             return;
         }
         if !runs.contains_key(&line.child) {
-            // Without its first line, a trace does not name its chart.
+            // The trace does not begin with the run's first line, so the name of the chart is unknown.
             runs.insert(line.child.clone(), RunTotals::default());
         }
         let Some(run) = runs.get_mut(&line.child) else { return };
@@ -174,14 +186,14 @@ impl Sums {
         }
     }
 
-    /// Closes all runs: there are no more lines of them.
+    /// Ends all open runs at time `at`.
     pub(super) fn close(&mut self, at: u64) {
         for run in std::mem::take(&mut self.runs).into_values().flat_map(BTreeMap::into_values) {
             self.summary.close(run, at);
         }
     }
 
-    /// The totals, with so many faults of the traces.
+    /// Completes the totals. `unread` is the number of errors found in the traces.
     pub(super) fn summary(mut self, unread: usize) -> Summary {
         self.summary.unread = unread;
         for chart in self.summary.charts.values_mut() {

@@ -1,4 +1,4 @@
-//! Totals for people.
+//! Formats totals for people.
 
 use super::{Chart, Counts, Summary};
 use crate::cli::columns::columns;
@@ -7,7 +7,7 @@ use crate::cli::trace::count::{StateCost, Tool};
 use crate::cli::trace::tell::{number, state, time};
 
 impl Summary {
-    /// For people.
+    /// Formats all totals.
     pub(in crate::cli::trace) fn text(&self) -> StyledText {
         let mut out = StyledText::default();
         for (name, chart) in &self.charts {
@@ -19,7 +19,7 @@ impl Summary {
         out
     }
 
-    /// What the states cost, chart by chart.
+    /// Formats the costs of the states, by chart.
     pub(in crate::cli::trace) fn states(&self) -> StyledText {
         let mut out = StyledText::default();
         for (name, chart) in &self.charts {

@@ -1,4 +1,4 @@
-//! Who caused whose transitions, from a log.
+//! Shows cascades: which agents' actions caused which transitions of others.
 
 use super::log::Log;
 use super::states::json;
@@ -11,12 +11,12 @@ use chartc_world::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Kinds of lines that matter.
+/// The kinds of trace lines that cascades are computed from.
 pub(super) const KINDS: [&str; 7] =
     ["event", "turn", "delivered", "input", "taken", "acted", "world"];
-/// Rows of each table.
+/// The maximum number of rows of each table.
 const MOST: usize = 10;
-/// How much of a tree the JSON has.
+/// The bounds of a tree in JSON.
 const WHOLE: Bounds = Bounds { depth: 40, width: 10_000, total: 100_000 };
 
 fn cascades(log: &mut Log) -> miette::Result<Cascades> {
@@ -61,7 +61,7 @@ pub(super) fn tree(
     print(&out)
 }
 
-/// The actions of one agent, with what followed.
+/// Writes the actions of an agent, each with its effects.
 fn deeds(out: &mut StyledText, deeds_: &[Deed], more: u64, margin: &str) {
     for deed in deeds_ {
         let name = if deed.action.is_empty() { "an action" } else { &deed.action };
@@ -101,11 +101,11 @@ fn rest(out: &mut StyledText, more: u64, word: &str, margin: &str) {
     }
 }
 
-/// The cascades of all agents together.
+/// The totals of all cascades.
 #[derive(Debug, Serialize)]
 pub(super) struct Sums {
     pub(super) effects: u64,
-    /// Agents whose actions had effects.
+    /// The number of agents whose actions had effects.
     pub(super) agents: u64,
     pub(super) longest: Vec<Link>,
     pub(super) influence: Vec<Influence>,
@@ -118,7 +118,7 @@ impl Sums {
     }
 }
 
-/// Shows who had effects on whom.
+/// Shows which agents had effects on which.
 pub(super) fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     #[derive(Serialize)]
     struct Shown {

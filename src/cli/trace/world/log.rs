@@ -1,4 +1,4 @@
-//! The log of a world, read line by line: it may be larger than the memory.
+//! Reads the log of a world line by line, because it may be larger than memory.
 
 use crate::cli::files::stream;
 use chartc_runtime::trace::{Logged, VERSION};
@@ -9,25 +9,25 @@ use std::io::{BufRead, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// The longest line to read, in bytes.
+/// The maximum length of a line, in bytes.
 const LONGEST: u64 = 64 << 20;
-/// The maximum number of errors to report one by one.
+/// The maximum number of errors that are reported one by one.
 const TOLD: usize = 5;
 
-/// A log.
+/// An open log.
 pub(in crate::cli) struct Log {
     pub(super) name: String,
     from: BufReader<File>,
-    /// Lines read, empty ones too.
+    /// The number of lines read so far, including empty ones.
     pub(super) lines: u64,
-    /// What cannot be read, in words.
+    /// The errors found so far, as text.
     pub(super) faults: Vec<String>,
     unread: u64,
-    /// The latest time read.
+    /// The largest time of the lines read so far, in milliseconds.
     pub(super) at_ms: u64,
 }
 
-/// What every line of a log has.
+/// The fields that every line of a log has.
 #[derive(Deserialize)]
 pub(super) struct LogHead<'t> {
     v: u32,
@@ -38,14 +38,14 @@ pub(super) struct LogHead<'t> {
     pub(super) kind: Cow<'t, str>,
 }
 
-/// Whether a line is one of a log, with an `agent`; `None` if it is no line of a trace at all.
+/// Whether a line of a trace names an agent, as those of a log do; `None` if it is not a line of a trace.
 pub(in crate::cli) fn names_agent(line: &str) -> Option<bool> {
     let head: LogHead<'_> = serde_json::from_str(line).ok()?;
     Some(head.agent.is_some())
 }
 
 impl Log {
-    /// Opens a log; `None` if the file is anything else.
+    /// Opens a log. Returns `None` if the file is not one.
     pub(in crate::cli) fn open(path: &Path) -> miette::Result<Option<Self>> {
         let Some(file) = stream(path)? else { return Ok(None) };
         let name = path.display().to_string();
@@ -58,7 +58,8 @@ impl Log {
             at_ms: 0,
         };
         let mut text = Vec::new();
-        // The first line that is one of a trace.
+        // The first line that can be parsed decides. A log may begin with lines that were damaged.
+        // Another file, such as a snapshot, need not be read to its end.
         while log.lines < 100 && log.line(&mut text)? {
             let is_log = std::str::from_utf8(&text).ok().and_then(names_agent);
             if let Some(is_log) = is_log {
@@ -70,7 +71,8 @@ impl Log {
         Ok(None)
     }
 
-    /// Reads on. Lines that `is_wanted` refuses by their heads are not looked at any further; unreadable ones are skipped and reported.
+    /// Reads the rest of the log. Lines whose heads `is_wanted` rejects are not parsed further. Lines that cannot be parsed are skipped and
+    /// reported.
     pub(super) fn read(
         &mut self,
         is_wanted: impl Fn(&LogHead<'_>) -> bool,
@@ -114,7 +116,7 @@ impl Log {
         Ok(())
     }
 
-    /// A line with its time; nothing if it has no agent.
+    /// Parses a line. Returns its time and, if it is wanted, the line itself; `None` if it names no agent.
     fn logged(
         bytes: &[u8],
         is_wanted: impl Fn(&LogHead<'_>) -> bool,
@@ -135,13 +137,13 @@ impl Log {
         Ok(Some((at_ms, Some(logged))))
     }
 
-    /// The next line with its line feed; false at the end.
+    /// Reads the next line with its line feed. Returns false at the end of the file.
     fn line(&mut self, bytes: &mut Vec<u8>) -> miette::Result<bool> {
         bytes.clear();
         let mut limited = self.from.by_ref().take(LONGEST);
         let read = limited.read_until(b'\n', bytes).map_err(|fault| self.fault(&fault))?;
         if read as u64 == LONGEST && !bytes.ends_with(b"\n") {
-            // The rest of it is skipped. What was read is no JSON, and is reported as that.
+            // The rest of the line is skipped. The part that was read is not valid JSON, and is reported as such.
             self.from.skip_until(b'\n').map_err(|fault| self.fault(&fault))?;
         }
         self.lines += u64::from(read > 0);

@@ -1,4 +1,12 @@
 //! `chartc trace` for the log of a world with many agents.
+//!
+//! A log is a trace whose lines name their agents. It may have millions of lines, so each view reads it once and keeps only counts.
+//! The view `--agents-in busy --at 40` of a log:
+//!
+//! 1. [`Log::read`] parses the head of each line, and the whole line only for the kinds in [`states`], such as `entered`.
+//! 2. Each of these moves an agent in a census.
+//! 3. The world's `tick_summary` of tick 40 ends the reading.
+//! 4. The agents that the census has in `busy` are printed.
 
 mod chain;
 mod log;
@@ -20,7 +28,7 @@ use chartc_text::diagnostic::nearest;
 use log::LogHead;
 use std::ops::ControlFlow;
 
-/// Version of the JSON of all views.
+/// The version of the JSON format of all views.
 const VERSION: u32 = 1;
 
 /// What to show of a log.
@@ -54,7 +62,7 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// The option that only a log has, if one is given.
+    /// The name of the first given option that applies only to a log.
     pub(super) fn given(&self) -> Option<&'static str> {
         let all = [
             (self.agent.is_some(), "--agent"),
@@ -68,7 +76,7 @@ impl Views {
         all.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
     }
 
-    /// The agent whose trace is meant.
+    /// The agent whose trace is to be shown.
     pub(super) fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
     }
@@ -78,7 +86,7 @@ impl Views {
     }
 }
 
-/// Shows a log.
+/// Shows a log in the view that the options select; without one, the overview.
 pub(super) fn run(
     mut log: Log,
     views: &Views,
@@ -123,7 +131,7 @@ pub(super) fn run(
     Ok(told(&log))
 }
 
-/// Reports what cannot be read.
+/// Reports the errors found in the log, and returns the exit code.
 fn told(log: &Log) -> Exit {
     for fault in &log.faults {
         complain(format!("warning: {fault}"));
@@ -131,7 +139,7 @@ fn told(log: &Log) -> Exit {
     if log.faults.is_empty() { Exit::Clean } else { Exit::Findings }
 }
 
-/// The totals of all agents, and those of the ticks.
+/// Shows the totals of all agents, and those of the ticks.
 fn summary(log: &mut Log, is_json: bool) -> miette::Result<()> {
     let mut sums = Sums::new(1);
     let mut all = ticks::Totals::default();
@@ -189,7 +197,7 @@ fn lines_of(log: &mut Log, agent: &str) -> miette::Result<Vec<Line>> {
 /// The trace of one agent in a log, as text.
 ///
 /// # Errors
-/// The log does not name the agent, or has lines that cannot be read.
+/// The log cannot be read, or does not name the agent.
 pub(in crate::cli) fn text_of(mut log: Log, agent: &str) -> miette::Result<String> {
     let lines = lines_of(&mut log, agent)?;
     told(&log);
@@ -198,7 +206,7 @@ pub(in crate::cli) fn text_of(mut log: Log, agent: &str) -> miette::Result<Strin
     Ok(texts.join("\n"))
 }
 
-/// The names of agents that were seen.
+/// The names of the agents seen so far.
 #[derive(Default)]
 struct Names(std::cell::RefCell<std::collections::BTreeSet<String>>);
 
@@ -211,13 +219,13 @@ impl Names {
         }
     }
 
-    /// There is no such agent.
+    /// The error that no agent has this name.
     fn unknown(&self, log: &str, agent: &str) -> miette::Report {
         unknown(log, agent, self.0.borrow().iter().map(String::as_str))
     }
 }
 
-/// There is no such agent: which are there, and which may be meant.
+/// The error that no agent has this name, with the nearest name or a few of those that there are.
 fn unknown<'n>(
     log: &str,
     agent: &str,

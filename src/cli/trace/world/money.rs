@@ -1,26 +1,26 @@
-//! What happened in the world, counted from its own lines.
+//! Counts what happened in the world, from the world's own lines.
 
 use chartc_core::expr::Value;
 use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Events that move scrip.
+/// The events that move scrip.
 const KINDS: [&str; 3] = ["transferred", "minted", "burned"];
 
-/// Entries of one kind.
+/// The number and the sum of transfers of one kind.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 pub(super) struct Moved {
     pub(super) times: u64,
     pub(super) scrip: i64,
 }
 
-/// Events of the world by name, and the scrip in them.
+/// The events of the world by name, and the scrip that they moved.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct World {
-    /// How often each event happened.
+    /// The number of events, by name.
     pub(super) events: BTreeMap<String, u64>,
-    /// Scrip by what became of it: `transferred`, `minted`, `burned`.
+    /// The scrip moved, by event: `transferred`, `minted`, `burned`.
     pub(super) scrip: BTreeMap<String, Moved>,
 }
 
@@ -39,7 +39,7 @@ impl World {
         }
     }
 
-    /// The scrip on one line.
+    /// Formats the movements of scrip on one line.
     pub(super) fn scrip(&self) -> String {
         let kinds = KINDS.iter().filter_map(|kind| Some((*kind, self.scrip.get(*kind)?)));
         let each = kinds.map(|(what, moved)| {
@@ -50,7 +50,7 @@ impl World {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// Everything else.
+    /// The events that moved no scrip.
     pub(super) fn others(&self) -> BTreeMap<String, u64> {
         let others = self.events.iter().filter(|(event, _)| !self.scrip.contains_key(*event));
         others.map(|(event, count)| (event.clone(), *count)).collect()

@@ -1,4 +1,4 @@
-//! What happened in a world, at a glance.
+//! Shows an overview of a world.
 
 use super::VERSION;
 use super::chain::{KINDS as CAUSES, Sums};
@@ -19,12 +19,12 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Kinds of lines that matter beside those of states and causes.
+/// The kinds of trace lines that are read in addition to those for states and cascades.
 const KINDS: [&str; 4] = ["not_acted", "usage", "error", "question"];
-/// The most influential agents to name.
+/// The maximum number of influential agents that are named.
 const MOST: usize = 3;
 
-/// Everything that an overview tells.
+/// The content of the overview.
 #[derive(Debug, Default, Serialize)]
 struct Overview {
     version: u32,
@@ -32,7 +32,7 @@ struct Overview {
     unread: usize,
     time_ms: u64,
     agents: u64,
-    /// By status.
+    /// The number of agents by the status of their run.
     ended: BTreeMap<String, u64>,
     charts: Vec<Distribution>,
     ticks: u64,
@@ -42,7 +42,7 @@ struct Overview {
     output_tokens: u64,
     cost: f64,
     actions: BTreeMap<String, Tool>,
-    /// Why actions, or the thinking before them, failed.
+    /// Failed actions, and steps that gave no action, by reason.
     setbacks: BTreeMap<String, u64>,
     errors: BTreeMap<String, u64>,
     world: World,
@@ -134,7 +134,7 @@ impl Overview {
     }
 }
 
-/// A list with commas, in lines of at most so many columns; no line for an empty one.
+/// Breaks a list after commas into lines of at most `columns` columns. An empty list has no line.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in text.split_inclusive(", ") {
@@ -146,7 +146,6 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Shows it.
 pub(super) fn show(log: &mut Log, is_json: bool, terminal: Terminal) -> miette::Result<()> {
     let mut overview = Overview { version: VERSION, ..Overview::default() };
     let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Totals::default());

@@ -1,4 +1,4 @@
-//! Who is in which state, from a log.
+//! Shows which agents are in which state.
 
 use super::VERSION;
 use super::log::Log;
@@ -12,15 +12,15 @@ use chartc_world::{Census, Distribution, Sample, Unit, Unknown};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Kinds of lines that a census needs.
+/// The kinds of trace lines that a census needs.
 pub(super) const KINDS: [&str; 6] = ["run", "resumed", "entered", "exited", "ended", "world"];
 
-/// When to count.
+/// The time at which agents are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CountTime {
-    /// At the end of a tick.
+    /// The end of a tick.
     Tick(u64),
-    /// After everything that happened at this time, in milliseconds.
+    /// A time in milliseconds. Everything that happened at it counts.
     Time(u64),
 }
 
@@ -37,7 +37,7 @@ impl CountTime {
         })
     }
 
-    /// Whether nothing from this line on counts.
+    /// Whether the line, and so every later one, comes after the time.
     fn is_before(self, line: &Line) -> bool {
         match self {
             Self::Tick(_) => false,
@@ -46,7 +46,7 @@ impl CountTime {
     }
 }
 
-/// The tick that a line sums up.
+/// The tick that a line summarizes, if it does.
 pub(super) fn tick(logged: &Logged) -> Option<u64> {
     let What::World { event, data: Value::Map(data) } = &logged.line.what else { return None };
     match data.get("tick") {
@@ -55,7 +55,7 @@ pub(super) fn tick(logged: &Logged) -> Option<u64> {
     }
 }
 
-/// The census of a log, at its end or when `at` says.
+/// Counts the agents in each state at the time `at`, or at the end of the log.
 pub(super) fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> {
     let at = at.map(CountTime::read).transpose()?;
     let mut census = Census::new();
@@ -70,6 +70,7 @@ pub(super) fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> 
             }
             census.observe(&logged.agent, &logged.line);
             last = tick(&logged).or(last);
+            // The summary is the last line of its tick.
             if at.is_some_and(|at| last.is_some_and(|last| CountTime::Tick(last) == at)) {
                 is_over = true;
                 return ControlFlow::Break(());
@@ -116,7 +117,7 @@ pub(super) fn agents_in(
     print(&out)
 }
 
-/// A state that cannot be found, with what may be meant.
+/// The error that a state cannot be found, with the nearest name.
 fn refused(log: &str, why: Unknown) -> miette::Report {
     match &why {
         Unknown::State { state, known } => match nearest(state, known.iter().map(String::as_str)) {
@@ -152,7 +153,7 @@ pub(super) fn distribution(
     print(&bars(&charts, style, terminal))
 }
 
-/// Counts over time, as JSON.
+/// Formats counts over time as JSON.
 pub(super) fn series(census: &Census) -> String {
     #[derive(Serialize)]
     struct Shown<'c> {
@@ -163,7 +164,7 @@ pub(super) fn series(census: &Census) -> String {
     json(&Shown { version: VERSION, unit: census.unit(), series: census.series() })
 }
 
-/// On one line.
+/// Formats a value as JSON on one line.
 pub(super) fn json(shown: &impl Serialize) -> String {
     let mut text = serde_json::to_string(shown).unwrap_or_default();
     text.push('\n');

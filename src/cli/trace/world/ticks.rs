@@ -1,4 +1,4 @@
-//! The summaries of ticks, added up.
+//! Adds up the summaries of ticks.
 
 use crate::cli::output::StyledText;
 use crate::cli::trace::summary::list;
@@ -8,15 +8,15 @@ use chartc_runtime::trace::{Line, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Highlights to keep: the last ones.
+/// The number of highlights that are kept, the last ones.
 const HIGHLIGHTS: usize = 10;
 
-/// The summaries of all ticks.
+/// The sums of the summaries of all ticks.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Totals {
     pub(super) ticks: u64,
     pub(super) last_tick: u64,
-    /// Agents with an action, added up over the ticks.
+    /// The number of agents with an action, added up over the ticks.
     agents_active: u64,
     actions_executed: u64,
     actions_by_type: BTreeMap<String, u64>,
@@ -25,7 +25,7 @@ pub(super) struct Totals {
     artifacts_created: u64,
     errors: u64,
     skipped: u64,
-    /// The last ones, with their ticks.
+    /// The last highlights, each with its tick.
     highlights: Vec<(u64, String)>,
     #[serde(skip)]
     at_ms: u64,
@@ -40,7 +40,7 @@ fn count(data: &Map, name: &str) -> u64 {
 }
 
 impl Totals {
-    /// Takes a line of the world.
+    /// Adds a line of the world, if it summarizes a tick.
     pub(super) fn line(&mut self, line: &Line) {
         let What::World { event, data: Value::Map(data) } = &line.what else { return };
         if event != "tick_summary" {
@@ -77,7 +77,7 @@ impl Totals {
         }
     }
 
-    /// For people; empty without ticks.
+    /// Formats the sums for people; empty if there were no ticks.
     pub(super) fn text(&self) -> StyledText {
         let mut out = StyledText::default();
         if self.ticks == 0 {

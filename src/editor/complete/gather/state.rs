@@ -1,4 +1,4 @@
-//! States, with the paths that lead to them from the place.
+//! Offers states, each with a path that leads to it from the cursor.
 
 use super::Site;
 use crate::editor::complete::CompletionKind;
@@ -9,11 +9,11 @@ use crate::editor::show;
 use chartc_text::front::chart::completion_context::BodyKind;
 use std::collections::BTreeSet;
 
-/// Names that are already offered, and where the nearest state of a name hides others.
+/// The names that have been offered. A nearer state hides others of its name.
 struct OfferedNames(BTreeSet<String>);
 
 impl Site<'_, '_> {
-    /// The states of the chart; only those inside the state around the place, for `initial`.
+    /// The states of the chart or, with `inside`, those below the state around the cursor, for `initial`.
     pub(super) fn states(&self, inside: bool) -> Vec<Offer> {
         let around = self.scope.around();
         let chain: Vec<&str> =
@@ -30,6 +30,7 @@ impl Site<'_, '_> {
         }
         let mut seen = OfferedNames(BTreeSet::new());
         for (up, node) in around.iter().rev().enumerate() {
+            // The children of the state itself are no likelier targets than its siblings.
             let weight = if up == 0 && !inside && around.len() > 1 { 1 } else { up as u32 };
             self.below(node, "", weight, &mut seen, &mut found);
             if inside {
@@ -41,7 +42,7 @@ impl Site<'_, '_> {
         found
     }
 
-    /// The states below one: its children by name, then what is below these by path.
+    /// Adds the states below `node`: its children by name, then their descendants by path.
     fn below(
         &self,
         node: &StateNode<'_>,

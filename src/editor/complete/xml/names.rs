@@ -1,25 +1,25 @@
-//! The names of a document: states, events, variables, ids.
+//! The names of an SCXML document: states, events, variables, ids.
 
 use super::super::CompletionKind;
 use super::super::offer::Offer;
 use crate::editor::xml::{Element, Tree};
 use std::collections::BTreeSet;
 
-/// The names that an element sees: those of its document.
+/// The names that are visible to an element: those of its document.
 pub(super) struct Names<'t> {
     text: &'t str,
     tree: &'t Tree,
     prefix: &'t str,
-    /// The element.
+    /// The index of the element.
     nth: usize,
-    /// The elements of its document, without those of documents inside it.
+    /// The elements of its document, without those of documents nested in it.
     own: Vec<usize>,
 }
 
 impl<'t> Names<'t> {
     pub(super) fn new(text: &'t str, tree: &'t Tree, prefix: &'t str, nth: usize) -> Self {
         let mut names = Self { text, tree, prefix, nth, own: Vec::new() };
-        // The document of each element; parents come first.
+        // The document of each element. Parents precede their children in the list, so their documents are known.
         let mut roots: Vec<Option<usize>> = Vec::with_capacity(tree.elements.len());
         for (at, element) in tree.elements.iter().enumerate() {
             let root = if names.name(element) == "scxml" {
@@ -38,7 +38,7 @@ impl<'t> Names<'t> {
         name.strip_prefix(self.prefix).unwrap_or(name)
     }
 
-    /// Those of some elements that have one of these names.
+    /// The elements of `among` whose name is one of `names`.
     fn all<'s>(
         &'s self,
         among: &'s [usize],
@@ -48,7 +48,7 @@ impl<'t> Names<'t> {
         all.filter(|(_, element)| names.contains(&self.name(element)))
     }
 
-    /// The values of an attribute of some elements, in order, each once.
+    /// The words in the values of an attribute, in order, each once.
     fn values(&self, among: &[usize], elements: &[&str], attribute: &str) -> Vec<&'t str> {
         let mut seen = BTreeSet::new();
         let all = self.all(among, elements).filter_map(|(_, one)| one.value(self.text, attribute));
@@ -66,7 +66,7 @@ impl<'t> Names<'t> {
         outer.tag.start < inner.tag.start && inner.tag.start < outer.inner_end
     }
 
-    /// How far a state is from the place, by the element that both are in: the nearest have the least.
+    /// Offers the states that `is_it` selects. Those that have the nearest common ancestor with `from` get the least weight.
     fn state_offers(&self, from: usize, is_it: impl Fn(usize) -> bool) -> Vec<Offer> {
         let around = std::iter::once(from).chain(self.tree.above(from));
         let around: Vec<usize> = around.take(super::NEAR).collect();
@@ -82,12 +82,12 @@ impl<'t> Names<'t> {
         offers.collect()
     }
 
-    /// Where a transition may lead: the states beside its own first, or those that it begins with.
+    /// Offers targets of a transition: states near its own first, or, for `<initial>` and `<history>`, those below their parent.
     pub(super) fn targets(&self) -> Vec<Offer> {
         let owner = self.tree.elements[self.nth].parent;
         let Some(owner) = owner else { return self.state_offers(self.nth, |_| true) };
         let inside = self.tree.elements[owner].parent;
-        // `<initial>` and `<history>` lead to what is in their parent, a transition mostly to what is beside its state.
+        // `<initial>` and `<history>` lead to a descendant of their parent, a transition mostly to a sibling of its state.
         match (self.name(&self.tree.elements[owner]), inside) {
             ("initial" | "history", Some(up)) => {
                 self.state_offers(up, |nth| self.is_below(nth, up))
@@ -97,17 +97,17 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The states inside the element.
+    /// Offers the states below the element.
     pub(super) fn below(&self) -> Vec<Offer> {
         self.state_offers(self.nth, |nth| self.is_below(nth, self.nth))
     }
 
-    /// All states, for `In('…')`.
+    /// Offers all states, for `In('…')`.
     pub(super) fn active(&self) -> Vec<Offer> {
         self.state_offers(self.nth, |_| true)
     }
 
-    /// Events that are raised, sent or waited for, the latter without what is the platform's.
+    /// The events that are raised, sent or waited for, without `done`, `error` and `*`.
     fn known_events(&self, among: &[usize]) -> BTreeSet<&'t str> {
         let sent = self.values(among, &["raise", "send"], "event");
         let heard = self.values(among, &["transition"], "event").into_iter();
@@ -119,11 +119,11 @@ impl<'t> Names<'t> {
         sent.into_iter().chain(heard).filter(is_own).collect()
     }
 
-    /// What may be raised or sent.
+    /// Offers events to raise or send.
     pub(super) fn events(&self) -> Vec<Offer> {
         let own = self.known_events(&self.own);
         let all: Vec<usize> = (0..self.tree.elements.len()).collect();
-        // Documents of one file send each other events.
+        // Documents in one file may send events to each other.
         let others = self.known_events(&all).into_iter().filter(|name| !own.contains(name));
         let others = others.map(|name| {
             Offer::new(name, CompletionKind::Event, 3).detail("of another document of the file")
@@ -132,13 +132,14 @@ impl<'t> Names<'t> {
         own.iter().map(offer).chain(others).collect()
     }
 
-    /// What a transition may wait for.
+    /// Offers events to wait for.
     pub(super) fn heard(&self) -> Vec<Offer> {
         let mut found = self.events();
         let finals = self.all(&self.own, &["final"]);
         let ended: BTreeSet<usize> = finals.filter_map(|(_, one)| one.parent).collect();
         for (nth, one) in self.all(&self.own, &["state", "parallel"]) {
             let Some(id) = one.value(self.text, "id") else { continue };
+            // A state without a final child is never done, so its event is an unlikely choice.
             let ends = self.name(one) == "parallel" || ended.contains(&nth);
             let weight = if ends { 1 } else { 5 };
             found.push(
@@ -165,13 +166,13 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// Sent events that can be canceled.
+    /// Offers the ids of sent events, for `<cancel>`.
     pub(super) fn sends(&self) -> Vec<Offer> {
         let offer = |id: &'t str| Offer::new(id, CompletionKind::Value, 0);
         self.values(&self.own, &["send"], "id").into_iter().map(offer).collect()
     }
 
-    /// Who may receive an event.
+    /// Offers receivers of an event.
     pub(super) fn receivers(&self) -> Vec<Offer> {
         let mut found = vec![
             Offer::new("#_internal", CompletionKind::Value, 1)
@@ -186,7 +187,7 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// Data, and what the loops around the place set.
+    /// Offers data, and the variables of the loops around the element.
     pub(super) fn variables(&self) -> Vec<Offer> {
         let mut found = Vec::new();
         let around = std::iter::once(self.nth).chain(self.tree.above(self.nth));
@@ -206,7 +207,7 @@ impl<'t> Names<'t> {
             let first = data.value(self.text, "expr").unwrap_or_default();
             found.push(Offer::new(id, CompletionKind::Variable, 1).detail(first));
         }
-        // A loop also declares its variables for what comes behind it.
+        // A loop's variables remain declared behind the loop.
         for attribute in ["item", "index"] {
             let offer = |name: &'t str| Offer::new(name, CompletionKind::Variable, 2);
             found.extend(self.values(&self.own, &["foreach"], attribute).into_iter().map(offer));
@@ -215,7 +216,7 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// Names of data: those of the document that is invoked, and those that go with events.
+    /// Offers names of params: the data of the invoked document, and data of events.
     pub(super) fn params(&self) -> Vec<Offer> {
         let mut found = Vec::new();
         let invoke =
@@ -235,7 +236,7 @@ impl<'t> Names<'t> {
         found
     }
 
-    /// The names of data that go with events.
+    /// Offers the names of data that events carry.
     pub(super) fn data_fields(&self, weight: u32) -> Vec<Offer> {
         let mut names: BTreeSet<&str> =
             self.values(&self.own, &["param"], "name").into_iter().collect();

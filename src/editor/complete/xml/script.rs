@@ -1,11 +1,11 @@
-//! Offers in expressions and scripts.
+//! Completes expressions and scripts in SCXML documents.
 
 use super::super::CompletionKind;
 use super::super::offer::Offer;
 use super::names::Names;
 use std::ops::Range;
 
-/// Functions, with the places for their arguments and what they do.
+/// The functions, with their snippets and meanings.
 const FUNCTIONS: &[(&str, &str, &str)] = &[
     ("Math.abs", "Math.abs($1)", "without its sign"),
     ("Math.min", "Math.min($1, $2)", "the least"),
@@ -27,7 +27,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     ("typeof", "typeof ", "its type as a text"),
 ];
 
-/// What the platform knows.
+/// The names that the platform defines, with their meanings.
 const SYSTEM: &[(&str, &str)] = &[
     ("_event.data", "the data of the event"),
     ("_event.name", "the name of the event"),
@@ -39,16 +39,15 @@ const SYSTEM: &[(&str, &str)] = &[
     ("undefined", "the same as `null`"),
 ];
 
-/// What is written.
+/// The part of a script that is being written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScriptPart {
-    /// A value.
     Value,
-    /// What is assigned to.
+    /// The left side of an assignment.
     Place,
 }
 
-/// The offers at an offset of an expression or a script, and what they replace.
+/// Offers what fits at an offset of an expression or a script, and the range to replace.
 pub(super) fn offers(
     names: &Names<'_>,
     what: ScriptPart,
@@ -91,7 +90,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Where a text in quotes begins that is not closed.
+/// The offset of the quote of a string that is still open at the end.
 fn string(before: &str) -> Option<usize> {
     let mut open: Option<(usize, char)> = None;
     let mut escaped = false;
@@ -99,7 +98,7 @@ fn string(before: &str) -> Option<usize> {
         match open {
             Some(_) if escaped => escaped = false,
             Some(_) if c == '\\' => escaped = true,
-            // Texts end with their lines.
+            // Strings end with their line.
             Some((_, quote)) if c == quote || c == '\n' => open = None,
             Some(_) => {}
             None if matches!(c, '"' | '\'') => open = Some((at, c)),
@@ -109,7 +108,7 @@ fn string(before: &str) -> Option<usize> {
     open.map(|(at, _)| at)
 }
 
-/// What an expression may begin with.
+/// Offers what an expression may begin with.
 fn begin(names: &Names<'_>) -> Vec<Offer> {
     let mut found = plain(names.variables());
     found.push(
@@ -131,7 +130,7 @@ fn begin(names: &Names<'_>) -> Vec<Offer> {
     plain(found)
 }
 
-/// What follows the dot of a name that the language knows.
+/// Offers the members of an object that the language defines. `owner` ends in a dot.
 fn members(owner: &str) -> Vec<Offer> {
     let system = SYSTEM.iter().filter_map(|(name, detail)| {
         let name = name.strip_prefix(owner)?;
@@ -144,7 +143,7 @@ fn members(owner: &str) -> Vec<Offer> {
     plain(system.chain(functions).collect())
 }
 
-/// Names of a document are written as they are, not as those of charts.
+/// Makes offers insert their labels as they are: names of documents need no back-quotes.
 fn plain(offers: Vec<Offer>) -> Vec<Offer> {
     let one = |offer: Offer| {
         let insert = offer.insert.clone();

@@ -1,4 +1,4 @@
-//! Names in expressions, texts and actions.
+//! Marks names in expressions, texts and actions.
 
 use super::{TokenWalk, used};
 use crate::editor::outline::SymbolKind;
@@ -77,7 +77,7 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// A path that is written as fields of a name.
+    /// Marks a dotted name, which the parser reads as fields of a name.
     fn dotted(&mut self, expr: &Expr, kind: TokenKind) {
         if let ExprKind::Name(name) = &expr.kind {
             self.sink.name(name, expr.span, Mark::from_kind(kind));
@@ -111,7 +111,7 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// Does something while names are bound.
+    /// Calls `work` while `names` are bound.
     pub(super) fn within(&mut self, names: &[Ident], work: impl FnOnce(&mut Self)) {
         let depth = self.locals.len();
         self.locals.extend(names.iter().map(|name| name.node.clone()));

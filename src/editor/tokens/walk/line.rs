@@ -1,4 +1,4 @@
-//! Names in lines and steps.
+//! Marks names in lines and steps.
 
 use super::TokenWalk;
 use super::expr::declared;
@@ -47,7 +47,7 @@ impl TokenWalk<'_> {
         self.within(&names, |walk| walk.tail(&line.tail));
     }
 
-    /// The names that a pattern binds.
+    /// Marks the names in an event pattern, and returns those that it binds.
     fn pattern(&mut self, pattern: &EventPattern) -> Vec<Ident> {
         match pattern {
             EventPattern::Any(_) | EventPattern::Everything(_) | EventPattern::Turn(_) => {

@@ -1,4 +1,4 @@
-//! Names in tests.
+//! Marks names in tests.
 
 use super::TokenWalk;
 use crate::editor::outline::SymbolKind;
@@ -10,7 +10,7 @@ use chartc_text::syntax::{
 };
 
 impl TokenWalk<'_> {
-    /// A test; `chart` finds the chart of a name.
+    /// Marks the names in a test. `chart` finds a chart by its name.
     pub(in crate::editor::tokens) fn test<'c>(
         &mut self,
         test: &Scenario,
@@ -97,7 +97,7 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// An option or a tool.
+    /// Marks an option or a tool.
     fn offered(&mut self, path: &Path) {
         let kind = match self.names.kind(&path.text()) {
             Some(SymbolKind::Tool | SymbolKind::ToolSet) => TokenKind::Tool,
