@@ -53,7 +53,7 @@ use show::{Format, WorldOutput};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The options of `chartc run` that apply to a folder as well as to a file.
 pub(super) struct Common<'a> {
@@ -259,7 +259,7 @@ fn beside(base: &Path, source: &str) -> String {
 
 /// The store of the worker pool in the run file, which counts if the command line names none.
 #[cfg(feature = "sqlite")]
-fn pool(file: &RunFile, base: &Path) -> Option<PathBuf> {
+fn pool(file: &RunFile, base: &Path) -> Option<std::path::PathBuf> {
     let path = file.execution.worker_pool.state_db_path.as_deref();
     path.filter(|_| file.execution.use_worker_pool).map(|path| base.join(path))
 }
