@@ -43,7 +43,7 @@ use arena::Arena;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_world::engine::{Engine, Recipe, Stopper, WorkerPool, workers};
-use chartc_world::{Auctioneer, Census, Gate, RunFile};
+use chartc_world::{Auctioneer, Census, Gate};
 use factory::{AgentFactory, Machine};
 use find::{find_agents, run_file};
 use forecast::Forecast;
@@ -259,7 +259,7 @@ fn beside(base: &Path, source: &str) -> String {
 
 /// The store of the worker pool in the run file, which counts if the command line names none.
 #[cfg(feature = "sqlite")]
-fn pool(file: &RunFile, base: &Path) -> Option<std::path::PathBuf> {
+fn pool(file: &chartc_world::RunFile, base: &Path) -> Option<std::path::PathBuf> {
     let path = file.execution.worker_pool.state_db_path.as_deref();
     path.filter(|_| file.execution.use_worker_pool).map(|path| base.join(path))
 }
