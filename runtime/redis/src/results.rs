@@ -21,7 +21,7 @@ impl<E: Engine + Sync> Session<'_, E> {
         match &outcome {
             DeliveryOutcome::Away(_) => {}
             DeliveryOutcome::Taken { .. } | DeliveryOutcome::Busy | DeliveryOutcome::Dead(_) => {
-                self.is_away = false
+                self.is_away = false;
             }
         }
         // The stream was lost meanwhile, and the new owner delivers the entry again.
