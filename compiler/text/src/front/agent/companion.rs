@@ -9,13 +9,13 @@ use crate::span::{FileId, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The folder of components.
+/// The name of the folder that contains components.
 const FOLDER: &str = "_components";
-/// The number of folders above the agent's own that are searched for it.
+/// The number of folders above the agent's own in which that folder is searched.
 const LEVELS: usize = 4;
 const SYSTEM_PROMPT: &str = "system_prompt.md";
 
-/// The kind of a component file, by its path.
+/// The kind of a component file, from its path; `None` if the path is not that of a component.
 pub(super) fn kind_of(path: &str) -> Option<ComponentKind> {
     let mut parts = path.rsplit('/').skip(1);
     let kind = parts.next()?;

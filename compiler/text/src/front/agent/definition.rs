@@ -17,15 +17,15 @@ pub(super) struct Agent {
     pub(super) temperature: Option<Spanned<f64>>,
     /// `max_tokens`.
     pub(super) max_tokens: Option<Spanned<i64>>,
-    /// `cognitive_schema`: the form of actions.
+    /// `cognitive_schema`: the form in which models answer with actions.
     pub(super) form: Option<Ident>,
     /// `input_price`, `output_price`.
     pub(super) prices: Vec<(Ident, f64)>,
-    /// `action_schema`: what each prompt of an llm step ends with.
+    /// `action_schema`: the text that ends each prompt of an `llm` step.
     pub(super) action_schema: Option<Text>,
-    /// `llm_budget`: bounds of the run, each with its word.
+    /// `llm_budget`: bounds of the run, each with the word of the limit.
     pub(super) budget: Vec<(Ident, ExprKind)>,
-    /// `inputs`: what the host may give, each with its default.
+    /// `inputs`: the names that the host may set, each with its default.
     pub(super) inputs: Vec<(Ident, Node)>,
     /// Keys that are kept and not interpreted, in the order of the file.
     pub(super) meta: Vec<(Ident, Node)>,
@@ -35,7 +35,7 @@ pub(super) struct Agent {
     pub(super) listed: Vec<Listed>,
     /// The listed components that were found, in the order in which they are inserted into prompts.
     pub(super) components: Vec<Component>,
-    /// `rag`, where it is enabled.
+    /// `rag`, if it is enabled.
     pub(super) rag: Option<Span>,
     /// `rag.query_template`.
     pub(super) query: Option<Text>,
@@ -48,9 +48,9 @@ pub(super) struct Agent {
 /// A name under `components`.
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
-    /// Which list.
+    /// The list that contains it.
     pub(super) kind: ComponentKind,
-    /// As listed.
+    /// The name, as listed.
     pub(super) name: Ident,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum ComponentKind {
 }
 
 impl ComponentKind {
-    /// All of them, in order.
+    /// All kinds, in order.
     pub(super) const ALL: [Self; 4] = [Self::Behavior, Self::Goal, Self::Trait, Self::Phase];
 
     /// The key of the list, and the name of the folder.
@@ -108,11 +108,11 @@ pub(super) struct Component {
 /// An entry of `inject_into`.
 #[derive(Debug, Clone)]
 pub(super) struct Injection {
-    /// The step.
+    /// The step into whose prompt the fragment is inserted.
     pub(super) step: Ident,
     /// `at`.
     pub(super) place: InsertPosition,
-    /// `if`; without one, always.
+    /// `if`; without one, the fragment is always inserted.
     pub(super) condition: Option<Source>,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct Workflow {
     pub(super) keep: Vec<(Ident, Node)>,
 }
 
-/// What a failed step does; absent fields have the documented defaults.
+/// The handling of a failed step; absent fields have the documented defaults.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Policy {
     /// `default_on_failure`, `on_failure`.
@@ -140,19 +140,19 @@ pub(super) struct Policy {
     pub(super) max_retries: Option<Spanned<u32>>,
 }
 
-/// What a failed step does.
+/// The reaction to a failure of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnFailure {
-    /// It is tried again, up to `max_retries` times; then the turn stops.
+    /// The step is tried again, up to `max_retries` times; then the turn stops.
     Retry,
-    /// The walk goes on.
+    /// The walk continues with the next step.
     Skip,
-    /// The turn stops.
+    /// The turn stops at once.
     Fail,
 }
 
 impl OnFailure {
-    /// The word in the file, if it does not retry.
+    /// The word in the file, for a failure without retries.
     pub(super) const fn at_once(self) -> Option<&'static str> {
         match self {
             Self::Retry => None,
@@ -176,7 +176,7 @@ pub(super) struct Machine {
 /// A row of `transitions`.
 #[derive(Debug, Clone)]
 pub(super) struct Permit {
-    /// `None` is `*`.
+    /// `from`; `None` is `*`.
     pub(super) from: Option<Ident>,
     /// `to`.
     pub(super) to: Ident,
