@@ -1,4 +1,4 @@
-//! Steps and actions.
+//! Prints steps and actions.
 
 use super::expr::{arguments, expr, params_given, type_expr};
 use super::out::{Layout, Out};
@@ -9,7 +9,7 @@ use crate::syntax::{
     StepItem, StepKind,
 };
 
-/// A step.
+/// Prints a step.
 pub(super) fn step(out: &mut Out, node: &Step) {
     let name = lower(&node.name.node) + &renamed(&node.renamed);
     let client =
@@ -115,7 +115,7 @@ fn outcome(out: &mut Out, node: &Outcome) {
     tail(out, &node.tail);
 }
 
-/// `retry 3 then skip`
+/// Prints a policy, such as `retry 3 then skip`.
 pub(super) fn policy(node: &Policy, level: usize) -> String {
     let then = node.then.as_ref().map(|then| fail_word(then, level));
     match (&node.retry, then) {
@@ -135,7 +135,7 @@ fn fail_word(word: &FailWord, level: usize) -> String {
     }
 }
 
-/// Actions that contain others go on separate lines; otherwise `plain` applies.
+/// The layout of actions: on separate lines if one contains others, else `plain`.
 fn layout(actions: &[Noted<Action>], plain: Layout) -> Layout {
     let holds = |action: &Action| matches!(action, Action::If(..) | Action::For(..));
     if actions.iter().any(|a| holds(&a.node)) { Layout::Lines } else { plain }
@@ -172,7 +172,7 @@ fn is_bare<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia == crate::syntax::Trivia::default()
 }
 
-/// `{ actions }`
+/// Prints an action block: `{ actions }`.
 pub(super) fn actions(out: &mut Out, block: &Block) {
     out.body(&block.actions, &[], layout(&block.actions, Layout::Row), action);
 }

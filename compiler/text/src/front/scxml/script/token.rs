@@ -1,10 +1,10 @@
-//! Tokens of ECMAScript.
+//! Splits ECMAScript into tokens.
 
 use super::Fault;
 use crate::front::scxml::text::Text;
 use crate::span::Span;
 
-/// A token.
+/// A token of ECMAScript.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     Int(i64),
@@ -17,7 +17,7 @@ pub(super) enum Token {
     End,
 }
 
-/// Longest first, so that the first match is the longest.
+/// The marks, longer ones before their beginnings, so that the first match is the longest.
 const MARKS: &[&str] = &[
     ">>>=", "===", "!==", "**=", "...", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=",
     "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "**", "<<", ">>",
@@ -28,7 +28,7 @@ const MARKS: &[&str] = &[
 /// A token, its place, and whether a line break precedes it.
 pub(super) type Placed = (Token, Span, bool);
 
-/// All tokens, followed by [`Token::End`].
+/// Splits a text into tokens, followed by [`Token::End`].
 pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
     let value = &text.value;
     let mut found = Vec::new();
