@@ -4,11 +4,11 @@
 //! printed in order into one text; a body goes on one line if its layout permits that and it fits. For example:
 //!
 //! ```text
-//! state a{on go->b // soon          state a {
-//! may buy "to pay" -> c               on go -> b  // soon
-//! may leave->d}                       may buy "to pay" -> c
-//!                                     may leave        -> d      the columns of adjacent `may` lines are aligned
-//!                                   }
+//! state a{on go->b // soon       state a {
+//! may buy "to pay" -> c            on go -> b  // soon
+//! may leave->d}                    may buy   "to pay" -> c
+//!                                  may leave          -> d    the columns of adjacent `may` lines are aligned
+//!                                }
 //! ```
 //!
 //! | module | prints |

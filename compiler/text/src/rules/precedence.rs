@@ -14,7 +14,7 @@ struct Suppression {
     by: SuppressedBy,
 }
 
-/// The findings that suppress a finding at the same place. A finding without [`Diagnostic::about`] is never suppressed.
+/// The findings that suppress a finding at the same place. A finding without `about` is never suppressed.
 enum SuppressedBy {
     /// Findings of these rules, at their span or at a related one.
     Rules(&'static [&'static Rule]),

@@ -1,8 +1,7 @@
 //! Maps offsets in the text of a YAML scalar to offsets in the file, through block indentation, folds and escapes.
 //!
 //! The problem: a finding inside of a prompt or of Python code must underline characters of the file, but YAML has changed the text. The
-//! idea:
-//! walk over the text as written and as read at the same time, and record runs that correspond. For example, a block scalar:
+//! idea: walk over the text as written and as read at the same time, and record runs that correspond. For example, a block scalar:
 //!
 //! ```text
 //! file    prompt: |⏎␠␠␠␠Hi⏎␠␠␠␠{nam}⏎       text    Hi⏎{nam}⏎

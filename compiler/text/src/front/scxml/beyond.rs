@@ -125,8 +125,7 @@ fn over_there(
 
 impl Invoke {
     /// Whether `done.invoke` with this id waits for the end of this document. The id is its own or a prefix of it up to a dot; without an
-    /// id,
-    /// any document is meant.
+    /// id, any document is meant.
     pub(super) fn is_meant(&self, id: Option<&Ident>) -> bool {
         id.is_none_or(|id| {
             let rest = self.id.node.strip_prefix(&id.node);

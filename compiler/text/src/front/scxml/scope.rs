@@ -321,7 +321,7 @@ impl<'d> Scope<'d> {
         self.every || self.given.contains(event) || prefixes.any(|p| self.wanted.contains(p))
     }
 
-    /// The names on the path to `to` as seen from `from`; the shortest path that is unambiguous there.
+    /// The names on the path to `to` as seen from `from`: those below the nearest state that is or contains `from`.
     pub(super) fn path(&self, from: usize, to: usize, span: Span) -> Vec<Ident> {
         let states = &self.document.states;
         let mut names = vec![Ident::new(states[to].id.node.clone(), span)];

@@ -1,9 +1,8 @@
 //! YAML as a tree with the exact span of every key and value. No other module knows the YAML library.
 //!
 //! The problem: findings must point at a key, a value or a few characters of a text, but deserializers do not return places, and the
-//! library
-//! returns only the first token of a collection. The idea: a fast reader of parser events (`events`) builds the tree for common files, the
-//! library's deserializer (`library`) does so for all others, and both give each node its whole span. For example:
+//! library returns only the first token of a collection. The idea: a fast reader of parser events (`events`) builds the tree for common
+//! files, the library's deserializer (`library`) does so for all others, and both give each node its whole span. For example:
 //!
 //! ```text
 //! steps: [           Map, from `steps` to `]`

@@ -2,8 +2,7 @@
 //!
 //! The problem: agents contain Python, which must neither run here nor be guessed at. The idea: a tokenizer with Python's indentation, a
 //! parser of the subset with a bound on depth and size, and a pass that turns the ways of reading the context into plain names. Code
-//! outside
-//! of the subset is refused at its place. For example:
+//! outside of the subset is refused at its place. For example:
 //!
 //! ```text
 //! if context.get('mood', 'ok') != 'bad':      tokens   if, context, ., get, (, …, :, newline, indent, n, +=, 1, newline, dedent

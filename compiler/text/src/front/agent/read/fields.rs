@@ -119,8 +119,7 @@ impl Reader<'_> {
     }
 
     /// Whether one of the missing keys is present but misspelt. If so, makes the finding about the misspelling an error: no other finding
-    /// is
-    /// needed.
+    /// is needed.
     pub(super) fn escalate_misspelling(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
         let meant = |key: &&Ident| {
             let name = key.node.as_str();

@@ -1,15 +1,13 @@
 //! Turns a document into the syntax of a chart.
 //!
 //! The problem: SCXML names states by ids that are unique in the document, matches events by prefixes, and gives access to the current
-//! event
-//! everywhere. A chart has paths, events with declared data, and data only where a transition binds them. The idea: a document with
-//! resolved
-//! names and inferred kinds ([`Family`]) says what each expression means at its place; each element then becomes an item, and a transition
-//! for several events becomes one for each. For example, in a document that also sends `b` with data:
+//! event everywhere. A chart has paths, events with declared data, and data only where a transition binds them. The idea: a document with
+//! resolved names and inferred kinds ([`Family`]) says what each expression means at its place; each element then becomes an item, and a
+//! transition for several events becomes one for each. For example:
 //!
 //! ```text
 //! <transition event="a b done.state.s" target="t">       on a -> t { log "…" }
-//!   <log expr="_event.name"/>                            on b(data) -> t { log "…" }
+//!   <log expr="_event.name"/>                            on b -> t { log "…" }
 //! </transition>                                          on done(s) -> t { log "…" }
 //!
 //! the `…` are `a`, `b` and `done.state.s`: where a line takes one event, its name is known

@@ -16,7 +16,7 @@ impl Builder<'_, '_> {
         let kind = match state.kind {
             ScxmlStateKind::Root | ScxmlStateKind::History { .. } => return None,
             ScxmlStateKind::State => StateKind::State,
-            // A parallel without regions is a state: a chart permits none.
+            // A chart permits no parallel without regions; it behaves like a state without children.
             ScxmlStateKind::Parallel if self.first_child(nth).is_none() => StateKind::State,
             ScxmlStateKind::Parallel => StateKind::Parallel,
             ScxmlStateKind::Final => self.ending(nth),

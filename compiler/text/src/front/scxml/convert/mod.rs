@@ -1,9 +1,8 @@
 //! Translates ECMAScript expressions. An operator with the same meaning stays an operator; any other becomes a `js_…` function.
 //!
 //! The problem: `+` joins texts or adds, every value is a condition, and a missing property is `undefined`. In a chart, operators are
-//! typed.
-//! The idea: translate each expression together with the kinds of values that it may have ([`Kinds`]), and use a function that decides at
-//! run time only where the kinds leave it open. For example, with `n` always an integer and `x` unknown:
+//! typed. The idea: translate each expression together with the kinds of values that it may have ([`Kinds`]), and use a function that
+//! decides at run time only where the kinds leave it open. For example, with `n` always an integer, `done` a boolean, and `x` unknown:
 //!
 //! ```text
 //! n + 1 > 3 && !done        n + 1 > 3 and not done
