@@ -1,4 +1,4 @@
-//! The rows in a state below its name: blocks, steps and the transitions without a target.
+//! The rows in a state, below its name: blocks, steps, and the transitions without a target.
 
 use super::look::Look;
 use super::place::{Origin, Places, homes};
@@ -11,16 +11,16 @@ use chartc_core::model::{
     AskOn, Chart, Each, Expr, Failure, Limits, Lost, Otherwise, State, StateKind, StepKind,
 };
 
-/// The maximum number of characters of an action block or advice.
+/// The maximum number of characters of an action block or of advice.
 pub(crate) const LONG: usize = 76;
 
 /// A row: an optional emphasised word, and the text after it.
 pub(crate) struct LabelRow {
     pub(crate) word: &'static str,
-    /// The look of the word; `None` for a faint one.
+    /// The look of the word; `None` for a faint word.
     pub(crate) look: Option<Look>,
     pub(crate) text: String,
-    /// Whether it is work that is done for each element of a list.
+    /// Whether the row is a step for each element of a list.
     pub(crate) is_many: bool,
 }
 
@@ -28,7 +28,7 @@ fn row(word: &'static str, look: Option<Look>, text: String) -> LabelRow {
     LabelRow { word, look, text, is_many: false }
 }
 
-/// What a step says of its elements, where that is not the default.
+/// The bounds of a step for each element, as far as they differ from the defaults.
 fn bounds(each: &Each) -> String {
     let mut parts = Vec::new();
     if each.most != Each::MOST {
@@ -93,7 +93,7 @@ impl Rows {
     }
 }
 
-/// The rows of entry and exit actions, advice and limits, each with at most `long` characters.
+/// The rows of entry and exit actions, advice and limits. The texts have at most `long` characters.
 pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<LabelRow> {
     let mut rows = Vec::new();
     for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
@@ -142,7 +142,7 @@ fn limits(chart: &Chart, limits: &Limits) -> String {
     parts.into_iter().filter_map(part).collect::<Vec<_>>().join("  ")
 }
 
-/// The row of a step, without what its transitions say. `guard` writes its condition.
+/// The row of a step, without its outcomes. `guard` writes its condition.
 pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> LabelRow {
     let step = &chart.steps[id.index()];
     let state = step.state;

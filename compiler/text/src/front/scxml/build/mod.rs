@@ -2,7 +2,7 @@
 //!
 //! The problem: SCXML names states by ids that are unique in the document, matches events by prefixes, and gives access to the current
 //! event everywhere. A chart has paths, events with declared data, and data only where a transition binds them. The idea: a document with
-//! resolved names and inferred kinds ([`Family`]) says what each expression means at its place; each element then becomes an item, and a
+//! resolved names and inferred kinds (`Family`) says what each expression means at its place; each element then becomes an item, and a
 //! transition for several events becomes one for each. For example:
 //!
 //! ```text
