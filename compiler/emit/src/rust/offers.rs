@@ -1,4 +1,4 @@
-//! The options of a question, as hosts see them.
+//! Writes the options of a question, as hosts see them.
 
 use super::code::Use;
 use super::payload::choice_fields;
