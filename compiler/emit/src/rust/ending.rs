@@ -110,6 +110,7 @@ pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) ->
 pub(super) fn query(context: &Context<'_>) -> String {
     let mut out = String::new();
     for (nth, one) in finals(context).iter().enumerate() {
+        // Only a final child of the root ends the run.
         if context.chart.state(one.id).parent == Some(StateId(0)) {
             out.push_str(&format!(
                 "if self.is_in(State::{}) {{ return self.engine.program.endings[{nth}].as_ref(); }}\n",

@@ -192,6 +192,7 @@ fn numbered(names: Vec<String>) -> Vec<String> {
         let n = count.entry(name.clone()).or_default();
         *n += 1;
         let mut free = name.clone();
+        // The number may make a name that another item has.
         while *n > 1 && !taken.insert(free.clone()) {
             // In UpperCamelCase an underscore may only separate digits.
             let name = name.trim_end_matches('_');

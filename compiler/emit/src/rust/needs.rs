@@ -58,6 +58,7 @@ impl Needs {
 
     fn part(&mut self, chart: &Chart, part: &Expr) {
         if let ExprKind::Predicate(id) = part.kind {
+            // Many expressions may read one named condition; it is visited once.
             if self.seen.insert(id) {
                 let of = &chart.predicates[id.index()].expr;
                 uses::walk(of, &mut |part| self.part(chart, part));

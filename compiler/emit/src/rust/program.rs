@@ -203,6 +203,7 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
 pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
     let mut open: Vec<_> = methods.predicates.iter().copied().collect();
     let mut bodies = BTreeMap::new();
+    // A named condition may call others, which need methods too.
     while let Some(id) = open.pop() {
         bodies.entry(id).or_insert_with(|| {
             let code = Writer::new(context).truth(&context.chart.predicates[id.index()].expr);

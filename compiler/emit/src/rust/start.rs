@@ -34,6 +34,7 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
                     wait = wait.max(match &expr.kind {
                         ExprKind::Variable(id) => {
                             let input = chart.variables[id.index()].kind == VariableKind::Input;
+                            // A variable that is declared later has no value yet.
                             let own = waits.get(id.index()).copied().unwrap_or(Wait::Start);
                             if input { own.max(Wait::Inputs) } else { own }
                         }
@@ -79,6 +80,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_begin() {
         return;
     }
+    // A second call must not reset variables that have changed since.
     let mut body = Fragment::from("if self.begun { return Ok(()); }\n");
     for (i, row) in context.chart.variables.iter().enumerate() {
         let id = VarId::at(i);

@@ -136,6 +136,7 @@ impl StructLiteral {
 
     fn text(self) -> String {
         let Self { kind, mut fields, all } = self;
+        // Clippy rejects `..PLAIN` after a complete list of fields.
         if fields.len() < all {
             fields.push(format!("..{kind}::PLAIN"));
         }

@@ -72,6 +72,7 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
     if !context.has_calls() || body.is_empty() {
         return false;
     }
+    // Rust warns of parameters that a body does not read.
     let unused = if arms.is_empty() { "_" } else { "" };
     methods
         .add("keep_result", body.into())
@@ -207,6 +208,7 @@ pub(super) fn returned(context: &Context<'_>) -> String {
 
 /// Writes the description of an option for the model; `own` is the code for options that are no tool or have a text of their own.
 pub(super) fn text(context: &Context<'_>, own: &str) -> String {
+    // A call without a text of its own is described by its tool.
     let silent = context.chart.choices.iter().enumerate();
     let silent: Vec<String> = silent
         .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)))

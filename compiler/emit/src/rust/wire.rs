@@ -41,6 +41,7 @@ pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
     for row in &names.rows {
         let mut variant = Variant::new(&row.name);
         variant.doc(&row.doc);
+        // `id` converts a variant to its number.
         if names.id.is_some() {
             variant.discriminant(row.number);
         }
