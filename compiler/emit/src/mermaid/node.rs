@@ -38,6 +38,7 @@ impl Sketch<'_> {
         }
         let mut open = vec![StateId(0)];
         for id in chart.state_ids().skip(1) {
+            // The descendants of a state lie between it and its `end`.
             while let Some(closed) = open.pop_if(|o| o.0 > 0 && chart.state(*o).end <= id) {
                 self.close(out, closed, open.len());
             }
@@ -152,6 +153,7 @@ impl Sketch<'_> {
                 }
                 out
             }
+            // `#42;` is Mermaid's escape of `*`.
             StateKind::History { deep: true, .. } => "H#42;".to_string(),
             StateKind::History { .. } => "H".to_string(),
             StateKind::Atomic | StateKind::Compound { .. } => name,
@@ -177,6 +179,7 @@ impl Sketch<'_> {
         }
         for id in chart.state_ids().skip(1) {
             let class = match &chart.state(id).kind {
+                // The first class that applies wins, so that a highlight hides all others.
                 _ if lit.contains(&id) => Some(Class::Active),
                 _ if above.contains(&id) => Some(Class::Around),
                 StateKind::Final { status, .. } => Some(Class::Final(*status)),
@@ -253,6 +256,7 @@ fn works(places: &Places<'_>) -> Vec<Option<Class>> {
         };
         for home in places.homes(StepId::at(index)) {
             let own = &mut works[home.index()];
+            // A question takes precedence over other steps.
             if *own != Some(Class::Asks) {
                 *own = Some(class);
             }

@@ -67,6 +67,7 @@ impl Rows {
         let (of, copies) = places.copies();
         for (index, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(index);
+            // A transition with targets is an edge. Of the transitions of an `each` line only the first is listed.
             if !transition.targets.is_empty() || copies.contains(&id) {
                 continue;
             }
@@ -191,6 +192,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
     }
     let is_ask = matches!(step.kind, StepKind::Ask { .. });
     text.push_str(&step.each.as_ref().map_or(String::new(), bounds));
+    // The chart's own default is not repeated at each step.
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
@@ -206,6 +208,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
 
 fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
     let text = notation::expression(chart, expr);
+    // These bind more loosely than the `and` between the conjuncts.
     let is_or = matches!(
         &expr.kind,
         chartc_core::model::ExprKind::Binary(chartc_core::model::BinaryOp::Or, ..)

@@ -191,6 +191,7 @@ impl FieldReader<'_> {
             [name] => name.clone(),
             names => format!("({})", names.join(", ")),
         };
+        // A method that borrows the whole program cannot be called while one of its fields is borrowed.
         let (copy, bound) = if body.has(Use::Program) {
             ("let bound = self.bound.clone();\n", "bound")
         } else {

@@ -41,6 +41,7 @@ impl Context<'_> {
 
     /// The modules of the charts that it runs, each with its variant of `Child`.
     fn children(&self) -> impl Iterator<Item = (&String, String)> {
+        // Several steps may run the same chart.
         let modules: BTreeSet<&String> = self.kin.children.values().collect();
         modules.into_iter().map(|module| (module, super::ident::upper_camel(module)))
     }
@@ -186,6 +187,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
     });
     let view =
         if asked.run.as_ref().is_some_and(|run| run.reads(Use::View)) { "view" } else { "_" };
+    // A machine with the same key is replaced.
     let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
     begin.ret("Result<(), host::Mismatch>").line(format!(
         "let name = match key.step.0 {{ {names} {refused} }};
@@ -218,6 +220,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
         let child: &dyn host::Machine = match child {{ {seen} }};
         Some(child)"
     ));
+    // The child has no host of its own: it borrows that of this machine during the call.
     let with = item.new_fn("with_child").arg_mut_self().arg("key", "machine::StepKey");
     with.arg("act", "&mut dyn FnMut(&mut dyn host::Machine)").ret("bool").line(format!(
         "let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {{ return false; }};

@@ -100,9 +100,11 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
     }
     new.line(format!("Self {{ {} }}", body.join(" ")));
     let needed = variables(context).filter(|(_, row, _)| is_param(row) && row.default.is_none());
+    // Clippy objects to more than seven arguments.
     if needed.count() > 7 {
         new.attr("allow(clippy::too_many_arguments, reason = \"the chart has so many\")");
     }
+    // A param without a default has no value that `Default` could use.
     if variables(context).all(|(_, row, _)| !is_param(row) || row.default.is_some()) {
         item.derive("Default");
     }
@@ -177,6 +179,7 @@ fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String 
     let name = &context.names.variables[id.index()];
     let mut writer = Writer::before_start(context);
     let code = writer.value_code(default, ty);
+    // `unwrap_or` evaluates the default even if the host has set the param.
     if writer.is_at_hand(&code) {
         return format!("params.{name}.unwrap_or({})", writer.own(&code).text);
     }

@@ -47,6 +47,7 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     if let Some(then) = &node.then {
         tail(out, then);
     }
+    // The braces of a code step contain its actions, so its policy follows them.
     if let StepKind::Code(_) = &node.kind {
         for one in &node.items {
             if let StepItem::Policy(Policy { then: Some(then), .. }) = &one.node {
@@ -153,6 +154,7 @@ fn branches(
         out.body(then, &[], Layout::Lines, action);
         match otherwise {
             [] => return,
+            // An inner `if` with a comment stays in a block, where the comment has a line of its own.
             [one] if is_bare(one) => {
                 if let Action::If(next, body, rest) = &one.node {
                     out.push(" else ");

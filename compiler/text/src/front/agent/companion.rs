@@ -41,6 +41,7 @@ pub(super) fn load(
         findings.push(unloaded_components::unloaded(agent.listed.len(), at));
         return;
     }
+    // A list whose components are loaded is no metadata.
     agent.meta.retain(|(key, _)| key.node != "components");
     let mut known: BTreeMap<(ComponentKind, String), Span> = BTreeMap::new();
     for listed in std::mem::take(&mut agent.listed) {
@@ -146,6 +147,7 @@ fn component(
     };
     let before = findings.len();
     let Some(node) = node::read(id, &source, findings) else {
+        // An empty file is valid YAML, but no component.
         if findings.len() == before {
             let place = Span::new(id, 0, 0);
             findings.push(wrong_type::value("a component", "a mapping", "nothing", place));

@@ -84,6 +84,7 @@ pub(super) fn prepare<'a>(
             Some(Source::Invoke(_)) | None => None,
         };
         let is_code = step.kind == StepType::Code;
+        // Other steps ignore the key `code`.
         let read = step.code.as_ref().filter(|_| is_code).map(|text| python::code(text, findings));
         let mut context = Context::new(findings);
         let code = context.statements(read.unwrap_or_default());

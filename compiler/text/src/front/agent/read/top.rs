@@ -192,6 +192,7 @@ impl Reader<'_> {
             .get("error_handling")
             .map(|(n, at)| self.policy(n, at, "`error_handling`"))
             .unwrap_or_default();
+        // The keys of `workflow` itself take precedence over those in `error_handling`.
         if let Some((node, at)) = fields.get("default_on_failure") {
             policy.on_failure =
                 self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);

@@ -197,12 +197,14 @@ fn dedent(inner: &str) -> Vec<(usize, &str)> {
         at += line.len() + 1;
     }
     let blank = |line: &str| line.trim_matches([' ', '\t', '\r']).is_empty();
+    // A block string on a single line has no indentation to remove.
     if lines.len() == 1 {
         return lines;
     }
     let last = lines.len() - 1;
     let mut common: Option<&str> = None;
     for (n, (_, line)) in lines.iter().enumerate().skip(1) {
+        // The last line counts even if it is blank, because the closing quotes are in it.
         if n < last && blank(line) {
             continue;
         }

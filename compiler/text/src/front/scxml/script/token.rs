@@ -40,6 +40,7 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
             found.push((Token::End, text.place(value.len(), value.len()), true));
             return Ok(found);
         };
+        // JavaScript counts a byte order mark as white space.
         if c.is_whitespace() || c == '\u{feff}' {
             broken |= matches!(c, '\n' | '\r');
             at += c.len_utf8();
@@ -56,6 +57,7 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
                     "a comment is not closed".to_owned(),
                 ));
             };
+            // A line break in a comment may end a statement, as one outside does.
             broken |= rest[..end].contains('\n');
             at += end + 2;
             continue;
@@ -119,11 +121,13 @@ fn number(text: &Text, at: usize) -> Result<(Token, usize), Fault> {
     if rest[end..].starts_with(['e', 'E']) {
         let sign = usize::from(rest[end + 1..].starts_with(['+', '-']));
         let exponent = digits(end + 1 + sign);
+        // An `e` without digits is no exponent.
         if exponent > end + 1 + sign {
             whole = false;
             end = exponent;
         }
     }
+    // A name may not follow a number directly, as in `3px`; `10n` is a number of another type.
     if rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
         return refuse(end + 1, "this number is not read");
     }
