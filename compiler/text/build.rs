@@ -14,6 +14,7 @@ fn main() {
     let files = entries.map(|entry| entry.expect("a file of the folder").path());
     let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "md"));
     let mut rules: Vec<[String; 5]> = files.map(|file| rule(&file)).collect();
+    // `read_dir` has no fixed order. Sorted by code, the table is the same on every machine.
     rules.sort();
     let mut table = String::new();
     let mut all = String::new();
@@ -33,7 +34,7 @@ fn main() {
     std::fs::write(Path::new(&out).join("rules.rs"), table).expect("cargo's folder can be written");
 }
 
-/// Code, name, stage, level and text of a page.
+/// Reads a page. Returns the code, name, stage and level from its front matter, then its text.
 fn rule(file: &Path) -> [String; 5] {
     let shown = file.display();
     let text = std::fs::read_to_string(file).unwrap_or_else(|why| panic!("{shown}: {why}"));

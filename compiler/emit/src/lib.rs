@@ -1,4 +1,7 @@
-//! From model to text. To add an emitter: a file or folder with an `EMITTER`, and its row in [`EMITTERS`].
+//! Emitters: from the checked model to text.
+//!
+//! To add an emitter, add a file or folder with an `EMITTER`, and its row in [`EMITTERS`]. No emitter validates anything: what reaches it
+//! is [`Checked`], which only the checker creates.
 
 pub mod dot;
 pub mod mermaid;
@@ -11,20 +14,20 @@ use chartc_core::arena::{StateId, TransitionId};
 use chartc_text::diagnostic::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One output format.
+/// An output format.
 #[derive(Debug)]
 pub struct Emitter {
-    /// Its name for `--format`.
+    /// The name for `--format`.
     pub name: &'static str,
-    /// The extension of its files, without the dot.
+    /// The extension of the files, without the dot.
     pub extension: &'static str,
-    /// What it writes.
+    /// The kind of output.
     pub kind: OutputKind,
     /// Returns the text, or diagnostics for what the format cannot express (C05xx).
     pub emit: fn(&Checked, &Options) -> Result<String, Vec<Diagnostic>>,
 }
 
-/// What an emitter writes.
+/// The kind of an emitter's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// A drawing: `chartc graph`.
@@ -33,14 +36,14 @@ pub enum OutputKind {
     Code,
 }
 
-/// What a picture shows besides the chart; emitters of code ignore it.
+/// The additions of a picture to the chart. Emitters of code ignore them.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Whether to explain the colours.
+    /// Whether a legend explains the colours.
     pub legend: bool,
     /// The highlighted states; their ancestors are highlighted more faintly.
     pub highlight: BTreeSet<StateId>,
-    /// How often each transition was taken in runs; a transition that is missing was never taken. `None`: the picture shows no counts.
+    /// How often each transition was taken in runs; an absent one was never taken. `None`: the picture shows no counts.
     pub taken: Option<BTreeMap<TransitionId, u64>>,
 }
 
@@ -51,6 +54,6 @@ impl Options {
     }
 }
 
-/// All emitters.
+/// All emitters. `chartc graph` uses the first one if nothing names a format.
 pub const EMITTERS: &[&Emitter] =
     &[&dot::EMITTER, &mermaid::EMITTER, &outline::EMITTER, &rust::EMITTER];

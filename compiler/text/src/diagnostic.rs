@@ -101,7 +101,7 @@ pub enum Broken {
 /// A finding.
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
-    /// The rule.
+    /// The rule that is violated.
     pub rule: &'static Rule,
     /// The stage of its rule, or of the most severe finding that follows from it.
     pub stage: Stage,
@@ -113,7 +113,7 @@ pub struct Diagnostic {
     pub label: Option<String>,
     /// How to correct it.
     pub help: Option<String>,
-    /// Where it is.
+    /// The place in the source that is underlined.
     pub span: Span,
     /// Related spans, each with an explanation.
     pub related: Vec<(Span, String)>,
@@ -130,14 +130,14 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Adds how to correct it.
+    /// Adds a help: how to correct the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what is wrong at the span itself.
+    /// Adds a label: what is wrong at the span itself.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
@@ -259,6 +259,7 @@ pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<
 
 /// Whether two names differ in one character: one more, one less, another one, or two neighbours swapped.
 fn is_one_off(name: &str, other: &str) -> bool {
+    // A character has at most four bytes, so this cheap test excludes no name that differs in one character.
     name.len().abs_diff(other.len()) <= 4 && strsim::osa_distance(name, other) == 1
 }
 
@@ -281,6 +282,7 @@ fn once(name: &str) -> String {
 /// The edit distance of a name from a known one, both normalized by [`letters`]; `None` if it is too great for a misspelling.
 fn distance(name: &str, known: &str) -> Option<usize> {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    // `step_1` and `step_2` are two names, not one with a misspelling.
     if digits(name) != digits(known) {
         return None;
     }
@@ -295,6 +297,7 @@ fn distance(name: &str, known: &str) -> Option<usize> {
     // If the lengths differ too much, the distance is not computed.
     let gap = length(name).abs_diff(length(known));
     let off = if gap > most { usize::MAX } else { strsim::osa_distance(name, known) };
+    // A short name with another first letter is rather another word.
     let same_start = shorter > 4 || off == 0 || name.chars().next() == known.chars().next();
     if off <= most && same_start {
         return Some(off);

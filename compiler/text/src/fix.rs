@@ -3,7 +3,7 @@
 use crate::source::Sources;
 use crate::span::Span;
 
-/// The most bytes in which the brace that closes another is searched.
+/// The maximum distance, in bytes, of a closing brace from the brace that it closes. Beyond it, the search stops.
 const LONGEST: usize = 20_000;
 
 /// A change of the sources that removes a finding.
@@ -73,6 +73,7 @@ fn before_body(name: Span, sources: &Sources) -> Option<Span> {
     let from = (name.end as usize).checked_sub(line.start)?;
     let end = head.get(from..)?.find('{').map_or(head.len(), |at| from + at);
     let head = &head[..end];
+    // A text may contain `//` or a brace, so the end of the words is not certain.
     if head[from..].contains('"') {
         return None;
     }
@@ -92,6 +93,7 @@ fn doubled(span: Span, sources: &Sources) -> Vec<(Span, String)> {
     let mut edits = Vec::new();
     let end = source.text.len().min(start + LONGEST);
     let text = &source.text[start..source.text.floor_char_boundary(end)];
+    // A block string ends at its quotes: the braces after it belong to something else.
     let text = &text[..text.find("\"\"\"").unwrap_or(text.len())];
     let mut depth = 0_usize;
     let mut at = 0;
@@ -112,7 +114,7 @@ fn doubled(span: Span, sources: &Sources) -> Vec<(Span, String)> {
             return edits;
         }
     }
-    // Nothing closes it.
+    // No brace closes the first one: only that one is doubled.
     edits.truncate(1);
     edits
 }
@@ -125,7 +127,7 @@ fn placeholder(text: &str) -> Option<usize> {
     is_name.then_some(name.len() + 2)
 }
 
-/// Whether what stands beside the first brace of a span, on its line, stands there in JSON.
+/// Whether the character beside the first brace of a span, on the same line, is one that JSON may have there. True without one.
 fn is_of_json(span: Span, sources: &Sources) -> bool {
     let source = sources.get(span.file);
     let line = source.line(source.line_of(span.start));

@@ -1,81 +1,81 @@
-//! Tables of the keys of a file format: what each may hold, and what it means. Readers take their known keys from such a table, and
-//! JSON Schemas, completion and hover are made from it.
+//! Tables of the keys of a file format: what each key may contain, and what it means. Readers take the keys that they know from such a
+//! table, and JSON Schemas, completion and hover are made from it.
 
 /// A mapping with known keys.
 #[derive(Debug, PartialEq)]
 pub struct Mapping {
-    /// Its name in a schema, such as `step`.
+    /// The name in a schema, such as `step`.
     pub name: &'static str,
-    /// In Markdown.
+    /// The documentation, in Markdown.
     pub doc: &'static str,
-    /// In the order in which they are offered.
+    /// The keys, in the order in which they are offered.
     pub keys: &'static [Key],
-    /// What else is required of the mapping, by the value of a key.
+    /// Further requirements, each for one value of a key.
     pub cases: &'static [Case],
-    /// Whether there may be other keys, or something else than a mapping: what is known is only a part.
+    /// Whether other keys, or a value that is not a mapping, are permitted: only a part of the format is known.
     pub is_open: bool,
 }
 
 impl Mapping {
-    /// A mapping that has these keys and no others.
+    /// Creates a mapping that has these keys and no others.
     pub const fn new(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
         Self { name, doc, keys, cases: &[], is_open: false }
     }
 
-    /// With what else is required by the value of a key.
+    /// Adds requirements that depend on the value of a key.
     #[must_use]
     pub const fn cases(mut self, cases: &'static [Case]) -> Self {
         self.cases = cases;
         self
     }
 
-    /// With other keys, which have no meaning here.
+    /// Permits other keys, which have no meaning here.
     #[must_use]
     pub const fn open(mut self) -> Self {
         self.is_open = true;
         self
     }
 
-    /// The key with this name. A key that ends in `*` stands for all names with this prefix.
+    /// Finds a key by name. A key that ends in `*` stands for all names with this prefix.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.is(name))
     }
 
-    /// The names of all keys, without those that stand for many.
+    /// The names of all keys, except those that end in `*`.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().filter(|key| !key.is_prefix()).map(|key| key.name)
     }
 
-    /// The case of a value; `None` where the key is absent.
+    /// The requirements for a value of the key; `None` is the absent key.
     pub fn case(&self, value: Option<&str>) -> Option<&'static Case> {
         self.cases.iter().find(|case| case.value == value)
     }
 }
 
-/// What a mapping needs where a key has a value.
+/// The requirements of a mapping if a key has a certain value.
 #[derive(Debug, PartialEq)]
 pub struct Case {
-    /// The key.
+    /// The key that decides.
     pub key: &'static str,
-    /// Its value; `None` where the key is absent.
+    /// The value of the key; `None` if the key is absent.
     pub value: Option<&'static str>,
-    /// At least one of these is there.
+    /// The keys of which at least one must be present.
     pub needs: &'static [Need],
-    /// These mean nothing.
+    /// The keys that have no effect.
     pub ignores: &'static [&'static str],
 }
 
 /// A key that makes a mapping complete.
 #[derive(Debug, PartialEq)]
 pub struct Need {
-    /// Its name.
+    /// The name of the key.
     pub key: &'static str,
-    /// It does so only without any of these.
+    /// Other keys. If one of them is present, the key is not enough.
     pub without: &'static [&'static str],
 }
 
 impl Need {
-    /// Whatever else is there.
+    /// Creates a requirement that the key satisfies whatever else is present.
     pub const fn from_key(key: &'static str) -> Self {
         Self { key, without: &[] }
     }
@@ -84,63 +84,63 @@ impl Need {
 /// A key of a mapping.
 #[derive(Debug, PartialEq)]
 pub struct Key {
-    /// As it is written; with `*` at its end all keys with this prefix.
+    /// The name, as written. With `*` at its end, it stands for all keys with this prefix.
     pub name: &'static str,
-    /// What it may hold.
+    /// The values that it may have.
     pub shape: Shape,
-    /// What it means, in Markdown.
+    /// The meaning, in Markdown.
     pub doc: &'static str,
-    /// What holds without it, as it is written.
+    /// The value that applies if the key is absent, as written.
     pub default: Option<&'static str>,
-    /// Whether it must be there.
+    /// Whether the key must be present.
     pub is_required: bool,
     /// Whether a key without a value counts as absent.
     pub may_be_empty: bool,
-    /// What to write instead, where it is an older name.
+    /// For an older name: the key to write instead.
     pub instead: Option<&'static str>,
 }
 
 impl Key {
-    /// A key that may be absent.
+    /// Creates a key that may be absent.
     pub const fn new(name: &'static str, shape: Shape, doc: &'static str) -> Self {
         let (default, instead) = (None, None);
         Self { name, shape, doc, default, is_required: false, may_be_empty: false, instead }
     }
 
-    /// With what holds without it, as it is written.
+    /// Sets the value that applies if the key is absent, as written.
     #[must_use]
     pub const fn default(mut self, value: &'static str) -> Self {
         self.default = Some(value);
         self
     }
 
-    /// It must be there.
+    /// Makes the key required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Without a value it counts as absent.
+    /// Lets the key without a value count as absent.
     #[must_use]
     pub const fn or_nothing(mut self) -> Self {
         self.may_be_empty = true;
         self
     }
 
-    /// It is an older name.
+    /// Marks the key as an older name of another one.
     #[must_use]
     pub const fn old(mut self, instead: &'static str) -> Self {
         self.instead = Some(instead);
         self
     }
 
-    /// Whether it stands for all names with a prefix.
+    /// Whether the key stands for all names with a prefix.
     pub fn is_prefix(&self) -> bool {
         self.name.ends_with('*')
     }
 
-    /// Whether this is the key with that name.
+    /// Whether a name is a name of this key.
     pub fn is(&self, name: &str) -> bool {
         match self.name.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
@@ -149,37 +149,37 @@ impl Key {
     }
 }
 
-/// A word that a value may be.
+/// A word that a value may consist of.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word {
-    /// As it is written.
+    /// The word, as written.
     pub word: &'static str,
-    /// What it means, in Markdown.
+    /// The meaning, in Markdown.
     pub doc: &'static str,
 }
 
 impl Word {
-    /// A word and what it means.
+    /// Creates a word with its meaning.
     pub const fn new(word: &'static str, doc: &'static str) -> Self {
         Self { word, doc }
     }
 }
 
-/// What a name in a value names.
+/// The things that a name in a value may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
-    /// Something outside of the file, or the thing itself.
+    /// Something outside of the file, or the thing that the mapping describes.
     Free,
     /// A state of the file.
     State,
-    /// A state of the file, or `*` for all.
+    /// A state of the file, or `*` for all states.
     StateOrAll,
 }
 
-/// What a key may hold.
+/// The values that a key may have.
 #[derive(Debug, PartialEq)]
 pub enum Shape {
-    /// Anything.
+    /// Any value.
     Anything,
     /// Any text.
     Text,
@@ -187,85 +187,85 @@ pub enum Shape {
     Name(Names),
     /// A text that is not empty, or a whole number, which is read as one.
     Label,
-    /// A text that this regular expression finds, such as the example.
+    /// A text in which this regular expression finds a match. The second text is an example.
     Pattern(&'static str, &'static str),
-    /// One of these words.
+    /// One of a list of words.
     Words(&'static [Word]),
     /// `true` or `false`.
     Flag,
-    /// `true` or `false`, or one of YAML's older words for them.
+    /// `true` or `false`, or one of YAML's older words for them, such as `yes`.
     Switch,
-    /// A whole number.
+    /// A whole number in a range.
     Count {
-        /// The least.
+        /// The least permitted number.
         least: u64,
-        /// The most.
+        /// The greatest permitted number.
         most: Option<u64>,
     },
     /// A number.
     Number(Sign),
     /// A list.
     List {
-        /// What each item is.
+        /// The shape of each item.
         of: &'static Shape,
-        /// Whether there must be one.
+        /// Whether there must be at least one item.
         is_filled: bool,
     },
     /// A mapping with known keys.
     Mapping(&'static Mapping),
     /// A mapping whose keys are names.
     ByName {
-        /// What each value is.
+        /// The shape of each value.
         of: &'static Shape,
-        /// A regular expression for the names.
+        /// A regular expression that the names must match.
         names: Option<&'static str>,
-        /// Whether there must be one.
+        /// Whether there must be at least one entry.
         is_filled: bool,
     },
     /// The levels of rules, by name or code.
     Levels,
-    /// One of these.
+    /// One of several shapes.
     Either(&'static [Shape]),
 }
 
-/// Which numbers are allowed.
+/// The range of numbers that are permitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// All.
+    /// All numbers.
     Any,
-    /// 0 and above.
+    /// Numbers from 0 on.
     NotNegative,
-    /// Above 0.
+    /// Numbers above 0.
     Positive,
 }
 
 impl Shape {
-    /// A list of this, which may be empty.
+    /// A list of items of this shape, which may be empty.
     pub const fn list(of: &'static Self) -> Self {
         Self::List { of, is_filled: false }
     }
 
-    /// A list of this with at least one item.
+    /// A list of items of this shape, with at least one item.
     pub const fn some(of: &'static Self) -> Self {
         Self::List { of, is_filled: true }
     }
 
-    /// A mapping of any names to this.
+    /// A mapping from any names to values of this shape.
     pub const fn by_name(of: &'static Self) -> Self {
         Self::ByName { of, names: None, is_filled: false }
     }
 
-    /// A whole number from `least` on.
+    /// A whole number of at least `least`.
     pub const fn from(least: u64) -> Self {
         Self::Count { least, most: None }
     }
 
-    /// A whole number from `least` on that fits into 32 bits.
+    /// A whole number of at least `least` that fits into 32 bits.
     pub const fn small(least: u64) -> Self {
         Self::Count { least, most: Some(u32::MAX as u64) }
     }
 
-    /// The alternatives: those of [`Shape::Either`], else the shape itself.
+    /// The alternatives of a [`Shape::Either`], or else the shape itself.
     pub const fn alternatives(&'static self) -> &'static [Self] {
         if let Self::Either(all) = self { all } else { std::slice::from_ref(self) }
     }

@@ -2,7 +2,7 @@
 //!
 //! [`load`] reads files with what they import, [`front`] parses them into [`syntax`], [`mod@print`] writes syntax as `.chart` text.
 //! [`rules`] is the catalogue of everything that can be wrong; a [`diagnostic`] is one finding of a rule at a [`span`] of a
-//! [`source`]. Users of the compiler take the crate `chartc`, which exports what they need; the interfaces here follow its needs.
+//! [`source`]. Users of the compiler depend on the crate `chartc`, which exports what they need; the interfaces here change with its needs.
 
 pub mod confusables;
 pub mod diagnostic;

@@ -7,29 +7,29 @@ use std::sync::Arc;
 /// One text to compile.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// As shown to the user: the path as given, or `<stdin>`.
+    /// The name, as shown to the user: the path as given, or `<stdin>`.
     pub name: String,
-    /// UTF-8, without a byte order mark; line ends as in the file.
+    /// The text: UTF-8, without a byte order mark, with line ends as in the file.
     pub text: String,
     lines: Vec<u32>,
-    /// By block: how many bytes before it continue a character. So that a place in a line of megabytes is found as fast as another.
+    /// For each block, the number of continuation bytes before it. It makes columns in a line of megabytes as fast as in others.
     continued: Vec<u32>,
 }
 
-/// Bytes of a block.
+/// The size of a block, in bytes.
 const BLOCK: usize = 4096;
 
 /// A place as people count: line and column from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     pub column: usize,
 }
 
 impl Source {
-    /// Reads the line starts of `text` once.
+    /// Creates a source, and finds the beginnings of its lines.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let ends = text.match_indices('\n').map(|(i, _)| i as u32 + 1);
@@ -46,7 +46,7 @@ impl Source {
         Self { name: name.into(), text, lines, continued }
     }
 
-    /// Line and column of a byte offset; one past the end is allowed, anything further counts as the end.
+    /// The line and column of a byte offset. An offset after the end of the text counts as the end.
     pub fn position(&self, offset: u32) -> Position {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_of(offset);
@@ -56,16 +56,16 @@ impl Source {
         Position { line, column }
     }
 
-    /// The line of a byte offset, from 1; a column costs more.
+    /// The line of a byte offset, from 1. Takes logarithmic time, less than [`Self::position`].
     pub fn line_of(&self, offset: u32) -> usize {
         self.lines.partition_point(|start| *start <= offset)
     }
 
-    /// How many bytes before `offset` continue a character.
+    /// The number of bytes before `offset` that continue a character.
     fn continued(&self, offset: usize) -> usize {
         let block = offset / BLOCK;
         let Some(before) = self.continued.get(block) else {
-            // The end of a text that fills its last block.
+            // `offset` is the end of a text that fills its last block.
             let last = self.continued.len().saturating_sub(1);
             let rest = self.text.as_bytes().get(last * BLOCK..).unwrap_or_default();
             return self.continued.last().map_or(0, |n| *n as usize) + continuations(rest);
@@ -74,12 +74,12 @@ impl Source {
         *before as usize + continuations(rest)
     }
 
-    /// How many lines there are; at least one.
+    /// The number of lines; at least one.
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// The bytes of a line, counted from 1, without its line end. A line that does not exist is empty, at the end of the text.
+    /// The byte range of a line, counted from 1, without its line end. A line that does not exist is empty, at the end of the text.
     pub fn line(&self, line: usize) -> Range<usize> {
         let length = self.text.len();
         let start = self.lines.get(line.wrapping_sub(1)).map_or(length, |s| *s as usize);
@@ -104,7 +104,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Adds a source and gives its id.
+    /// Adds a source and returns its id.
     pub fn add(&mut self, source: Source) -> FileId {
         self.files.push(Arc::new(source));
         FileId(self.files.len() as u32 - 1)
@@ -120,7 +120,7 @@ impl Sources {
         Arc::clone(&self.files[id.0 as usize])
     }
 
-    /// In the order added.
+    /// All sources with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
         self.files.iter().enumerate().map(|(i, s)| (FileId(i as u32), s.as_ref()))
     }

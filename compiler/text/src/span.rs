@@ -2,49 +2,49 @@
 
 use serde::Serialize;
 
-/// Number of a source in a compilation, from 0 in the order loaded.
+/// The number of a source in a compilation, from 0 in the order of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct FileId(pub u32);
 
 /// The half-open byte range `start..end` of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct Span {
-    /// Which source.
+    /// The source.
     pub file: FileId,
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// `start..end` of `file`.
+    /// The span `start..end` of `file`.
     pub const fn new(file: FileId, start: usize, end: usize) -> Self {
         Self { file, start: start as u32, end: end as u32 }
     }
 
-    /// From the start of `self` to the end of `other`; both of one file.
+    /// The span from the start of `self` to the end of `other`. Both must be of one file.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
-/// Something and where it stands.
+/// A value with its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// What.
+    /// The value.
     pub node: T,
-    /// Where.
+    /// The place.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// `node` at `span`.
+    /// Puts `node` at `span`.
     pub const fn new(node: T, span: Span) -> Self {
         Self { node, span }
     }
 }
 
-/// A name as written, without back-quotes, and where.
+/// A name as written, without back-quotes, with its place.
 pub type Ident = Spanned<String>;

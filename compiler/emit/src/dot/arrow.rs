@@ -1,4 +1,4 @@
-//! From arrows to edges, each with its look.
+//! Turns arrows into edges, each with its look.
 
 use super::edge::{Edges, Stroke};
 use crate::Options;
@@ -8,7 +8,7 @@ use crate::picture::place::Places;
 use crate::picture::text::{WIDTH, wrap};
 use crate::picture::words;
 
-/// All edges in document order, then the `allow` lines that no transition uses.
+/// All edges in document order, then an edge for each `allow` line that no transition uses.
 pub(super) fn edges(places: &Places<'_>, options: &Options) -> Edges {
     let (arrows, permits) = arrows(places);
     let mut edges = Edges::default();
@@ -63,7 +63,7 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
     }
 }
 
-/// The width of the pen in tenths of a point: the transition taken most often gets the widest.
+/// The width of the pen in tenths of a point, from 10 to 60: the transition that was taken most often gets the widest.
 fn pen(options: &Options, times: u64) -> u32 {
     let most = options.taken.iter().flat_map(|taken| taken.values()).max().copied().unwrap_or(0);
     10 + (times * 50).checked_div(most).unwrap_or(0) as u32

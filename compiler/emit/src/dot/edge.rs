@@ -1,4 +1,4 @@
-//! Edges of the picture, and how they are written as DOT.
+//! The edges of the picture, and their DOT.
 
 use super::text::{label, quoted};
 use crate::picture::place::{Origin, PictureNode, Places};
@@ -21,16 +21,16 @@ pub(super) struct Stroke {
     pub(super) pen: u32,
 }
 
-/// Where an edge ends.
+/// The end of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     State(StateId),
-    /// At the bar with this number, from which further edges lead to these states.
+    /// A bar with this number, from which further edges lead to the targets.
     Fork(u32),
 }
 
 struct Edge {
-    /// The transitions that it shows; none for a permission.
+    /// The transitions that the edge shows; none for a permission.
     transitions: Vec<TransitionId>,
     origin: Origin,
     end: End,
@@ -39,7 +39,7 @@ struct Edge {
     tooltip: Vec<String>,
 }
 
-/// All edges but those of initial dots and histories. Transitions between the same states with the same look share an edge.
+/// All edges except those from initial dots and histories. Transitions between the same states with the same look share an edge.
 #[derive(Default)]
 pub(super) struct Edges {
     lines: Vec<Edge>,
@@ -87,7 +87,7 @@ impl Edges {
         self.lines.push(Edge { transitions, origin, end, stroke, label, tooltip: vec![tooltip] });
     }
 
-    /// The transitions with the ids of their edges.
+    /// The ids of the edges, each with a transition that the edge shows.
     pub(super) fn ids(&self) -> Vec<(String, TransitionId)> {
         let branches = self.forks.iter().flat_map(|(transition, targets, _)| {
             (0..targets.len()).map(|branch| (branch_id(*transition, branch), *transition))
@@ -124,7 +124,7 @@ impl Edges {
             }
         }
         for (nth, edge) in self.lines.iter().enumerate() {
-            // A permission has no line that could be looked for.
+            // A permission is no transition, so nothing looks for its edge.
             let id = if edge.transitions.is_empty() { String::new() } else { id(edge_id(nth)) };
             edge.write(out, places, &id);
         }
@@ -142,8 +142,8 @@ fn branch_id(transition: TransitionId, branch: usize) -> String {
 }
 
 impl Edge {
-    /// Graphviz ranks nodes by the direction of edges. An edge that leads up the document is written from its head to its tail, so that the
-    /// picture stays in document order.
+    /// Writes the edge. Graphviz ranks nodes by the direction of edges, so an edge that leads up the document is written from its head to
+    /// its tail, and the picture stays in document order.
     fn write(&self, out: &mut String, places: &Places<'_>, id: &str) {
         let (Origin::State(source) | Origin::Any(source)) = self.origin;
         let (is_upwards, end, at_end) = match self.end {
@@ -210,7 +210,7 @@ impl Stroke {
     }
 }
 
-/// The attribute that clips an edge at a cluster's border.
+/// The attribute that clips an edge at a cluster's border; empty without a cluster.
 fn clip(end: &str, cluster: Option<StateId>) -> String {
     cluster.map(|c| format!(", {end}=cluster{}", c.0)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A state's label: its name and rows.
+//! The label of a state: its name and rows.
 
 use super::text::html;
 use crate::picture::look::{BORDER, Look};
@@ -10,7 +10,7 @@ use chartc_core::model::{Chart, StateKind, Status};
 /// The maximum number of characters of one line in a state's label.
 const WIDTH: usize = 38;
 
-/// The HTML-like label of a state with its angle brackets, `title` first.
+/// The HTML-like label of a state in its angle brackets, `title` first.
 pub(super) fn whole(rows: &[LabelRow], title: &str, flush_left: bool) -> String {
     if rows.is_empty() {
         return format!("<{title}>");
@@ -52,7 +52,7 @@ pub(super) fn whole(rows: &[LabelRow], title: &str, flush_left: bool) -> String 
     out
 }
 
-/// Around the text of a row; that of a step for each element is a stack of boxes.
+/// The tags around the text of a row. A step for each element of a list looks like a stack of boxes.
 fn cell(is_many: bool, colour: &str) -> (String, &'static str) {
     const TEXT: &str = "align=\"left\" balign=\"left\"";
     if !is_many {
@@ -69,7 +69,7 @@ fn cell(is_many: bool, colour: &str) -> (String, &'static str) {
     (open, "</font></td></tr></table></td></tr></table></td></tr></table></td></tr>")
 }
 
-/// The name of a state as its first row shows it.
+/// The name of a state, as the first line of its label shows it.
 pub(super) fn title(chart: &Chart, id: StateId) -> String {
     let state = chart.state(id);
     let name = wrap(&state.name, WIDTH).iter().map(|l| html(l)).collect::<Vec<_>>().join("<br/>");

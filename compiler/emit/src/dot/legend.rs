@@ -1,4 +1,4 @@
-//! The legend of the colours.
+//! The legend, which explains the colours and signs.
 
 use crate::picture::look::Look;
 

@@ -1,8 +1,22 @@
-//! A chart as a Graphviz digraph.
+//! Draws a chart as a Graphviz digraph.
 //!
-//! Compounds are clusters with a dot that points at their initial state; regions of a parallel are dashed clusters. A transition from a
-//! compound to one of its descendants, and every `from *` transition, starts at one `*` in that compound. Transitions without a target are
-//! listed in the state's label. The picture is in document order, and the text is linear in the size of the chart.
+//! The problem: Graphviz draws flat graphs, ranks nodes by edges, and joins no edge to a cluster. The idea: a compound is a cluster with a
+//! dot that points at its initial state, and an edge to a compound ends at a node inside it and is clipped at the cluster's border; regions
+//! of a parallel are dashed clusters. A transition from a compound to one of its descendants, and every `from *` transition, starts at one
+//! `*` in that compound. Transitions without a target are listed in the state's label. The picture is in document order, and the text is
+//! linear in the size of the chart. For example:
+//!
+//! ```text
+//! chart D {                                i0 [shape=circle, …];
+//!   initial a                              s1 [label=<<b>a</b>>, tooltip="a"];
+//!   state a { on go -> b }                 subgraph cluster2 {
+//!   state b { initial c  state c {} }        i2 [shape=circle, …];
+//! }                                          s3 [label=<<b>c</b>>, tooltip="b.c"];
+//!                                          }
+//!                                          i0 -> s1 [color="#475569"];
+//!                                          i2 -> s3 [color="#475569"];
+//!                                          s1 -> i2 [label=" go \l", …, lhead=cluster2];
+//! ```
 
 mod arrow;
 mod edge;
@@ -32,7 +46,7 @@ pub const EMITTER: Emitter = Emitter {
     emit: |checked, options| Ok(dot(checked.chart(), checked.map(), options)),
 };
 
-/// Deeper nesting is not indented further: the text stays linear in the size of the chart.
+/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
 /// Draws the chart as DOT.
@@ -40,8 +54,8 @@ pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     draw(chart, map, options, false).0
 }
 
-/// Draws the chart as DOT whose edges have ids, with the ids of the edges and the transitions that each of them shows. Several
-/// transitions share an edge, and one may have several.
+/// Draws the chart as DOT whose edges have ids. Also returns each id with a transition that the edge shows: several transitions may
+/// share an edge, and one may have several edges.
 pub fn with_ids(
     chart: &Chart,
     map: &SourceMap,
@@ -92,7 +106,7 @@ fn heading(chart: &Chart) -> String {
     out
 }
 
-/// What the states are drawn from.
+/// The sources from which states are drawn.
 struct Sketch<'c> {
     chart: &'c Chart,
     places: &'c Places<'c>,
@@ -100,14 +114,14 @@ struct Sketch<'c> {
     lit: Lit<'c>,
 }
 
-/// The highlighted states and their ancestors.
+/// The highlighted states, and their ancestors.
 struct Lit<'c> {
     states: &'c BTreeSet<StateId>,
     above: BTreeSet<StateId>,
 }
 
 impl Lit<'_> {
-    /// The attributes that override a state's own.
+    /// The attributes that override the colours of a state.
     fn attributes(&self, id: StateId) -> String {
         if self.states.contains(&id) {
             format!(", fillcolor=\"{LIT}\", color=\"{LIT_BORDER}\", penwidth=3")
@@ -144,7 +158,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Writes the head of a cluster.
+    /// Writes the head of a cluster, with its brace.
     fn cluster(&self, out: &mut String, id: StateId, depth: usize) {
         let chart = self.chart;
         let state = chart.state(id);
@@ -180,7 +194,7 @@ impl Sketch<'_> {
             StateKind::History { .. } if self.rows.at(id).is_empty() => {
                 ", shape=circle, fixedsize=true, width=0.34, margin=0".to_string()
             }
-            // A circle has no room for the default actions of a history.
+            // A circle has no room for the default actions of a history, so it is drawn as a box.
             StateKind::History { .. }
             | StateKind::Atomic
             | StateKind::Compound { .. }
@@ -198,7 +212,7 @@ impl Sketch<'_> {
     }
 }
 
-/// The states without the root in document order, each before its descendants. Regions of a parallel come in reverse order, because
+/// The states except the root in document order, each before its descendants. Regions of a parallel are in reverse order, because
 /// Graphviz lays out clusters without edges between them from right to left.
 fn order(chart: &Chart) -> Vec<StateId> {
     let mut found = Vec::with_capacity(chart.states.len());
@@ -224,7 +238,7 @@ fn is_region(chart: &Chart, state: &State) -> bool {
         && !matches!(state.kind, StateKind::History { .. })
 }
 
-/// Writes the dot of a compound and its `*`.
+/// Writes the dot of a compound, and its `*` if an edge starts there.
 fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTreeSet<StateId>) {
     let pad = indent(depth);
     if matches!(chart.state(id).kind, StateKind::Compound { .. }) {
@@ -250,7 +264,7 @@ fn tooltip(state: &State) -> String {
     quoted(&format!("{}\n{}", state.path, state.doc))
 }
 
-/// Writes the edges from each dot to the initial state and from each history to its default.
+/// Writes the edges from each dot to the initial state, and from each history to its default.
 fn pointers(out: &mut String, places: &Places<'_>) {
     let chart = places.chart;
     for id in chart.state_ids() {

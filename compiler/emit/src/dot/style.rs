@@ -1,6 +1,6 @@
-//! Default styles.
+//! The default styles of a digraph.
 
-/// The fill of a cluster, by depth.
+/// The fill of a cluster; it alternates with the depth, so that nested clusters can be told apart.
 pub(super) const fn cluster_fill(depth: usize) -> &'static str {
     if depth.is_multiple_of(2) { "#f8fafc" } else { "#eef2f7" }
 }

@@ -1,8 +1,8 @@
-//! Escaping for Graphviz.
+//! Escapes texts for Graphviz.
 
 use chartc_core::visible;
 
-/// A quoted DOT string.
+/// Writes a text as a quoted DOT string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -11,7 +11,7 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// A quoted DOT label: each line is flush left, one blank from the edge.
+/// Writes lines as a quoted DOT label: each line is flush left, one blank from the edge.
 pub(super) fn label(lines: &[String]) -> String {
     let mut out = String::from("\"");
     for line in lines {
@@ -28,7 +28,7 @@ fn escape_into(out: &mut String, text: &str, line_end: &str) {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // Graphviz reads HTML entities in plain strings too.
+            // Graphviz reads HTML entities in plain strings, too.
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str(line_end),
             '\t' => out.push(' '),
@@ -37,7 +37,7 @@ fn escape_into(out: &mut String, text: &str, line_end: &str) {
     }
 }
 
-/// Text of an HTML-like label.
+/// Escapes a text for an HTML-like label.
 pub(super) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible::text(text).chars() {

@@ -1,4 +1,4 @@
-//! Edges and the small nodes that they need: `any state`, the diamonds of choices, and the bars of transitions with several targets.
+//! The edges, and the small nodes that they need: `any state`, the diamonds of choices, and the bars of transitions with several targets.
 
 use super::names::numbered;
 use super::text::{comment, escaped};
@@ -21,19 +21,19 @@ struct Edge {
     from: String,
     to: String,
     label: Vec<String>,
-    /// Transitions that the label shortens.
+    /// The full texts of transitions that the label shortens.
     cut: Vec<String>,
 }
 
-/// All edges but those of initial, final and history states.
+/// All edges except those of initial, final and history states.
 pub(super) struct Edges {
     lines: Vec<Edge>,
     last: BTreeMap<(String, String), usize>,
     /// The compounds with an `any state` node.
     pub(super) any: BTreeSet<StateId>,
-    /// The origins of the model's options.
+    /// The origins from which options of the model start.
     pub(super) diamonds: BTreeSet<Origin>,
-    /// The bars, by name.
+    /// The names of the bars.
     pub(super) forks: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Edges {
         let (Origin::Any(source) | Origin::State(source)) = arrow.origin;
         let mut ends = Vec::new();
         for target in &transition.targets {
-            // Mermaid draws no edge to a state from inside it, so the edge leads to the states that are entered there.
+            // Mermaid draws no edge to a state from inside of it, so the edge leads to the states that are entered there.
             if chart.contains(target.state, source) && has_children(chart, target.state) {
                 label.push(format!("enters {}", chart.state(target.state).name));
                 ends.push(names[entered(chart, target.state).index()].clone());
@@ -129,7 +129,7 @@ impl Edges {
         self.lines.push(Edge { from, to, label, cut: cut.into_iter().collect() });
     }
 
-    /// Writes the edges as lines of Mermaid.
+    /// Writes the edges as lines of Mermaid, each after comments with the texts that were cut.
     pub(super) fn write(&self, out: &mut String) {
         for edge in &self.lines {
             for line in &edge.cut {
@@ -159,7 +159,7 @@ pub(super) fn diamond(origin: Origin) -> String {
     }
 }
 
-/// By state: the innermost question that is asked in it, by its own step or by an ancestor's.
+/// For each state, the innermost question that is asked in it, by a step of its own or of an ancestor.
 fn asks(places: &Places<'_>) -> Vec<Option<StepId>> {
     let chart = places.chart;
     let mut asks = vec![None; chart.states.len()];
@@ -211,7 +211,7 @@ fn entered(chart: &Chart, state: StateId) -> StateId {
     }
 }
 
-/// An `allow` line that no transition uses, in words.
+/// A comment on an `allow` line that no transition uses.
 pub(super) fn permitted(places: &Places<'_>, permit: &Permit) -> String {
     let path = |s: StateId| match s.0 {
         0 => "*".to_string(),

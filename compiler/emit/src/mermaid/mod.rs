@@ -1,8 +1,17 @@
-//! A chart as a Mermaid `stateDiagram-v2`, which repository pages and wikis render.
+//! Draws a chart as a Mermaid `stateDiagram-v2`, which repository pages and wikis render.
 //!
-//! The picture shows what `emit::dot` shows, as far as Mermaid's grammar allows. Edges have no colours, so the words and signs of a label
+//! The picture shows what `emit::dot` shows, as far as Mermaid's grammar permits. Edges have no colours, so the words and signs of a label
 //! give the kind of the transition, and options of the model start at a diamond. A history is a small state called `H` or `H*`. A comment
-//! lists what cannot be drawn and what was shortened.
+//! lists what cannot be drawn and what was shortened. For example:
+//!
+//! ```text
+//! state a {                                state "a" as a
+//!   ask m on turn else stay { … }          a : ask m on turn else stay
+//!   may buy "to pay" -> b                  state may1 <<choice>>
+//!   on stop -> c                           a --> may1 : ask m
+//! }                                        may1 --> b : may buy<br/>“to pay”
+//!                                          a --> c : stop
+//! ```
 
 mod edge;
 mod names;
@@ -28,7 +37,7 @@ pub const EMITTER: Emitter = Emitter {
     emit: |checked, options| Ok(mermaid(checked.chart(), checked.map(), options)),
 };
 
-/// The number of characters that Mermaid draws with its default `maxTextSize`.
+/// The number of characters beyond which Mermaid draws nothing with its default `maxTextSize`.
 const LARGEST: usize = 50_000;
 
 /// Draws the chart as Mermaid.
@@ -58,7 +67,7 @@ pub fn mermaid(chart: &Chart, map: &SourceMap, options: &Options) -> String {
     out + &body
 }
 
-/// Writes the title, the kind of diagram, and its description in words.
+/// Writes the title, the kind of diagram, and the chart's documentation as its description.
 fn head(chart: &Chart) -> String {
     let title = serde_json::to_string(&chart.name).unwrap_or_default();
     let mut out = format!("---\ntitle: {title}\n---\nstateDiagram-v2\n");

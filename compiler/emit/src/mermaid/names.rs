@@ -1,13 +1,13 @@
-//! Names of states in the text: their own names where Mermaid accepts them.
+//! The names of states in the text: their own names where Mermaid accepts them.
 
 use chartc_core::arena::StateId;
 use chartc_core::model::Chart;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum length of a name that is used as it is.
+/// The maximum length of a name, in bytes, that is used unchanged.
 const LONG: usize = 40;
 
-/// Words of the grammar, and names with a meaning in JavaScript.
+/// Words of Mermaid's grammar, and names with a meaning in JavaScript.
 const WORDS: &[&str] = &[
     "acc",
     "as",
@@ -37,7 +37,7 @@ const WORDS: &[&str] = &[
     "statediagram",
 ];
 
-/// The name of every state, unique.
+/// Finds a unique name for every state: its own, else its path, else a number.
 pub(super) fn names(chart: &Chart) -> Vec<String> {
     let mut count: BTreeMap<&str, u32> = BTreeMap::new();
     for state in chart.states.iter().skip(1) {
@@ -63,7 +63,7 @@ pub(super) fn names(chart: &Chart) -> Vec<String> {
     names
 }
 
-/// A name of one or two letters and a state's number, which no state has as its own.
+/// A name that consists of letters and a state's number. No state has such a name as its own.
 pub(super) fn numbered(letters: &str, id: StateId) -> String {
     format!("{letters}{}", id.0)
 }

@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 const WIDTH: usize = 36;
 /// The maximum number of characters of a name.
 const LONG: usize = 76;
-/// Deeper nesting is not indented further: the text stays linear in the size of the chart.
+/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
-/// What the states are drawn from.
+/// The sources from which states are drawn.
 pub(super) struct Sketch<'c> {
     pub(super) places: &'c Places<'c>,
     pub(super) rows: &'c Rows,
@@ -29,7 +29,7 @@ pub(super) struct Sketch<'c> {
 }
 
 impl Sketch<'_> {
-    /// Writes all states and their small nodes.
+    /// Writes all states, with their diamonds and bars.
     pub(super) fn states(&self, out: &mut String) {
         let chart = self.places.chart;
         let rows = self.rows.at(StateId(0));
@@ -38,6 +38,7 @@ impl Sketch<'_> {
         }
         let mut open = vec![StateId(0)];
         for id in chart.state_ids().skip(1) {
+            // The descendants of a state lie between it and its `end`.
             while let Some(closed) = open.pop_if(|o| o.0 > 0 && chart.state(*o).end <= id) {
                 self.close(out, closed, open.len());
             }
@@ -73,7 +74,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Writes what follows the children of a compound, and its end.
+    /// Writes what follows the children of a compound: its small nodes, the edges of initial, final and history states, and its brace.
     fn close(&self, out: &mut String, id: StateId, depth: usize) {
         let chart = self.places.chart;
         let pad = indent(depth);
@@ -107,9 +108,9 @@ impl Sketch<'_> {
         }
     }
 
-    /// By name: the nodes at which edges to `targets` end if they are written inside `scope`, with the actual targets further inside. An
-    /// edge that names a state from outside would make Mermaid take the state out of its parent, so such an edge ends at the child of
-    /// `scope` that contains the target.
+    /// The names of the nodes at which edges to `targets` end if they are written inside `scope`, each with the targets that are further
+    /// inside. An edge that names a state from outside of its parent would make Mermaid take the state out of the parent, so such an edge
+    /// ends at the child of `scope` that contains the target.
     fn drawn_targets(&self, scope: StateId, targets: &[StateId]) -> BTreeMap<&str, String> {
         let chart = self.places.chart;
         let mut drawn: BTreeMap<&str, String> = BTreeMap::new();
@@ -125,7 +126,7 @@ impl Sketch<'_> {
         drawn
     }
 
-    /// Whether a separator is drawn before this region.
+    /// Whether a separator is written before this region.
     fn is_further_region(&self, scope: StateId, id: StateId) -> bool {
         let chart = self.places.chart;
         let is_region = |s: StateId| !matches!(chart.state(s).kind, StateKind::History { .. });
@@ -152,13 +153,14 @@ impl Sketch<'_> {
                 }
                 out
             }
+            // `#42;` is Mermaid's escape of `*`.
             StateKind::History { deep: true, .. } => "H#42;".to_string(),
             StateKind::History { .. } => "H".to_string(),
             StateKind::Atomic | StateKind::Compound { .. } => name,
         }
     }
 
-    /// Writes the classes and the nodes that have them.
+    /// Writes the classes, and the nodes to which each class applies.
     pub(super) fn classes(&self, out: &mut String) {
         let mut members: Vec<(Class, Vec<String>)> = Vec::new();
         let mut put = |class: Class, name: String| match members
@@ -177,6 +179,7 @@ impl Sketch<'_> {
         }
         for id in chart.state_ids().skip(1) {
             let class = match &chart.state(id).kind {
+                // The first class that applies wins, so that a highlight hides all others.
                 _ if lit.contains(&id) => Some(Class::Active),
                 _ if above.contains(&id) => Some(Class::Around),
                 StateKind::Final { status, .. } => Some(Class::Final(*status)),
@@ -215,7 +218,7 @@ impl Sketch<'_> {
     }
 }
 
-/// Writes a state without children; its title is escaped already.
+/// Writes a state without children. Its title is escaped already.
 fn plain(out: &mut String, depth: usize, name: &str, title: &str, rows: &[LabelRow]) {
     let pad = indent(depth);
     out.push_str(&format!("{pad}state \"{title}\" as {name}\n"));
@@ -239,7 +242,7 @@ fn whole(row: &LabelRow) -> String {
     }
 }
 
-/// By state: whether a model is asked or a step works in it.
+/// For each state, the class of the work in it: a question to the model, or steps.
 fn works(places: &Places<'_>) -> Vec<Option<Class>> {
     let chart: &Chart = places.chart;
     let mut works = vec![None; chart.states.len()];
@@ -253,6 +256,7 @@ fn works(places: &Places<'_>) -> Vec<Option<Class>> {
         };
         for home in places.homes(StepId::at(index)) {
             let own = &mut works[home.index()];
+            // A question takes precedence over other steps.
             if *own != Some(Class::Asks) {
                 *own = Some(class);
             }
@@ -264,17 +268,17 @@ fn works(places: &Places<'_>) -> Vec<Option<Class>> {
 /// A class of nodes with the same look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// The model is asked to choose.
+    /// A state in which the model is asked to choose.
     Asks,
-    /// A step calls a model, a tool, a person or a child chart.
+    /// A state in which a step calls a model, a tool, a person or a child chart.
     Works,
     Choice,
     Any,
     History,
     Everywhere,
-    /// A final state, by its status.
+    /// A final state, with its status.
     Final(Status),
-    /// Highlighted.
+    /// A highlighted state.
     Active,
     /// An ancestor of a highlighted state.
     Around,

@@ -1,4 +1,4 @@
-//! Escaping for Mermaid: its grammar reads a label up to certain characters, then reads the result as Markdown and HTML.
+//! Escapes texts for Mermaid. Its grammar reads a label up to certain characters, then reads the result as Markdown and HTML.
 
 use chartc_core::visible;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub(super) fn escaped(text: &str) -> String {
         before = Some(c);
     }
     if out.is_empty() {
-        // The grammar does not allow an empty label.
+        // The grammar permits no empty label, so it becomes a blank.
         out.push_str("#160;");
     }
     defused(out)
@@ -42,9 +42,9 @@ pub(super) fn escaped(text: &str) -> String {
 fn is_special(c: char, before: Option<char>, next: Option<char>) -> bool {
     match c {
         '#' | ';' | ':' | '{' | '}' | '%' | '\\' | '`' | '*' | '~' | '$' | '@' | '|' => true,
-        // Mermaid encodes entities with these characters while it parses.
+        // Mermaid uses these characters for entities while it parses.
         '\u{fb02}' | '¶' => true,
-        // Inside a word it does not mean emphasis.
+        // An underscore inside of a word does not mean emphasis.
         '_' => ![before, next].iter().all(|n| n.is_some_and(char::is_alphanumeric)),
         // `[text](address)` and `[[fork]]`.
         '[' => next == Some('['),
@@ -55,7 +55,7 @@ fn is_special(c: char, before: Option<char>, next: Option<char>) -> bool {
     }
 }
 
-/// Mermaid looks for the word `direction` before two letters anywhere in a line.
+/// Breaks the word `direction`, which Mermaid looks for before two letters anywhere in a line.
 fn defused(text: String) -> String {
     const WORD: &str = "direction";
     let lower = text.to_ascii_lowercase();
@@ -74,7 +74,7 @@ fn defused(text: String) -> String {
     out
 }
 
-/// A comment on one line, which Mermaid ignores.
+/// Writes a comment on one line, which Mermaid ignores.
 pub(super) fn comment(text: &str) -> String {
     let mut out = String::from("%% ");
     let mut before = ' ';

@@ -1,19 +1,19 @@
-//! The layout of columns: their widths, and the wrapping of rows into them.
+//! Lays out the columns: their positions, and the wrapping of rows into them.
 
 use super::OutlineLayout;
 use super::row::OutlineRow;
 use super::style::{Style, plain, width};
 
-/// Columns of the first word with the blank after it.
+/// The width of the first word with the blank after it, in columns.
 const WORD: usize = 8;
-/// The minimum number of columns between the first word and the arrow.
+/// The minimum distance between the first word and the arrow, in columns.
 const LEAST: usize = 12;
-/// The minimum width of a terminal.
+/// The minimum width of the text, in columns, however narrow the terminal is.
 pub(super) const NARROW: usize = 40;
 
 /// A line of the drawing before it is wrapped: the name of a state, or a row.
 pub(super) struct OutlineLine {
-    /// The part of the tree to the left.
+    /// The part of the tree to the left of the line.
     pub(super) lead: String,
     pub(super) title: Vec<(Style, String)>,
     pub(super) row: Option<OutlineRow>,
@@ -22,19 +22,20 @@ pub(super) struct OutlineLine {
 /// Text that is wrapped into a column.
 pub(super) struct Cell<'t> {
     pub(super) text: &'t str,
-    /// The number of blanks before each line but the first.
+    /// The number of blanks before each line except the first.
     pub(super) hang: usize,
 }
 
 /// The positions of the columns.
 pub(super) struct Layout {
     width: usize,
-    /// The column of the arrows.
+    /// The column at which the arrows stand.
     arrow: usize,
 }
 
 impl Layout {
-    /// Puts the arrows after the longest row with an arrow, but leaves room for the text after them, or puts them near the middle.
+    /// Puts the arrows after the longest row with an arrow. If the texts after the arrows then lack room, it puts the arrows further to the
+    /// left, but not left of 60 % of the width.
     pub(super) fn new(lines: &[OutlineLine], layout: &OutlineLayout) -> Self {
         let total = layout.width.max(NARROW);
         let (mut arrow, mut behind) = (0, 0);
@@ -61,7 +62,7 @@ impl Layout {
         out
     }
 
-    /// Writes a name in full, and cuts the text after it where the line is full.
+    /// Writes a name in full, and cuts off the text after it where the line is full.
     fn title(&self, out: &mut String, line: &OutlineLine, layout: &OutlineLayout) {
         let lead = plain(&line.lead, layout.ascii);
         Style::Faint.paint(out, &lead, layout.colour);
@@ -131,7 +132,7 @@ fn cut(text: &str, room: usize, ascii: bool) -> String {
     format!("{}{dots}", out.trim_end())
 }
 
-/// Wraps the text at blanks into lines of at most `room` columns. A longer word gets a line of its own and is split if necessary.
+/// Wraps a text at blanks into lines of at most `room` columns. A longer word gets lines of its own and is split.
 fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     let text = plain(cell.text, ascii);
     let room = room.max(8);
@@ -156,7 +157,7 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
                 break;
             }
             if is_empty {
-                // A character that is wider than the line gets a line of its own.
+                // A character that is wider than the line gets a line of its own, so that the loop ends.
                 let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
                 line.push_str(&rest[..end]);
                 rest = &rest[end..];
@@ -173,8 +174,8 @@ fn wrapped(cell: &Cell<'_>, room: usize, ascii: bool) -> Vec<String> {
     lines
 }
 
-/// The length in bytes and columns of the longest prefix that takes at most `room` columns. The rest is not read, because a text may be as
-/// long as a file.
+/// The length in bytes and in columns of the longest prefix that takes at most `room` columns. The rest is not read, because a text may
+/// be as long as a file.
 fn beginning(text: &str, room: usize) -> (usize, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {

@@ -1,7 +1,18 @@
-//! A chart as text for a terminal: the tree of its states, and below each state its blocks, steps and transitions in columns.
+//! Draws a chart as text for a terminal: the tree of its states, and below each state its blocks, steps and transitions in columns.
 //!
 //! Each transition is one row: its trigger and guard, an arrow, its targets and its actions. The rows of a state are in document order,
-//! with `from` transitions last, in the order in which they are tried. No name is shortened; guards are wrapped.
+//! with `from` transitions last, in the order in which they are tried. No name is shortened; guards are wrapped. For example:
+//!
+//! ```text
+//! chart C {                                      C
+//!   initial a                                    │  on      stop  from *     → b
+//!   state a { on go if n > 1 -> b { n = 0 } }    ├─● a
+//!   final b                                      │     on      go  if n > 1  → b  { n = 0 }
+//!   from * { on stop -> b }                      └─◉ b  final
+//! }
+//! ```
+//!
+//! The rows of all states are written first (`row`), then the widths of the columns are known, and the lines are laid out (`lay`).
 
 mod lay;
 mod row;
@@ -28,14 +39,14 @@ pub const EMITTER: Emitter = Emitter {
     },
 };
 
-/// The width, the characters and the part of the chart that the text shows.
+/// The width, the characters, and the part of the chart that the text shows.
 #[derive(Debug, Clone, Copy)]
 pub struct OutlineLayout {
-    /// The width in columns; at least 40 are used.
+    /// The width in columns; less than 40 counts as 40.
     pub width: usize,
     /// Whether to use colours.
     pub colour: bool,
-    /// Whether to use ASCII only. Other characters of the chart are escaped, as in `\u{e9}`.
+    /// Whether to use only ASCII. Other characters of the chart are escaped, as in `\u{e9}`.
     pub ascii: bool,
     /// The maximum number of states that are drawn. The text says how many are left out.
     pub states: usize,
@@ -49,7 +60,7 @@ impl Default for OutlineLayout {
     }
 }
 
-/// Deeper nesting is not indented further: the text stays linear in the size of the chart.
+/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
 const INDENT: usize = 12;
 
 /// Draws the chart as text.
@@ -65,7 +76,7 @@ pub fn outline(
     let above = above(chart, &options.highlight);
     let root = if layout.root.index() < chart.states.len() { layout.root } else { StateId(0) };
     let mut lines = Vec::new();
-    // By depth: whether the state at that depth has a sibling below.
+    // For each depth, whether the state at that depth has a sibling below it: then a vertical line continues there.
     let mut goes_on: Vec<bool> = Vec::new();
     let mut depths: Vec<StateId> = Vec::new();
     let end = chart.state(root).end;
@@ -118,7 +129,7 @@ pub fn outline(
     Layout::new(&lines, layout).write(&lines, layout)
 }
 
-/// The position of a state in the tree.
+/// The position of a state in the tree, for the lines to its left.
 struct Branch<'t> {
     goes_on: &'t [bool],
     is_last: bool,
@@ -150,7 +161,7 @@ impl Branch<'_> {
         OutlineLine { lead: self.lead(), title: Vec::new(), row: Some(row) }
     }
 
-    /// The first paragraph of the chart's documentation.
+    /// The first paragraph of the chart's documentation, as lines below its name.
     fn about(&self, chart: &Chart, width: usize) -> Vec<OutlineLine> {
         let doc = &paragraph(&chart.doc);
         if doc.trim().is_empty() {
@@ -218,7 +229,7 @@ fn title(
     OutlineLine { lead: branch.fork(), title, row: None }
 }
 
-/// The kind of the state as one character.
+/// The character that stands for the kind of a state.
 fn sign(chart: &Chart, id: StateId) -> char {
     let parent = chart.state(id).parent.map(|p| &chart.state(p).kind);
     let is_initial =

@@ -9,18 +9,18 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{Chart, Failure, Otherwise, StepKind, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One row in its columns.
+/// A row below a state, in its columns.
 pub(super) struct OutlineRow {
     /// The keyword of the trigger, or of the kind of row.
     pub(super) word: &'static str,
     pub(super) look: Option<Look>,
     /// The trigger and the guard.
     pub(super) left: String,
-    /// An arrow, the targets and the actions.
+    /// The arrow with the targets, and the actions.
     pub(super) right: String,
 }
 
-/// What a row is written from.
+/// The sources from which rows are written.
 #[derive(Clone, Copy)]
 struct Context<'c> {
     chart: &'c Chart,
@@ -86,7 +86,7 @@ pub(super) fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<OutlineRo
     rows
 }
 
-/// The rows of a step and its outcomes. The first `done`, or the `else` of a question, shares the step's own row.
+/// The rows of a step and its outcomes. The first `done`, or the `else` of a question, shares the row of the step itself.
 fn steps(
     context: &Context<'_>,
     id: StepId,
@@ -114,7 +114,7 @@ fn steps(
         shown.insert(id);
         let transition = chart.transition(id);
         let mut row = transition_row(context, transition, home);
-        // A condition in the step's row belongs to the step, not to an outcome.
+        // A condition in the step's row belongs to the step, so an outcome with a guard gets a row of its own.
         let joins = matches!(transition.trigger, Trigger::StepDone(_) | Trigger::StepElse(_))
             && transition.guard.is_none();
         if joins && first.right.is_empty() && rows.is_empty() && !row.right.is_empty() {
@@ -132,7 +132,7 @@ fn steps(
     rows
 }
 
-/// The path of a state as written from `from`: relative to their common ancestor, or the whole path if the first name is ambiguous.
+/// The path of a state as seen from `from`: relative to their common ancestor, or the whole path if its first name is ambiguous.
 pub(super) fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: StateId) -> String {
     let mut top = state;
     for above in chart.ancestors(state).skip(1) {
@@ -149,7 +149,7 @@ pub(super) fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: Stat
     chart.state(state).path.get(above..).unwrap_or_default().to_string()
 }
 
-/// By name: the number of states with that name.
+/// For each name, the number of states that have it.
 pub(super) type Names<'c> = BTreeMap<&'c str, u32>;
 
 /// Counts the states of each name in a chart.

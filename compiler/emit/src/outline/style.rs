@@ -1,11 +1,11 @@
-//! Colours and characters of a terminal.
+//! The colours and characters of a terminal.
 
 use crate::picture::look::Look;
 use chartc_core::visible;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthChar;
 
-/// How a piece of text looks.
+/// The look of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Bold,
@@ -34,7 +34,7 @@ impl Style {
         }
     }
 
-    /// Adds `text` in this style.
+    /// Appends `text` in this style.
     pub(super) fn paint(self, out: &mut String, text: &str, colour: bool) {
         let code = self.code();
         if colour && !code.is_empty() && !text.is_empty() {
@@ -45,7 +45,7 @@ impl Style {
     }
 }
 
-/// The text on one line, without characters that the terminal cannot show.
+/// The text on one line, with characters that the terminal cannot show replaced or escaped.
 pub(super) fn plain(text: &str, ascii: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible::line(text).chars() {
@@ -72,7 +72,7 @@ pub(super) fn plain(text: &str, ascii: bool) -> String {
     out
 }
 
-/// The number of columns that a text takes.
+/// The number of columns that a text takes up in a terminal.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

@@ -1,16 +1,16 @@
-//! The transition table (`allow` lines): which moves it permits, and under which condition.
+//! The transition table (the `allow` lines): the moves that it permits, and their conditions.
 
 use chartc_check::notation;
 use chartc_core::arena::StateId;
 use chartc_core::model::{Chart, Expr, Transition, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The permissions of a chart, if it has any.
+/// The permissions of a chart.
 pub(crate) struct Table<'c> {
     chart: &'c Chart,
-    /// Targets of the rows from `*`.
+    /// The targets of the rows from `*`.
     anywhere: BTreeSet<StateId>,
-    /// The conditions of the other rows by target and source, one for each row.
+    /// The conditions of the other rows, by target and source; `None` for a row without a condition.
     rows: BTreeMap<(StateId, StateId), Vec<Option<&'c Expr>>>,
 }
 
@@ -38,11 +38,12 @@ impl<'c> Table<'c> {
     pub(crate) fn forbids(&self, source: StateId, target: StateId) -> bool {
         let end = self.chart.state(source).end;
         !self.anywhere.contains(&target)
+            // A subtree is a range of ids, so its rows for one target are a range of keys.
             && self.rows.range((target, source)..(target, end)).next().is_none()
             && !self.chart.ancestors(source).any(|above| self.rows.contains_key(&(target, above)))
     }
 
-    /// The condition under which the rows of exactly this move permit it, if they have one.
+    /// The condition under which the rows of exactly this move permit it. `None` if a row permits it without one.
     pub(crate) fn condition(&self, source: StateId, target: StateId) -> Option<String> {
         let guards = self.rows.get(&(target, source))?;
         if self.anywhere.contains(&target) || guards.iter().any(Option::is_none) {
@@ -53,7 +54,7 @@ impl<'c> Table<'c> {
     }
 }
 
-/// Whether the transition needs a permission, as a move by a step or by the choice of an option.
+/// Whether the transition needs a permission: it is a move by a step, or by the choice of an option.
 pub(crate) fn is_bound(transition: &Transition) -> bool {
     transition.trigger.step().is_some() || matches!(transition.trigger, Trigger::Choice(_))
 }

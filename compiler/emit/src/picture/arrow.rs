@@ -1,4 +1,4 @@
-//! From the transitions of a chart to the arrows of a picture.
+//! Turns the transitions of a chart into the arrows of a picture.
 
 use super::allow::{Table, is_bound};
 use super::place::{Origin, Places};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Arrow {
     pub(crate) transition: TransitionId,
     pub(crate) origin: Origin,
-    /// Whether it was written once, as an `each` line for every leaf below.
+    /// Whether it was written once, as an `each` line for every leaf below its state.
     pub(crate) is_each: bool,
     /// The conditions of the `allow` lines that permit it.
     pub(crate) permits: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Permit {
     pub(crate) guard: Option<String>,
 }
 
-/// All transitions with a target in document order, and the `allow` lines that none of them uses.
+/// All transitions with a target, in document order, and the `allow` lines that none of them uses.
 pub(crate) fn arrows(places: &Places<'_>) -> (Vec<Arrow>, Vec<Permit>) {
     let chart = places.chart;
     let table = Table::new(chart);

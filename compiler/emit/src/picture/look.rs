@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The kind of a transition's trigger, as far as the picture distinguishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// An event of the host.
+    /// An event of the host, or a turn.
     Event,
     /// A condition over data (`when`).
     When,
@@ -17,9 +17,9 @@ pub(crate) enum Look {
     Choice,
     /// The success of a step.
     Done,
-    /// A failure of a step or the run.
+    /// A failure of a step or of the run.
     Error,
-    /// The fallback without a usable answer.
+    /// The fallback of a question without a usable answer.
     Otherwise,
 }
 
@@ -69,7 +69,7 @@ impl Look {
     }
 }
 
-/// The fill and border of a final state.
+/// The colours of the fill and the border of a final state.
 pub(crate) const fn final_colours(status: Status) -> (&'static str, &'static str) {
     match status {
         Status::Ok => ("#dcfce7", "#15803d"),
@@ -96,6 +96,7 @@ pub(crate) fn above(chart: &Chart, lit: &BTreeSet<StateId>) -> BTreeSet<StateId>
     for state in lit.iter().filter(|s| s.index() < chart.states.len()) {
         for above in chart.ancestors(*state).skip(1).take_while(|s| s.0 > 0) {
             if !found.insert(above) {
+                // Its own ancestors were found before.
                 break;
             }
         }

@@ -1,5 +1,8 @@
-//! What the pictures of a chart have in common, independent of the format: arrows and their origins, the rows of a state, the words for a
-//! transition, and looks.
+//! The parts of pictures that do not depend on the format: arrows and their origins, the rows of a state, the words for a transition, and
+//! looks.
+//!
+//! For example, of `state a { on go -> b  on tick { n = n + 1 } }` all formats draw an arrow from `a` to `b` with the words `go`, and list
+//! `tick / n = n + 1` as a row in `a`. They differ in how they write a node, an edge and a label.
 
 pub(super) mod allow;
 pub(super) mod arrow;

@@ -1,4 +1,4 @@
-//! The positions of things in the picture: which node represents a state, and from which states a transition starts.
+//! The positions in the picture: the nodes that represent a state, and the states from which a transition starts.
 
 use chartc_check::lower::SourceMap;
 use chartc_core::arena::{StateId, StepId, TransitionId};
@@ -28,35 +28,36 @@ impl PictureNode {
     }
 }
 
-/// Where a transition starts.
+/// The place at which the edge of a transition starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
-    /// At a state's border.
+    /// The border of a state.
     State(StateId),
-    /// At the `*` of a compound.
+    /// The `*` of a compound.
     Any(StateId),
 }
 
-/// What the picture knows about a chart besides the model.
+/// The positions in the picture of a chart's states, steps and transitions.
 pub(crate) struct Places<'c> {
     pub(crate) chart: &'c Chart,
     map: &'c SourceMap,
-    /// By state: the node at which an edge from above ends if it is not clipped.
+    /// For each state, the node at which an edge from above ends if it is not clipped.
     top: Vec<PictureNode>,
-    /// By state: the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so the
-    /// edge's label is not drawn inside the state.
+    /// For each state, the node at which an edge from above ends if it is clipped at the state's border. No node in the state is higher, so
+    /// the edge's label is not drawn inside the state.
     border: Vec<PictureNode>,
-    /// By state: the node at which an edge from below ends.
+    /// For each state, the node at which an edge from below ends.
     bottom: Vec<PictureNode>,
-    /// By step: the states to which its `if` restricts it.
+    /// For each step, the states to which its `if` restricts it.
     homes: Vec<Vec<StateId>>,
 }
 
 impl<'c> Places<'c> {
-    /// Computes the nodes in time linear in the size of the chart.
+    /// Computes all positions in time linear in the size of the chart.
     pub(crate) fn new(chart: &'c Chart, map: &'c SourceMap) -> Self {
         let mut top: Vec<PictureNode> = chart.state_ids().map(PictureNode::State).collect();
         let (mut bottom, mut border) = (top.clone(), top.clone());
+        // Children come after their parent, so they are placed first.
         for id in (0..chart.states.len()).rev().map(StateId::at) {
             match &chart.state(id).kind {
                 StateKind::Compound { initial } => {
@@ -103,12 +104,12 @@ impl<'c> Places<'c> {
         self.bottom[state.index()]
     }
 
-    /// Whether the state is drawn as a cluster.
+    /// Whether a state is drawn as a cluster: it has children that are drawn inside.
     pub(crate) fn is_cluster(&self, state: StateId) -> bool {
         state.0 != 0 && self.top(state) != PictureNode::State(state)
     }
 
-    /// The states whose labels list the step: those that its `if` names, or else its own state.
+    /// The states whose labels list a step: those that its `if` names, or else its own state.
     pub(crate) fn homes(&self, step: StepId) -> &[StateId] {
         match self.homes[step.index()].as_slice() {
             [] => std::slice::from_ref(&self.chart.steps[step.index()].state),
@@ -116,7 +117,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// The origins of the transition's edges. For a transition without targets: the states whose labels list it.
+    /// The origins of a transition's edges. For a transition without targets, the states whose labels list it.
     pub(crate) fn origins(&self, transition: &Transition) -> Vec<Origin> {
         if let Some(scope) = &transition.scope {
             return match scope.any_of.as_slice() {
@@ -143,7 +144,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// The transitions that come from one `each` line: the first of them with the state that contains the line, and the set of all others.
+    /// The transitions that come from one `each` line: the first of them, with the state that contains the line, and the set of all others.
     pub(crate) fn copies(&self) -> (BTreeMap<TransitionId, StateId>, BTreeSet<TransitionId>) {
         let mut first_at = BTreeMap::new();
         let (mut of, mut others) = (BTreeMap::new(), BTreeSet::new());

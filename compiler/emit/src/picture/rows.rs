@@ -1,4 +1,4 @@
-//! The rows in a state below its name: blocks, steps and the transitions without a target.
+//! The rows in a state, below its name: blocks, steps, and the transitions without a target.
 
 use super::look::Look;
 use super::place::{Origin, Places, homes};
@@ -11,16 +11,16 @@ use chartc_core::model::{
     AskOn, Chart, Each, Expr, Failure, Limits, Lost, Otherwise, State, StateKind, StepKind,
 };
 
-/// The maximum number of characters of an action block or advice.
+/// The maximum number of characters of an action block or of advice.
 pub(crate) const LONG: usize = 76;
 
 /// A row: an optional emphasised word, and the text after it.
 pub(crate) struct LabelRow {
     pub(crate) word: &'static str,
-    /// The look of the word; `None` for a faint one.
+    /// The look of the word; `None` for a faint word.
     pub(crate) look: Option<Look>,
     pub(crate) text: String,
-    /// Whether it is work that is done for each element of a list.
+    /// Whether the row is a step for each element of a list.
     pub(crate) is_many: bool,
 }
 
@@ -28,7 +28,7 @@ fn row(word: &'static str, look: Option<Look>, text: String) -> LabelRow {
     LabelRow { word, look, text, is_many: false }
 }
 
-/// What a step says of its elements, where that is not the default.
+/// The bounds of a step for each element, as far as they differ from the defaults.
 fn bounds(each: &Each) -> String {
     let mut parts = Vec::new();
     if each.most != Each::MOST {
@@ -67,6 +67,7 @@ impl Rows {
         let (of, copies) = places.copies();
         for (index, transition) in chart.transitions.iter().enumerate() {
             let id = TransitionId::at(index);
+            // A transition with targets is an edge. Of the transitions of an `each` line only the first is listed.
             if !transition.targets.is_empty() || copies.contains(&id) {
                 continue;
             }
@@ -93,7 +94,7 @@ impl Rows {
     }
 }
 
-/// The rows of entry and exit actions, advice and limits, each with at most `long` characters.
+/// The rows of entry and exit actions, advice and limits. The texts have at most `long` characters.
 pub(crate) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<LabelRow> {
     let mut rows = Vec::new();
     for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
@@ -142,7 +143,7 @@ fn limits(chart: &Chart, limits: &Limits) -> String {
     parts.into_iter().filter_map(part).collect::<Vec<_>>().join("  ")
 }
 
-/// The row of a step, without what its transitions say. `guard` writes its condition.
+/// The row of a step, without its outcomes. `guard` writes its condition.
 pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> LabelRow {
     let step = &chart.steps[id.index()];
     let state = step.state;
@@ -191,6 +192,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
     }
     let is_ask = matches!(step.kind, StepKind::Ask { .. });
     text.push_str(&step.each.as_ref().map_or(String::new(), bounds));
+    // The chart's own default is not repeated at each step.
     if step.failure.then == Failure::Skip && step.failure != chart.defaults && !is_ask {
         text.push_str(" (skip on failure)");
     }
@@ -206,6 +208,7 @@ pub(crate) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) ->
 
 fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
     let text = notation::expression(chart, expr);
+    // These bind more loosely than the `and` between the conjuncts.
     let is_or = matches!(
         &expr.kind,
         chartc_core::model::ExprKind::Binary(chartc_core::model::BinaryOp::Or, ..)

@@ -1,6 +1,6 @@
-//! Wrapping and shortening.
+//! Wraps and shortens texts.
 
-/// The number of characters in a line of a label, as far as the words allow.
+/// The number of characters in a line of a label, as far as the words permit.
 pub(crate) const WIDTH: usize = 30;
 
 /// The first paragraph of a documentation text, on one line.

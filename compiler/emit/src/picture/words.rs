@@ -1,11 +1,11 @@
-//! A transition in words: the label of its edge, or its row in a state's label.
+//! Writes a transition in words: the label of its edge, or its row in a state's label.
 
 use super::text::{WIDTH, short};
 use chartc_check::notation;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Action, Chart, ChoiceKind, StateKind, Transition, Trigger};
 
-/// The maximum number of characters of an action block on an edge; the tooltip shows all of it.
+/// The maximum number of characters of an action block on an edge. The tooltip shows the whole block.
 const LONG: usize = 58;
 
 /// The keyword of the transition's trigger, and the text after it.
@@ -59,7 +59,7 @@ pub(crate) fn head(chart: &Chart, transition: &Transition) -> (&'static str, Str
     }
 }
 
-/// The trigger in a few words and signs.
+/// The trigger in a few words and signs, such as `◷ after 5s`.
 pub(crate) fn title(chart: &Chart, transition: &Transition) -> String {
     let (word, text) = head(chart, transition);
     match &transition.trigger {
@@ -80,7 +80,7 @@ pub(crate) fn title(chart: &Chart, transition: &Transition) -> String {
     }
 }
 
-/// The guard; `None` for a `when` transition, whose title shows it.
+/// The guard. `None` for a `when` transition, whose title shows it.
 pub(crate) fn guard(chart: &Chart, transition: &Transition) -> Option<String> {
     if transition.trigger == Trigger::When {
         return None;
@@ -89,7 +89,7 @@ pub(crate) fn guard(chart: &Chart, transition: &Transition) -> Option<String> {
     transition.guard.as_ref().map(|g| notation::expression_in(chart, g, &payload))
 }
 
-/// The transition's actions.
+/// The actions of a transition.
 pub(crate) fn actions(chart: &Chart, transition: &Transition) -> String {
     joined(chart, &transition.actions, &notation::payload(transition))
 }
@@ -106,7 +106,7 @@ pub(crate) fn told(chart: &Chart, transition: &Transition) -> Option<String> {
     Some(notation::template_text(chart, text, &[]))
 }
 
-/// All parts of an edge's label, each for lines of its own.
+/// All parts of an edge's label; each starts a new line.
 pub(crate) fn parts(chart: &Chart, transition: &Transition, is_each: bool) -> Vec<String> {
     let each = if is_each { "each " } else { "" };
     let mut parts = vec![format!("{each}{}", title(chart, transition))];
@@ -126,7 +126,7 @@ pub(crate) fn parts(chart: &Chart, transition: &Transition, is_each: bool) -> Ve
     parts
 }
 
-/// The states in which a `from` line does not apply, other than its targets and the final children of its scope.
+/// The states after `except` of a `from` line, without those in which the line does not apply anyway: its targets and final states.
 pub(crate) fn excepted(chart: &Chart, transition: &Transition) -> Vec<String> {
     let Some(scope) = &transition.scope else { return Vec::new() };
     (scope.none_of.iter())
@@ -136,7 +136,7 @@ pub(crate) fn excepted(chart: &Chart, transition: &Transition) -> Vec<String> {
         .collect()
 }
 
-/// The transition as it could be written in a chart.
+/// The whole transition in one line, as in a chart, but with the signs of [`title`].
 pub(crate) fn whole(chart: &Chart, transition: &Transition) -> String {
     let mut text = title(chart, transition);
     if let Some(guard) = guard(chart, transition) {

@@ -1,4 +1,4 @@
-//! Action blocks, code steps, prompts and the other computations of a program.
+//! Writes action blocks, code steps, and `begin_turn`.
 
 use super::Context;
 use super::body::{Arms, Methods, for_transition};
@@ -11,7 +11,7 @@ use chartc_core::model::{Action, Expr, ExprKind, Receiver, StepKind, Type, Varia
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 
-/// `run_block`: entry, exit and transition actions.
+/// Writes `run_block`: entry, exit and transition actions.
 pub(super) fn blocks(context: &Context<'_>) -> Arms {
     let mut arms = Arms::new("run_block", ("block", "program::Block"), "block", "()", "()");
     let mut add = |block: Block, title: &str| {
@@ -60,7 +60,7 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
     }
 }
 
-/// The statements of a block, which runs in `place` if it is known.
+/// The statements of a block, for the configuration `place` if it is known.
 pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
     let list = list(context, block);
     let Block::Transition(transition) = block else {
@@ -138,7 +138,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     }
 }
 
-/// Writes `if condition { then } else { otherwise }` without branches that do nothing. Says whether it can stand behind an `else`.
+/// Writes `if condition { then } else { otherwise }` without branches that do nothing. The flag says whether it may follow an `else`.
 fn branch(
     writer: &mut Writer<'_>,
     condition: &Expr,
@@ -161,7 +161,7 @@ fn branch(
             let test = test.truth(Binding::Block);
             return (code!("let _: bool = {test};\n", test), false);
         }
-        // Both branches are equal, so only a failure of the condition matters.
+        // Both branches are equal, so the condition matters only if it fails.
         (false, false) if then_code == other_code => {
             let test = test.truth(Binding::Block);
             return (code!("let _: bool = {test};\n{then_code}", test, then_code), false);
@@ -170,7 +170,7 @@ fn branch(
         (false, _) => (test, then_code, other_code),
     };
     let test = test.truth(Binding::Block);
-    // A condition that is computed in a block is bound to a name.
+    // A condition that is computed in a block is bound to a name, which is easier to read than `if { … } { … }`.
     let is_bare = !test.has(Use::Braces);
     let (before, test) = if is_bare {
         (Fragment::default(), test)
@@ -195,7 +195,7 @@ pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
     }
 }
 
-/// A duration in milliseconds.
+/// A duration as code for its milliseconds.
 pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
     if let ExprKind::Duration(millis) = expr.kind {
         return millis.to_string().into();
@@ -203,12 +203,12 @@ pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
     code!("{whole}.0", whole = code.within(Binding::Whole))
 }
 
-/// The id by which `cancel` finds a sent event.
+/// The code for the id by which `cancel` finds a sent event.
 pub(super) fn id_of(id: Option<SendId>) -> String {
     id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"))
 }
 
-/// An event with its data.
+/// The code for an event with its data.
 fn payload(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
@@ -231,6 +231,7 @@ fn assign(writer: &mut Writer<'_>, variable: VarId, expr: &Expr) -> Fragment {
     let place = format!("self.data.{}", context.names.variables[variable.index()]);
     let is_own = |expr: &Expr| expr.kind == ExprKind::Variable(variable);
     if !supplied {
+        // `x = x` of a supplied variable may fail, as it may be unset.
         if is_own(expr) {
             return Fragment::default();
         }
@@ -248,7 +249,7 @@ fn assign(writer: &mut Writer<'_>, variable: VarId, expr: &Expr) -> Fragment {
     }
 }
 
-/// `run_code`: code steps.
+/// Writes `run_code`: code steps.
 pub(super) fn code_steps(context: &Context<'_>) -> Arms {
     let mut arms = Arms::new("run_code", ("step", "arena::StepId"), "step.0", "()", "()");
     for (i, step) in context.chart.steps.iter().enumerate() {
@@ -291,7 +292,7 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
     }
 }
 
-/// The statements that put an event into the internal queue, or leave the block.
+/// The statements that put an event into the internal queue, or leave the block if the queue is full.
 fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
     let context = writer.context;
     let row = &context.chart.events[event.index()];
@@ -318,7 +319,7 @@ fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragmen
                 value
             )
         } else if value.has(Use::Failure) {
-            // Nothing reads the fields, but computing them may fail.
+            // Nothing reads the fields, but computing them may fail, and a failure leaves the block.
             code!("let _ = {value};\n{push}", value)
         } else {
             push.into()
@@ -327,7 +328,7 @@ fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragmen
     text.using(Use::Failure).using(Use::Braces)
 }
 
-/// The statement that assigns a value, which may be a failure, to a place, which may be unset. Without an allocator a failure is not
+/// The statement that assigns a value, which may be a failure, to a place, which may be unset. Without an allocator, a failure is not
 /// recorded.
 pub(super) fn fitted(
     context: &Context<'_>,

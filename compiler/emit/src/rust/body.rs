@@ -1,4 +1,4 @@
-//! Bodies of the program's methods: a match over rows of the tables with the code of each.
+//! Writes the bodies of the program's methods: a match over rows of the tables, with the code of each row.
 
 use super::Context;
 use super::code::{Code, Fragment, Use, Uses, code};
@@ -14,14 +14,14 @@ use std::collections::BTreeSet;
 
 /// The methods of a program, and the named conditions that they call.
 pub(super) struct Methods {
-    /// The methods so far.
+    /// The `impl` block with the methods so far.
     pub item: Impl,
     /// The named conditions that they call.
     pub predicates: BTreeSet<PredicateId>,
 }
 
 impl Methods {
-    /// Starts without calls of named conditions.
+    /// Creates an empty collection around an `impl` block.
     pub(super) fn new(item: Impl) -> Self {
         Self { item, predicates: BTreeSet::new() }
     }
@@ -33,19 +33,19 @@ impl Methods {
     }
 }
 
-/// A method generated from [`Arms`].
+/// A method generated from [`Arms`], with what its body reads.
 pub(super) struct Method {
     name: &'static str,
     uses: Uses,
 }
 
 impl Method {
-    /// Whether its body reads `what`.
+    /// Whether the body reads `what`: the method then has a parameter for it.
     pub(super) fn reads(&self, what: Use) -> bool {
         self.uses.has(what)
     }
 
-    /// The call for this row, where `core` is the program.
+    /// The call of the method for a row, where `core` is the expression for the program.
     pub(super) fn call(&self, core: &str, row: &str) -> String {
         let arguments =
             [(Use::View, "view"), (Use::Outbox, "outbox"), (Use::Options, "options.as_deref()")];
@@ -66,7 +66,7 @@ pub(super) struct Arms {
 }
 
 impl Arms {
-    /// `argument` is the parameter with its type; rows without an arm return `otherwise`.
+    /// Creates a method without arms. `argument` is the parameter with its type; rows without an arm return `otherwise`.
     pub(super) fn new(
         name: &'static str,
         argument: (&'static str, &'static str),
@@ -88,7 +88,7 @@ impl Arms {
         self.pattern(&index.to_string(), title, statements, result);
     }
 
-    /// Adds an arm with a pattern of its own.
+    /// Adds an arm with a pattern other than a number.
     pub(super) fn pattern(
         &mut self,
         pattern: &str,
@@ -101,7 +101,7 @@ impl Arms {
             code!("{comment}{pattern} => {{ {statements}\n{result} }}\n", statements, result);
     }
 
-    /// Adds the method.
+    /// Adds the method to `methods`. Its parameters are those that its arms read. Returns `None` if there are no arms.
     pub(super) fn emit(self, context: &Context<'_>, methods: &mut Methods) -> Option<Method> {
         let Self { name, argument, scrutinee, result, otherwise, rows } = self;
         if rows.is_empty() {
@@ -124,15 +124,15 @@ impl Arms {
     }
 }
 
-/// How the code of a transition reads the fields of the current event or answer.
+/// A reader of the fields of the current event or answer, for the code of a transition.
 pub(super) struct FieldReader<'w> {
     context: &'w Context<'w>,
     sources: Vec<Source>,
     surely: bool,
 }
 
-/// A writer for the expressions of a transition, and a builder for the statement that binds the fields which their code reads. If another
-/// effect comes before the first read, a missing field fails only when it is read.
+/// Creates a writer for the expressions of a transition, and a reader for the statement that binds the fields which their code uses. With
+/// `surely`, a missing field fails at once. Otherwise it fails only when it is read, because another effect may come before that.
 pub(super) fn for_transition<'w>(
     context: &'w Context<'w>,
     transition: TransitionId,
@@ -173,7 +173,7 @@ pub(super) fn for_transition<'w>(
 }
 
 impl FieldReader<'_> {
-    /// The statement before a body.
+    /// The statement that binds the fields, to be written before a body.
     pub(super) fn before(&self, body: &Fragment) -> Fragment {
         let used = &body.uses.fields;
         let Some(first) = self.sources.first().filter(|_| !used.is_empty()) else {
@@ -191,6 +191,7 @@ impl FieldReader<'_> {
             [name] => name.clone(),
             names => format!("({})", names.join(", ")),
         };
+        // A method that borrows the whole program cannot be called while one of its fields is borrowed.
         let (copy, bound) = if body.has(Use::Program) {
             ("let bound = self.bound.clone();\n", "bound")
         } else {
@@ -222,7 +223,7 @@ impl FieldReader<'_> {
     }
 }
 
-/// The guard of a transition: statements, and the condition.
+/// Writes the guard of a transition: statements, and the condition.
 pub(super) fn guard(
     context: &Context<'_>,
     transition: TransitionId,
@@ -236,13 +237,13 @@ pub(super) fn guard(
     (reading.before(&condition.text()), condition)
 }
 
-/// One possible shape of the current event or answer.
+/// A possible form of the current event or answer.
 struct Source {
-    /// `Event::SeesPost`, or `Payload::Reason`.
+    /// The path of the variant, such as `Event::SeesPost` or `Payload::Reason`.
     head: String,
-    /// The variant of `Payload` that contains it.
+    /// The variant of `Payload` that contains it, if it is not one itself.
     around: Option<&'static str>,
-    /// The fields with Rust name and type. Unnamed fields have an empty name.
+    /// The fields, each with its Rust name and type. Unnamed fields have an empty name.
     fields: Vec<(String, Type)>,
 }
 

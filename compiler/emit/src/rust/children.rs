@@ -1,4 +1,4 @@
-//! Child machines of `run` steps: they come from sibling modules, and borrow the host while they run.
+//! Writes the code for child machines of `run` steps. They come from sibling modules, and borrow the host while they run.
 
 use super::Context;
 use super::body::Arms;
@@ -11,14 +11,14 @@ use codegen::{Function, Impl, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What a chart's code knows about the charts of its file that it runs or that run it.
+/// The charts of the same file that a chart runs, or that run it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kin {
-    /// By name of each chart that it runs: the module.
+    /// For each chart that it runs, by name, the module.
     pub(super) children: BTreeMap<String, String>,
-    /// The modules of all charts that it runs directly or through others, without its own.
+    /// The modules of all charts that it runs, directly or through others, without its own.
     pub(super) below: BTreeSet<String>,
-    /// Whether a chart (another, or itself) runs it.
+    /// Whether some chart, be it itself, runs it.
     pub(super) is_child: bool,
 }
 
@@ -39,13 +39,14 @@ impl Context<'_> {
         !self.kin.children.is_empty()
     }
 
-    /// The modules of the charts that it runs, with their variants of `Child`.
+    /// The modules of the charts that it runs, each with its variant of `Child`.
     fn children(&self) -> impl Iterator<Item = (&String, String)> {
+        // Several steps may run the same chart.
         let modules: BTreeSet<&String> = self.kin.children.values().collect();
         modules.into_iter().map(|module| (module, super::ident::upper_camel(module)))
     }
 
-    /// The `run` steps: number, chart, module.
+    /// The `run` steps: number, chart and module.
     fn runs(&self) -> impl Iterator<Item = (usize, &str, &String)> {
         self.chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
             StepKind::Run(run) => Some((i, run.chart.as_str(), self.kin.children.get(&run.chart)?)),
@@ -73,7 +74,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     ));
 }
 
-/// `step_run`: the params of `run` steps.
+/// Writes `step_run`: the params of `run` steps.
 pub(super) fn run_steps(context: &Context<'_>) -> Arms {
     let result = "Option<Vec<(&'static str, Value)>>";
     let mut steps =
@@ -134,7 +135,7 @@ pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
     item.push_fn(named);
 }
 
-/// Adds `place_child`, which makes the machine of a `run` step that was under way.
+/// Adds `place_child`, which creates the machine of a `run` step that was under way when the machine was saved.
 pub(super) fn place(context: &Context<'_>, item: &mut Impl) {
     if !context.has_children() {
         return;
@@ -186,6 +187,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
     });
     let view =
         if asked.run.as_ref().is_some_and(|run| run.reads(Use::View)) { "view" } else { "_" };
+    // A machine with the same key is replaced.
     let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
     begin.ret("Result<(), host::Mismatch>").line(format!(
         "let name = match key.step.0 {{ {names} {refused} }};
@@ -218,6 +220,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
         let child: &dyn host::Machine = match child {{ {seen} }};
         Some(child)"
     ));
+    // The child has no host of its own: it borrows that of this machine during the call.
     let with = item.new_fn("with_child").arg_mut_self().arg("key", "machine::StepKey");
     with.arg("act", "&mut dyn FnMut(&mut dyn host::Machine)").ret("bool").line(format!(
         "let Some((_, child)) = self.children.iter_mut().find(|(k, _)| *k == key) else {{ return false; }};

@@ -1,40 +1,51 @@
-//! Fragments of generated code, each with what it reads and does, so that nobody searches its text.
+//! Fragments of generated code, each with what it reads and does, so that no writer searches its text.
+//!
+//! The problem: the parameters of a generated method, its error type and its parentheses depend on the code inside, which is written first.
+//! The idea: code is never a bare string. A [`Fragment`] carries its uses, and joining fragments joins them; a [`Code`] is an expression
+//! that also knows its type, its form and how tightly it binds. For example, the guard `n + 1 > bound` of a chart with an allocator:
+//!
+//! ```text
+//! n            a place of type Int, which binds as tightly as any                  self.data.n
+//! n + 1        the value of a call that may fail                                   ops::add(self.data.n, 1)?
+//! n + 1 > …    a comparison, which has `Use::Failure`, because its operand has     ops::add(self.data.n, 1)? > …
+//! the guard    a `Result`, because its code has `Use::Failure`                     Ok(ops::add(self.data.n, 1)? > …)
+//! ```
 
 use chartc_core::arena::{LocalId, PredicateId};
 use chartc_core::model::Type;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
-/// What a fragment reads or does.
+/// A thing that a fragment reads or does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// It reads `view`.
+    /// Reads `view`.
     View,
-    /// It reads `outbox`.
+    /// Reads `outbox`.
     Outbox,
-    /// It reads `options`.
+    /// Reads `options`.
     Options,
-    /// It reads `event`.
+    /// Reads `event`.
     Event,
-    /// It reads `occurrence`.
+    /// Reads `occurrence`.
     Occurrence,
-    /// It counts `faults`.
+    /// Counts `faults`.
     Faults,
-    /// It writes to `sink`.
+    /// Writes to `sink`.
     Sink,
-    /// It calls a method of the program, which borrows all of it.
+    /// Calls a method of the program, which borrows all of it.
     Program,
-    /// It counts the repetitions of loops.
+    /// Counts the repetitions of loops.
     Work,
-    /// It may leave the body with an error.
+    /// May leave the body with an error.
     Failure,
-    /// It allocates.
+    /// Allocates memory.
     Allocator,
-    /// It contains blocks or records.
+    /// Contains blocks or records, so that it must be in parentheses where a block follows, as after `if`.
     Braces,
 }
 
-/// Everything that a fragment reads and does.
+/// The set of things that a fragment reads and does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Uses {
     /// One bit for each [`Use`].
@@ -48,12 +59,12 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Whether it contains `what`.
+    /// Whether the set contains `what`.
     pub(super) fn has(&self, what: Use) -> bool {
         self.all & (1 << what as u16) != 0
     }
 
-    /// The union of both.
+    /// The union of both sets.
     pub(super) fn and(mut self, other: &Self) -> Self {
         self.all |= other.all;
         self.locals.extend(&other.locals);
@@ -63,17 +74,17 @@ impl Uses {
     }
 }
 
-/// A fragment of code.
+/// A piece of code, with what it reads and does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fragment {
-    /// Its text.
+    /// The code.
     pub text: String,
-    /// What it reads and does.
+    /// What the code reads and does.
     pub uses: Uses,
 }
 
-/// A fragment from a format string. Its fragments are listed after the string, its texts are not: `code!("if {condition} {{ {name}(); }}",
-/// condition)`.
+/// Creates a fragment from a format string. Its fragments are listed after the string, its texts are not:
+/// `code!("if {condition} {{ {name}(); }}", condition)`.
 macro_rules! code {
     ($text:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
         $($(let $name = $value;)?)*
@@ -86,29 +97,29 @@ macro_rules! code {
 pub(super) use code;
 
 impl Fragment {
-    /// The same code, which also reads or does `what`.
+    /// Marks the code as one that also reads or does `what`.
     pub(super) fn using(mut self, what: Use) -> Self {
         self.uses.all |= 1 << what as u16;
         self
     }
 
-    /// The same code inside a construct that handles `what`.
+    /// Marks the code as one inside of a construct that handles `what`.
     pub(super) fn without(mut self, what: Use) -> Self {
         self.uses.all &= !(1 << what as u16);
         self
     }
 
-    /// Whether it reads or does `what`.
+    /// Whether the code reads or does `what`.
     pub(super) fn has(&self, what: Use) -> bool {
         self.uses.has(what)
     }
 
-    /// Whether it contains no code.
+    /// Whether there is no code.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// All fragments, joined with `between`.
+    /// Joins fragments, with `between` between them.
     pub(super) fn joined(all: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut out = Self::default();
         for (i, one) in all.into_iter().enumerate() {
@@ -151,7 +162,7 @@ impl From<String> for Fragment {
     }
 }
 
-/// How the text of an expression denotes its value.
+/// The way in which the text of an expression denotes its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// An owned value.
@@ -162,7 +173,7 @@ pub(super) enum Form {
     Lent,
 }
 
-/// How tightly the text's outermost operator binds; later variants bind tighter.
+/// The binding of the text's outermost operator; later variants bind more tightly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
     /// `if`, `match`, a block, `a..b`.
@@ -188,7 +199,7 @@ pub(super) enum Binding {
 /// A value known at compile time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constant {
-    /// The `None` of an optional.
+    /// The `None` of an optional value.
     None,
     /// A truth value.
     Bool(bool),
@@ -196,33 +207,33 @@ pub(super) enum Constant {
     Int(i64),
     /// An empty text, list or map.
     Empty,
-    /// Anything else.
+    /// Any other constant.
     Other,
 }
 
-/// How the error of a call relates to that of the enclosing body.
+/// The relation of a call's error to the error of the enclosing body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tried {
-    /// The same type, so the call's result may be the body's.
+    /// The same type, so that the call's result may be that of the body.
     Own,
-    /// Another type, converted to the body's.
+    /// Another type, which `?` converts to that of the body.
     Other,
 }
 
-/// A Rust expression.
+/// A Rust expression that computes a value of the chart.
 #[derive(Debug, Clone)]
 pub(super) struct Code {
-    /// The code without the `?` of a call that may fail.
+    /// The code, without the `?` of a call that may fail.
     whole: Fragment,
-    /// Set for a call that may fail.
+    /// For a call that may fail, the relation of its error.
     tried: Option<Tried>,
-    /// The value's type in the chart; it and `form` determine the Rust type of the text.
+    /// The type of the value in the chart. With `form`, it determines the Rust type of the text.
     pub ty: Type,
-    /// The form of the text's value.
+    /// The way in which the text denotes the value.
     pub form: Form,
-    /// Determines where parentheses are needed.
+    /// The binding of the outermost operator, which determines where parentheses are needed.
     pub binding: Binding,
-    /// The value, if it is known.
+    /// The value, if it is known at compile time.
     pub constant: Option<Constant>,
 }
 
@@ -232,28 +243,28 @@ impl Code {
         Self { whole: text.into(), tried: None, ty, form, binding, constant: None }
     }
 
-    /// An owned value without need of parentheses.
+    /// An owned value that never needs parentheses.
     pub(super) fn owned(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::new(text, ty, Form::Owned)
     }
 
-    /// A place without need of parentheses.
+    /// A place that never needs parentheses.
     pub(super) fn place(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::new(text, ty, Form::Place)
     }
 
-    /// A reference without need of parentheses.
+    /// A reference that never needs parentheses.
     pub(super) fn lent(text: impl Into<Fragment>, ty: Type) -> Self {
         Self::new(text, ty, Form::Lent)
     }
 
-    /// An owned value from a call that may fail, with the error of the enclosing body or another one.
+    /// An owned value from a call that may fail: with the error of the enclosing body (`own_error`), or with another one.
     pub(super) fn tried(call: impl Into<Fragment>, ty: Type, own_error: bool) -> Self {
         let tried = Some(if own_error { Tried::Own } else { Tried::Other });
         Self { tried, ..Self::owned(call, ty) }
     }
 
-    /// The same code with an outermost operator.
+    /// The same code, with an outermost operator that binds like this.
     pub(super) fn bound(mut self, binding: Binding) -> Self {
         if binding == Binding::Block {
             self.whole = self.whole.using(Use::Braces);
@@ -262,7 +273,7 @@ impl Code {
         self
     }
 
-    /// The same code with another type of the chart that is the same in Rust.
+    /// The same code, with another type of the chart that is the same type in Rust.
     pub(super) fn of_type(mut self, ty: &Type) -> Self {
         self.ty = ty.clone();
         self
@@ -274,7 +285,7 @@ impl Code {
         self
     }
 
-    /// The complete text.
+    /// The complete text, with the `?` of a call that may fail.
     pub(super) fn text(&self) -> Fragment {
         let whole = &self.whole;
         if self.tried.is_some() {
@@ -284,12 +295,12 @@ impl Code {
         }
     }
 
-    /// Whether it is a single call with the body's own error and arguments that cannot fail.
+    /// Whether it is a single call that fails with the body's own error, and whose arguments cannot fail.
     pub(super) fn is_one_call(&self) -> bool {
         self.tried == Some(Tried::Own) && self.form == Form::Owned && !self.whole.has(Use::Failure)
     }
 
-    /// The value as a `Result`, for a body with an error type of its own.
+    /// The value as a `Result`, for a body whose own error it has.
     pub(super) fn result(&self, copy: bool) -> Fragment {
         match (self.tried, self.form) {
             (Some(Tried::Own), Form::Owned) => self.whole.clone().using(Use::Failure),
@@ -299,7 +310,7 @@ impl Code {
         }
     }
 
-    /// The text as an operand of an operator that binds as tightly as `outer`.
+    /// The text as an operand of an operator that binds as tightly as `outer`; in parentheses if necessary.
     pub(super) fn within(&self, outer: Binding) -> Fragment {
         let text = self.text();
         // `x as u64 < y` would be parsed as type arguments. Operands of a comparison are requested as those of a sum.
@@ -307,7 +318,7 @@ impl Code {
         if self.binding < outer || cast { code!("({text})", text) } else { text }
     }
 
-    /// A condition as an operand.
+    /// The text of a condition as an operand.
     pub(super) fn truth(&self, outer: Binding) -> Fragment {
         match self.form {
             Form::Owned | Form::Place => self.within(outer),
@@ -315,7 +326,7 @@ impl Code {
         }
     }
 
-    /// A reference to the value: `&str` for Text, `&[T]` for a list stored in a place.
+    /// A reference to the value: `&str` for Text, `&[T]` for a list in a place.
     pub(super) fn lend(&self) -> Fragment {
         match self.form {
             Form::Lent => self.text(),
@@ -326,7 +337,7 @@ impl Code {
         }
     }
 
-    /// The value, owned.
+    /// The owned value: copied if `copy`, else moved or cloned.
     pub(super) fn own(&self, copy: bool) -> Fragment {
         match self.form {
             Form::Owned => self.text(),

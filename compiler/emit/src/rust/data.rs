@@ -1,4 +1,4 @@
-//! Params, inputs and variables as typed fields.
+//! Writes params, inputs and variables as typed fields.
 
 use super::Context;
 use super::code::{Constant, Fragment, Use, code};
@@ -100,9 +100,11 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
     }
     new.line(format!("Self {{ {} }}", body.join(" ")));
     let needed = variables(context).filter(|(_, row, _)| is_param(row) && row.default.is_none());
+    // Clippy objects to more than seven arguments.
     if needed.count() > 7 {
         new.attr("allow(clippy::too_many_arguments, reason = \"the chart has so many\")");
     }
+    // A param without a default has no value that `Default` could use.
     if variables(context).all(|(_, row, _)| !is_param(row) || row.default.is_some()) {
         item.derive("Default");
     }
@@ -123,7 +125,7 @@ fn inputs(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(item);
 }
 
-/// `Data::new` and `Data::set_inputs`.
+/// Writes `Data::new` and `Data::set_inputs`.
 fn data(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Data");
     let names: Vec<String> = variables(context).map(|(id, ..)| local(context, id)).collect();
@@ -171,12 +173,13 @@ fn data(context: &Context<'_>) -> Impl {
     item
 }
 
-/// The value of a param, or its default.
+/// The code for a param that the host may have set, or else for its default.
 fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String {
     let row = &context.chart.variables[id.index()];
     let name = &context.names.variables[id.index()];
     let mut writer = Writer::before_start(context);
     let code = writer.value_code(default, ty);
+    // `unwrap_or` evaluates the default even if the host has set the param.
     if writer.is_at_hand(&code) {
         return format!("params.{name}.unwrap_or({})", writer.own(&code).text);
     }
@@ -187,7 +190,7 @@ fn given(context: &Context<'_>, id: VarId, default: &Expr, ty: &Type) -> String 
     format!("match params.{name} {{ Some(value) => value, None => {value} }}")
 }
 
-/// The initial value of a variable. Its default may read earlier variables, which are locals here.
+/// The code for the initial value of a variable. Its default may read earlier variables, which are locals here.
 pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> Fragment {
     let code = Writer::before_start(context).value_code(default, &row.ty);
     let copy = context.facts.is_copy(&row.ty);
@@ -202,7 +205,7 @@ pub(super) fn initial(context: &Context<'_>, default: &Expr, row: &Variable) -> 
     )
 }
 
-/// The value of a limit that is computed from params, which are locals here.
+/// The code for a limit that is computed from params, which are locals here.
 fn computed_limit(context: &Context<'_>, limit: &ComputedLimit) -> String {
     let (ty, bound) = match limit.kind {
         LimitKind::Cost => (Type::Float, "tables::bound_of_cost"),

@@ -1,8 +1,8 @@
-//! Documentation of generated items: the chart's own, as Markdown without code that rustdoc would run.
+//! Writes the documentation of generated items: the chart's own, as Markdown without code that rustdoc would run.
 
 use chartc_core::visible;
 
-/// The documentation of an item: the chart's own, else `plain`. Rustdoc finds no code in it that it would run as a test.
+/// Returns the documentation of an item: the chart's own, else `plain`. Rustdoc finds no code in it that it would run as a test.
 pub(super) fn doc(own: &str, plain: &str) -> String {
     if own.trim().is_empty() {
         return visible::line(plain).into_owned();
@@ -27,13 +27,14 @@ pub(super) fn doc(own: &str, plain: &str) -> String {
         format!("{indent}{text}")
     });
     let mut text = lines.collect::<Vec<_>>().join("\n");
+    // A fence that the chart leaves open would swallow the rest of the documentation.
     if fenced {
         text.push_str("\n```");
     }
     text
 }
 
-/// Spaces as wide as the marker of a list item; empty for other lines.
+/// Returns spaces as wide as the marker of a list item; empty for other lines.
 fn marker(line: &str) -> &'static str {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = line.split_at(digits);

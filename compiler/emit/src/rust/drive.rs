@@ -1,4 +1,4 @@
-//! The dynamic interface of the machine, by names, ids and values.
+//! Writes the dynamic interface of the machine, through which a host sends inputs and reads results by names, ids and values.
 
 use super::code::Use;
 use super::payload::{answering, choice_fields};
@@ -9,7 +9,7 @@ use chartc_core::model::{Field, StepKind, Type, VariableKind, schema};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
-/// Adds the conversions, `impl host::Machine` and `impl host::Typed`.
+/// Adds the conversions from and to values, `impl host::Machine` and `impl host::Typed`.
 pub(super) fn emit(context: &Context<'_>, asked: &HostMethods, scope: &mut Scope) {
     super::types::conversions(context, scope);
     super::host::by_name(context, scope);
@@ -142,7 +142,7 @@ pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: 
     ));
 }
 
-/// The variant `head`, with its fields read from `values`.
+/// Writes an arm that reads the fields of the variant `head` from `values`.
 fn shape(head: &str, what: &str, fields: &[Field], names: &[String]) -> String {
     let of = format!("generated::Values::of({what:?}, values, {})?", fields.len());
     if fields.is_empty() {
@@ -198,7 +198,7 @@ fn handle(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// Writes `Machine::outcome`: the result of a step; an answer of the wrong type is unusable.
+/// Writes `Machine::outcome`, which converts the result of a step; an answer of the wrong type is unusable.
 fn outcome(context: &Context<'_>, scope: &mut Scope) {
     if context.bare {
         return;
@@ -365,7 +365,7 @@ fn variables(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// The method that turns a borrowed value into an owned one.
+/// Returns the method call that turns a borrowed value into an owned one.
 fn clone(context: &Context<'_>, ty: &Type) -> &'static str {
     if context.facts.is_copy(ty) { "" } else { ".clone()" }
 }

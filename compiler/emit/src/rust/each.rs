@@ -1,4 +1,4 @@
-//! Steps with an `each`: their lists, and the answers of their elements.
+//! Writes the code of steps with an `each`: it evaluates their lists and stores the answers of their elements.
 
 use super::Context;
 use super::body::{Arms, Method, Methods};
@@ -14,7 +14,7 @@ use codegen::{Enum, Scope, Struct, Variant};
 use std::fmt::Write;
 
 impl<'c> Context<'c> {
-    /// The steps with an `each`.
+    /// Returns the steps with an `each`.
     pub(super) fn each_steps(&self) -> impl Iterator<Item = (StepId, &'c Each)> + use<'c> {
         let rows = self.chart.steps.iter().enumerate();
         rows.filter_map(|(i, step)| Some((StepId::at(i), step.each.as_ref()?)))
@@ -26,12 +26,12 @@ impl<'c> Context<'c> {
     }
 }
 
-/// The type of the elements.
+/// Returns the type of the elements.
 fn element(each: &Each) -> Type {
     list_item(&each.list.ty).cloned().unwrap_or(Type::Json)
 }
 
-/// Adds `Gathered`, the enum of the answers of whole steps, and `Elements`, the struct of what is under way.
+/// Adds the enum `Gathered` of the answers of whole steps, and the struct `Elements` of the elements of the steps under way.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     if !context.has_each() {
         return;
@@ -88,7 +88,7 @@ pub(super) fn hooks(context: &Context<'_>, methods: &mut Methods, program: &mut 
     function.line(chosen("step.0", &forget));
 }
 
-/// What becomes of the answers of all elements, of which some may be missing.
+/// Writes how the step's answer is made from the answers of its elements, of which some may be missing.
 fn all(each: &Each) -> &'static str {
     match (each.lost, &each.returns) {
         (Lost::None, Type::Json) => ".map(Option::unwrap_or_default)",
@@ -97,7 +97,7 @@ fn all(each: &Each) -> &'static str {
     }
 }
 
-/// `step_list`: evaluates and stores the lists.
+/// Writes `step_list`, which evaluates and stores the list of a step.
 fn lists(context: &Context<'_>) -> Arms {
     let step = ("step", "arena::StepId");
     let mut arms = Arms::new("step_list", step, "step.0", "u32", "0");
@@ -106,6 +106,7 @@ fn lists(context: &Context<'_>) -> Arms {
         let list = if list_item(&each.list.ty).is_some() {
             writer.value(&each.list, &each.list.ty)
         } else {
+            // Only at run time is it known whether JSON is a list.
             let list = writer.value(&each.list, &Type::Json);
             code!("expr::list({list})?", list).using(Use::Failure)
         };
@@ -117,7 +118,7 @@ fn lists(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// `elements`, which refuses a list that is too long.
+/// Writes `elements`, which refuses a list that is too long.
 fn begin(lists: &Method, program: &mut Methods) {
     let work = if lists.reads(Use::Work) { "self.work.begin();\n" } else { "" };
     let call = lists.call("self", "step");
@@ -145,7 +146,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The statement that reads the element of the step, if the code after it does.
+    /// Writes the statement that reads the element of the step, if the code after it does.
     pub(super) fn element(&self, step: StepId, body: &Fragment) -> Fragment {
         let each = self.context.chart.steps[step.index()].each.as_ref();
         match each.filter(|each| body.uses.locals.contains(&each.local.id)) {

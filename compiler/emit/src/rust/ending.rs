@@ -1,4 +1,4 @@
-//! Arguments of final states.
+//! Writes the code that stores the arguments of final states.
 
 use super::Context;
 use super::body::{Arms, for_transition};
@@ -13,17 +13,17 @@ use codegen::{Enum, Scope, Variant};
 
 /// A final state with parameters.
 pub(super) struct Final<'c> {
-    /// Its id.
+    /// The state.
     pub id: StateId,
-    /// Its variant of `Ending`, the same as in `State`.
+    /// The variant of `Ending`, with the same name as the variant of `State`.
     pub name: &'c str,
-    /// Its parameters.
+    /// The declared parameters.
     pub params: &'c [Field],
-    /// The fields of the variant.
+    /// The fields of the variant, one for each parameter.
     pub fields: Vec<String>,
 }
 
-/// All final states with parameters.
+/// Returns all final states with parameters.
 pub(super) fn finals<'c>(context: &'c Context<'_>) -> Vec<Final<'c>> {
     let all = context.chart.state_ids().filter_map(|id| match &context.chart.state(id).kind {
         StateKind::Final { params, .. } if !params.is_empty() => Some(Final {
@@ -41,7 +41,7 @@ pub(super) fn finals<'c>(context: &'c Context<'_>) -> Vec<Final<'c>> {
     all.collect()
 }
 
-/// Adds `Ending`.
+/// Adds the enum `Ending`, with one variant for each final state with parameters.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let finals = finals(context);
     if finals.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn arguments(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// The statements that store a transition's arguments for a final state; empty without arguments.
+/// Writes the statements that store a transition's arguments for a final state; empty without arguments.
 pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place>) -> Fragment {
     let finals = finals(context);
     let mut out = Fragment::default();
@@ -94,7 +94,7 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place
     out
 }
 
-/// The statement that stores the arguments of a final state.
+/// Writes the statement that stores the arguments of a final state.
 pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) -> Fragment {
     let finals = finals(writer.context);
     let Some(nth) = finals.iter().position(|f| f.id == state) else { return Fragment::default() };
@@ -106,10 +106,11 @@ pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) ->
     code!("self.endings[{nth}] = Some(Ending::{name} {{ {values} }});\n", values)
 }
 
-/// The body of `Machine::ending`: the arguments of the root's active final state.
+/// Writes the body of `Machine::ending`, which returns the arguments of the active final child of the root.
 pub(super) fn query(context: &Context<'_>) -> String {
     let mut out = String::new();
     for (nth, one) in finals(context).iter().enumerate() {
+        // Only a final child of the root ends the run.
         if context.chart.state(one.id).parent == Some(StateId(0)) {
             out.push_str(&format!(
                 "if self.is_in(State::{}) {{ return self.engine.program.endings[{nth}].as_ref(); }}\n",
@@ -121,7 +122,7 @@ pub(super) fn query(context: &Context<'_>) -> String {
 }
 
 impl Context<'_> {
-    /// Whether final states with parameters are declared.
+    /// Whether any final state has parameters.
     pub(super) fn has_endings(&self) -> bool {
         self.chart.states.iter().any(|s| match &s.kind {
             StateKind::Final { params, .. } => !params.is_empty(),

@@ -1,4 +1,4 @@
-//! Facts about a chart's types that the emitter needs before it writes them.
+//! Computes facts about a chart's types that the emitter needs before it writes them.
 
 use chartc_core::model::{Action, Chart, StepKind, Type, TypeKind};
 
@@ -22,6 +22,7 @@ impl Facts {
         let mut changed = true;
         while changed {
             changed = false;
+            // Backwards, so that a record comes after later ones to which it refers.
             for (i, def) in chart.types.iter().enumerate().rev() {
                 let TypeKind::Record(fields) = &def.kind else { continue };
                 let allocates = fields.iter().any(|f| facts.allocates(&f.ty));

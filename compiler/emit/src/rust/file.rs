@@ -1,4 +1,4 @@
-//! Files of generated code: the items of one chart, or a module for each of several charts.
+//! Writes files of generated code: the items of one chart, or a module for each of several charts.
 
 use super::children::Kin;
 use super::{ident, indented, source};
@@ -20,7 +20,7 @@ pub(super) struct Unit<'c> {
     pub(super) kin: Kin,
 }
 
-/// The Rust source of a chart, with modules for the charts that it runs.
+/// Writes the Rust source of a chart, with modules for the charts that it runs.
 ///
 /// # Errors
 /// Names that become one Rust identifier, and features that generated code does not support yet.
@@ -41,7 +41,7 @@ pub fn emit(checked: &Checked) -> Result<String, Vec<Diagnostic>> {
     if found.is_empty() { Ok(code) } else { Err(found) }
 }
 
-/// The source of several charts of one file: a module for each, named after it, and for each chart that they run.
+/// Writes the source of several charts of one file: a module for each, named after it, and for each chart that they run.
 ///
 /// # Errors
 /// As for [`emit`], for each chart.
@@ -77,7 +77,7 @@ pub fn emit_modules(charts: &[Checked]) -> Result<String, Vec<Diagnostic>> {
     if found.is_empty() { Ok(text) } else { Err(found) }
 }
 
-/// The charts, and the charts of other files that they run.
+/// Returns the charts and the charts of other files that they run, each once.
 fn units(charts: &[Checked]) -> Vec<Unit<'_>> {
     let mut all: Vec<(&Lowered, &str)> = Vec::new();
     let own = charts.iter().map(|checked| (checked.lowered(), checked.source()));
@@ -117,7 +117,7 @@ fn units(charts: &[Checked]) -> Vec<Unit<'_>> {
         .collect()
 }
 
-/// The charts that a chart runs, directly or through others.
+/// Returns the charts that a chart runs, directly or through others.
 fn reached(from: Span, runs: &BTreeMap<Span, BTreeSet<Span>>) -> BTreeSet<Span> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];

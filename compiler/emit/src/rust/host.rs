@@ -1,4 +1,4 @@
-//! The trait of a chart's host functions, and the code that calls one from an expression or action.
+//! Writes the trait of a chart's host functions, and the code that calls one from an expression or action.
 
 use super::Context;
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
@@ -42,7 +42,7 @@ fn is_conventional(name: &str) -> bool {
     name == "new" || ["from_", "into_", "to_"].iter().any(|head| name.starts_with(head))
 }
 
-/// Adds parameters and result to the method of a host function.
+/// Adds the parameters and the result to the method of a host function.
 fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut CodeFunction) {
     let ty = match &row.kind {
         FunctionKind::Pure { result, .. } => owned(context, result),
@@ -54,7 +54,7 @@ fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut Cod
     }
 }
 
-/// The error type of a host function.
+/// Returns the error type of a host function.
 fn host_error(context: &Context<'_>) -> &'static str {
     if context.bare { "machine::Fault" } else { "String" }
 }
@@ -106,7 +106,7 @@ fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(item);
 }
 
-/// A borrowed argument as a `Value`.
+/// Writes a borrowed argument as a `Value`.
 fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     let copy = context.facts.is_copy(ty);
     if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
@@ -130,7 +130,7 @@ struct Lets {
 }
 
 impl Writer<'_> {
-    /// A call of a host function, as an expression of the function's result type.
+    /// Writes a call of a host function, as an expression of the function's result type.
     pub(super) fn host_call(&mut self, id: FunctionId, arguments: &[Expr]) -> Code {
         let context = self.context;
         let row = &context.chart.functions[id.index()];
@@ -158,7 +158,7 @@ impl Writer<'_> {
         let call = if !context.bare {
             self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
         } else if let Some(value) = &fallback {
-            // Values without an allocator are cheap to build.
+            // Without an allocator, the fallback is cheap to build, even if it is not used.
             Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
         } else {
             Code::tried(call, ty.clone(), true)
@@ -169,6 +169,7 @@ impl Writer<'_> {
         }
         let call = call.text();
         match fallback {
+            // An argument that fails also yields the fallback, so its failure stays in a closure.
             Some(value) if text.has(Use::Failure) => {
                 let names = names.join(", ");
                 let arguments = code!(
@@ -203,7 +204,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The call, which also records its effect for the trace.
+    /// Writes the call so that it also records its effect for the trace.
     fn noted_call(
         &mut self,
         row: &Function,
@@ -236,7 +237,7 @@ impl Writer<'_> {
         Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
-    /// An argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.
+    /// Writes an argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.
     fn lent_argument(&mut self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
         if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
             return Self::none(want);
@@ -252,7 +253,7 @@ impl Writer<'_> {
         Code::place(name, code.ty)
     }
 
-    /// The code as an argument of the type that the host takes.
+    /// Writes the code as an argument of the type that the host takes.
     fn passed(&self, code: &Code, want: &Type) -> Fragment {
         let copy = self.context.facts.is_copy(&code.ty);
         if (copy && code.ty == *want) || code.constant == Some(Constant::None) {
@@ -269,7 +270,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Converted to `want`, but not wrapped in `Some`.
+    /// Writes the argument converted to `want`, but not wrapped in `Some`.
     fn value_argument(&mut self, argument: &Expr, want: &Type) -> Code {
         let code = self.expr(argument);
         if optional_inner(want) == Some(&code.ty) { code } else { self.convert(code, want) }

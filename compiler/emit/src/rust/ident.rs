@@ -1,4 +1,4 @@
-//! Conversion of a chart's names to Rust identifiers, the only one in the emitter.
+//! Converts a chart's names to Rust identifiers; no other module of the emitter does.
 //!
 //! [`Names::of`] reports two names in the same scope that become one identifier, so no generated item shadows another.
 
@@ -6,7 +6,7 @@ use chartc_check::spelling;
 use unicode_security::GeneralSecurityProfile;
 use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
-/// Words that are not identifiers in some edition.
+/// The words that are not identifiers in some edition of Rust.
 const KEYWORDS: &[&str] = &[
     "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
     "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
@@ -15,17 +15,17 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`: the name of a type or variant.
+/// Makes the name of a type or variant: `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`.
 pub(super) fn upper_camel(name: &str) -> String {
     legal(spelling::camel(name, takes(name)), 'V')
 }
 
-/// `agent_id` → `agent_id`, `HTTP.status` → `http_status`: the name of a field, argument or function.
+/// Makes the name of a field, argument or function: `agent_id` → `agent_id`, `HTTP.status` → `http_status`.
 pub(super) fn snake(name: &str) -> String {
     legal(spelling::snake(name, takes(name)), 'v')
 }
 
-/// `SecondOne` → `second_one`: the name of a module.
+/// Makes the name of a module: `SecondOne` → `second_one`.
 pub(super) fn module(name: &str) -> String {
     let mut spaced = String::new();
     for c in name.chars() {
@@ -39,8 +39,8 @@ pub(super) fn module(name: &str) -> String {
     snake(&spaced)
 }
 
-/// Which non-ASCII letters a name keeps: those that Rust accepts in identifiers without a warning. Letters that look like Latin ones are
-/// kept only in a name with other letters of their script.
+/// Returns a test for the letters that a name keeps: those that Rust accepts in identifiers without a warning. Letters that look like Latin
+/// ones are kept only in a name with other letters of their script.
 fn takes(name: &str) -> impl Fn(char) -> bool {
     let is_own = name.chars().any(|c| !c.is_ascii() && c.is_alphabetic() && !is_twin(c));
     move |c| c.identifier_allowed() && (is_own || !is_twin(c)) && syn_takes(c)

@@ -1,4 +1,4 @@
-//! What the program stores: answers, results, and the current event or answer.
+//! Writes the code that stores answers and results, and the current event or answer.
 
 use super::body::Methods;
 use super::code::{Code, Fragment, Use, code};
@@ -9,8 +9,8 @@ use super::{Context, blocks, tools};
 use chartc_core::arena::{StepId, VarId};
 use chartc_core::model::Type;
 
-/// Adds methods that store an answer for expressions, `into` and `{last_result}`, if any of them exists. Returns the statements of `bind`
-/// that call them.
+/// Adds methods that store an answer for expressions, `into` and `{last_result}`, if any of these needs it. Returns the statements of
+/// `bind` that call them.
 pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> String {
     let (each, whole): (Vec<StepId>, Vec<StepId>) =
         answering(context).partition(|step| context.chart.steps[step.index()].each.is_some());
@@ -29,7 +29,8 @@ pub(super) fn answers(context: &Context<'_>, methods: &mut Methods) -> String {
     calls
 }
 
-/// Adds the method `name` for the answers of these steps, which are variants of the enum `enumeration` with `all` variants.
+/// Adds the method `name` for the answers of these steps, which are variants of the enum `enumeration` with `all` variants. Returns whether
+/// there is anything to store.
 fn keeper(
     context: &Context<'_>,
     methods: &mut Methods,
@@ -79,9 +80,10 @@ fn keeper(
     true
 }
 
-/// A match whose arms are statements. With `rest`, it ignores all other values.
+/// Writes a match whose arms are statements. With `rest`, it ignores all other values.
 pub(super) fn matched(scrutinee: &str, rows: &[(String, String)], rest: bool) -> String {
     match rows {
+        // Clippy rejects a `match` with a single arm that does something.
         [(pattern, body)] if rest => format!("if let {pattern} = {scrutinee} {{ {body} }}"),
         rows => {
             let arms = rows.iter().map(|(pattern, body)| format!("{pattern} => {{ {body} }}\n"));
@@ -92,7 +94,7 @@ pub(super) fn matched(scrutinee: &str, rows: &[(String, String)], rest: bool) ->
     }
 }
 
-/// Statements that store an answer in a variable if its type fits.
+/// Writes statements that store an answer in a variable. If its type does not fit, the variable keeps its value.
 pub(super) fn into(
     context: &Context<'_>,
     writer: &mut Writer<'_>,

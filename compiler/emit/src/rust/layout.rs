@@ -1,8 +1,8 @@
-//! The layout of generated code: parsed and formatted, with the empty lines and comments that the formatter does not keep.
+//! Lays out generated code: parses and formats it, and adds the empty lines and comments that the formatter does not keep.
 
 use chartc_core::visible;
 
-/// Indents code by one level; no literal spans lines.
+/// Indents code by one level. No literal spans lines, so none changes.
 pub(super) fn indented(code: &str) -> String {
     let deeper =
         |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
@@ -18,7 +18,7 @@ pub(super) fn formatted(code: &str) -> String {
     }
 }
 
-/// Packs tables with as many elements in a line as fit; the formatter does so for numbers only.
+/// Packs as many elements of a table as fit into each line; the formatter does so for numbers only.
 fn packed(code: &str) -> String {
     const WIDTH: usize = 90;
     let is_element = |line: &str| {
@@ -54,7 +54,7 @@ fn packed(code: &str) -> String {
     out
 }
 
-/// Adds an empty line between items and between methods, which the formatter does not.
+/// Adds an empty line between items and between methods; the formatter adds none.
 fn spaced(code: &str) -> String {
     let mut out = String::new();
     let mut before = "";

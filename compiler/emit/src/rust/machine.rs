@@ -1,4 +1,4 @@
-//! `Machine`: the typed interface of a chart.
+//! Writes `Machine`, the typed interface of a chart.
 
 use super::{Context, direct, ending, start};
 use chartc_core::model::StateKind;
@@ -10,7 +10,7 @@ const SINK: &str = "&mut dyn machine::Sink";
 const RECEIPT: &str = "machine::Receipt";
 const KEY: &str = "machine::StepKey";
 
-/// Adds the struct and its methods.
+/// Adds the struct `Machine` and its methods.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Struct::new("Machine");
     item.vis("pub").doc(format!(
@@ -97,12 +97,13 @@ fn new(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// A method that passes an input to the engine.
+/// Adds a method that passes an input to the engine.
 fn input<'i>(item: &'i mut Impl, name: &str, doc: &str) -> &'i mut Function {
     item.new_fn(name).vis("pub").doc(doc).arg_mut_self()
 }
 
-/// Makes the method of a direct machine generic over the sink; with `()`, reporting compiles to nothing.
+/// Adds the time and the sink to a method. In direct code the method is generic over the sink, so that with `()` reporting compiles to
+/// nothing.
 fn at<'f>(context: &Context<'_>, function: &'f mut Function) -> &'f mut Function {
     if context.is_direct() {
         function.generic("S: machine::Sink + ?Sized").attr("inline");
@@ -143,6 +144,7 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
         let answer =
             input(item, "answer", "Answers a started step, whose `key` names the same step.");
         at(context, answer.arg("key", KEY).arg("answer", "Answer"))
+            // The engine checks the key only, so an answer of another step's type would pass.
             .line("if answer.step().id() != key.step { return machine::Receipt::Refused; }")
             .line("let outcome = machine::Outcome::Done(Payload::Answer(answer));")
             .line("self.engine.handle(machine::Input::Answer(key, outcome), now, sink)");
@@ -252,9 +254,9 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// The types of the registers.
+/// The types of the machine's store and queues.
 impl Context<'_> {
-    /// The type of the machine's store.
+    /// Returns the type of the machine's store.
     pub(super) fn store(&self) -> String {
         if !self.bare {
             return "store::Dynamic".to_owned();
@@ -280,17 +282,17 @@ impl Context<'_> {
         )
     }
 
-    /// The type of the queue of raised events.
+    /// Returns the type of the queue of raised events.
     pub(super) fn queue(&self) -> String {
         self.queue_of("Payload")
     }
 
-    /// The type of a queue.
+    /// Returns the type of a queue.
     pub(super) fn queue_of(&self, ty: &str) -> String {
         format!("generated::Ring<{ty}, {}>", self.places())
     }
 
-    /// The capacity of the internal queue.
+    /// Returns the capacity of each queue.
     pub(super) fn places(&self) -> usize {
         chartc_core::store::queue_places(self.chart.states.len())
     }

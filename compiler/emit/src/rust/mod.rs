@@ -1,8 +1,28 @@
-//! Rust source for a chart: static tables, typed data, and the chart's guards and actions. The step algorithm of `chartc-core` executes
-//! them, as it does in the interpreter.
+//! Writes Rust source for a chart: static tables, typed data, and the chart's guards and actions.
 //!
-//! A chart whose data needs no allocator (no Text, lists, maps, JSON or prompts) becomes code that needs none. The code for hosts that know
-//! a machine by names and values is separate, and is compiled only where chartc-core has an allocator.
+//! The problem: a generated machine must do exactly what the interpreter does, without the compiler and the model of the chart, and for a
+//! small chart without an allocator. The idea: the step algorithm is not generated. It is that of `chartc-core`, which the interpreter uses
+//! as well; it reads the chart from tables, and calls the chart's guards and actions through the trait `Program`. For example:
+//!
+//! ```text
+//! chart K {                                             static TABLES: tables::Tables<'static> = …;
+//!   var n: Int = 0                                      pub enum State { P = 1, … }
+//!   event go                                            pub enum Event { Go }
+//!   initial p                                           struct Core<H> { host: H, data: Data, … }
+//!   parallel p {                                        fn line_guard(&mut self, line: arena::TransitionId) -> … {
+//!     state l { … }                                         match line.0 {
+//!     state r {                                                 // 1 p.r.c: on go -> p.r.d
+//!       initial c                                               1 => Ok(self.data.n > 3),
+//!       state c { on go if n > 3 -> d { n = n + 1 } }           _ => Ok(true),
+//!       state d {}                                          }
+//!     }                                                 }
+//!   }                                                   pub struct Machine<H: Host> { engine: semantics::Stepper<…> }
+//! }
+//! ```
+//!
+//! Charts whose configurations are all known when the code is written have `direct` code instead. A chart whose data needs no allocator (no
+//! Text, lists, maps, JSON or prompts) becomes code that needs none. The code for hosts that know a machine by names and values (`drive`)
+//! is separate, and is compiled only where chartc-core has an allocator.
 
 mod blocks;
 mod body;
@@ -62,7 +82,7 @@ use names::Names;
 use needs::Needs;
 use start::Wait;
 
-/// Rust, one file for each chart.
+/// The emitter of `chartc build`: Rust, one file for each chart.
 pub const EMITTER: Emitter = Emitter {
     name: "rust",
     extension: "rs",
@@ -70,7 +90,7 @@ pub const EMITTER: Emitter = Emitter {
     emit: |checked, _| emit(checked),
 };
 
-/// The Rust source of one chart of a file.
+/// Writes the Rust source of one chart of a file.
 fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     let before = found.len();
     let chart = unit.chart;
@@ -83,6 +103,7 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     let facts = Facts::new(chart);
     let posts = post::any(chart);
     let waits = start::waits(chart);
+    // Machines that run others or are run pass values, which needs an allocator.
     let in_family = unit.kin.is_child || !unit.kin.children.is_empty() || posts;
     let mut context = Context {
         chart,
@@ -107,7 +128,7 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     header(unit.source, &context, parts.form) + &joined(&context, &parts)
 }
 
-/// What the emitter knows about the chart.
+/// What the emitter knows about the chart, before it writes code.
 struct Context<'c> {
     chart: &'c Chart,
     names: Names,
@@ -118,21 +139,21 @@ struct Context<'c> {
     shape: Shape,
     /// What each variable's initial value waits for.
     waits: Vec<Wait>,
-    /// The stored data that expressions read.
+    /// The stored data that expressions read, and what else their code needs.
     needs: Needs,
     /// Whether the code works without an allocator.
     bare: bool,
-    /// Whether it sends events to other charts.
+    /// Whether the chart sends events to other charts.
     posts: bool,
 }
 
 impl Context<'_> {
-    /// The error type of the methods with the chart's expressions.
+    /// Returns the error type of the methods with the chart's expressions.
     fn error(&self) -> &'static str {
         if self.bare { "machine::Fault" } else { "generated::Failure" }
     }
 
-    /// An expression that evaluates to an error.
+    /// Writes an expression that evaluates to an error.
     fn failure(&self, why: &str) -> String {
         if self.bare {
             "Err(machine::Fault)".to_owned()
@@ -141,7 +162,7 @@ impl Context<'_> {
         }
     }
 
-    /// Code of type `Result` in place of code that would leave the body.
+    /// Writes an expression of type `Result` for code that would leave the body with an error.
     fn caught(&self, code: &Code) -> Fragment {
         let result = code.result(self.facts.is_copy(&code.ty));
         if code.is_one_call() {
@@ -153,7 +174,7 @@ impl Context<'_> {
             .using(Use::Braces)
     }
 
-    /// A type as the chart writes it.
+    /// Returns a type as the chart writes it.
     fn written(&self, ty: &Type) -> String {
         type_text(ty, &self.chart.types)
     }
@@ -170,7 +191,7 @@ struct Parts {
     form: Form,
 }
 
-/// Adds the items for every host.
+/// Adds the items for every host. Returns the methods that only hosts with values call.
 fn typed(context: &Context<'_>, parts: &mut Parts) -> program::HostMethods {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
@@ -227,7 +248,7 @@ fn header(source: &str, context: &Context<'_>, form: Form) -> String {
     )
 }
 
-/// A name for a local in a generated body, distinct from `view` and other parameters.
+/// Makes a name for a local in a generated body, distinct from `view` and other parameters.
 fn local_name(name: &str) -> String {
     let numbered = |head: &str| {
         name.strip_prefix(head)

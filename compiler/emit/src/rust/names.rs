@@ -1,4 +1,4 @@
-//! The Rust name of everything in a chart that generated code names. Each name is made once.
+//! Makes the Rust name of everything in a chart that generated code names, each once.
 
 use super::ident::{snake, upper_camel};
 use chartc_check::lower::SourceMap;
@@ -55,32 +55,32 @@ const TAKEN: &[&str] = &[
     "VecDeque",
 ];
 
-/// Rust names, by the tables of the chart.
+/// The Rust names of a chart, in the order of the chart's tables.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// By state; `None` for the root and for histories, which are never reported as active.
+    /// The names of states; `None` for the root and for histories, which are never reported as active.
     pub states: Vec<Option<String>>,
-    /// By event.
+    /// The names of events.
     pub events: Vec<String>,
-    /// By event: its fields.
+    /// For each event, the names of its fields.
     pub event_fields: Vec<Vec<String>>,
-    /// By option.
+    /// The names of options.
     pub choices: Vec<String>,
-    /// By option: its arguments.
+    /// For each option, the names of its arguments.
     pub choice_fields: Vec<Vec<String>>,
-    /// By step.
+    /// The names of steps.
     pub steps: Vec<String>,
-    /// By type.
+    /// The names of types.
     pub types: Vec<String>,
-    /// By type: fields of a record, variants of an enum.
+    /// For each type, the names of a record's fields or of an enum's variants.
     pub type_fields: Vec<Vec<String>>,
-    /// By variable.
+    /// The names of variables.
     pub variables: Vec<String>,
-    /// By function.
+    /// The names of functions.
     pub functions: Vec<String>,
-    /// By function: its parameters.
+    /// For each function, the names of its parameters.
     pub function_fields: Vec<Vec<String>>,
-    /// By predicate.
+    /// The names of predicates.
     pub predicates: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ impl Names {
     }
 }
 
-/// Paths that become the same identifier get a number; the finding about them is a warning.
+/// Makes the names of states. Paths that become the same identifier get a number; the finding about them is a warning.
 fn states(chart: &Chart) -> Vec<Option<String>> {
     let shown = |i: usize| i > 0 && !matches!(chart.states[i].kind, StateKind::History { .. });
     let paths = chart.states.iter().enumerate().filter(|(i, _)| shown(*i));
@@ -155,7 +155,7 @@ fn states(chart: &Chart) -> Vec<Option<String>> {
     (0..chart.states.len()).map(|i| if shown(i) { names.next() } else { None }).collect()
 }
 
-/// Options of different states may share a name. Such options are prefixed with the path of their state.
+/// Makes the names of options. Options of different states may share a name; these are prefixed with the path of their state.
 fn choices(chart: &Chart) -> Vec<String> {
     let state = |i: usize| {
         let transition = chart.choices[i].transition;
@@ -164,7 +164,7 @@ fn choices(chart: &Chart) -> Vec<String> {
     told_apart(chart.choices.iter().map(|c| c.name.as_str()).collect(), state)
 }
 
-/// The names of steps, disambiguated like those of options.
+/// Makes the names of steps, told apart like those of options.
 fn steps(chart: &Chart) -> Vec<String> {
     let state = |i: usize| &chart.state(chart.steps[i].state).path;
     told_apart(chart.steps.iter().map(|s| s.name.as_str()).collect(), state)
@@ -192,6 +192,7 @@ fn numbered(names: Vec<String>) -> Vec<String> {
         let n = count.entry(name.clone()).or_default();
         *n += 1;
         let mut free = name.clone();
+        // The number may make a name that another item has.
         while *n > 1 && !taken.insert(free.clone()) {
             // In UpperCamelCase an underscore may only separate digits.
             let name = name.trim_end_matches('_');
@@ -209,7 +210,7 @@ fn fields(list: &[Field], span: Span, found: &mut Vec<Diagnostic>) -> Vec<String
     list.iter().map(|f| scope.claim(snake(&f.name), &f.name, span)).collect()
 }
 
-/// A set of names that must differ.
+/// The names of one scope, which must differ.
 struct UniqueNames<'d> {
     what: &'static str,
     taken: BTreeMap<String, (String, Span)>,
@@ -221,7 +222,7 @@ impl<'d> UniqueNames<'d> {
         Self { what, taken: BTreeMap::new(), found }
     }
 
-    /// Claims `ident` for `name`.
+    /// Claims `ident` for `name`, and reports a clash.
     fn claim(&mut self, ident: String, name: &str, span: Span) -> String {
         let what = self.what;
         if let Some((other, place)) = self.taken.get(&ident) {

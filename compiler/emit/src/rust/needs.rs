@@ -1,4 +1,4 @@
-//! What the code of a chart needs, found in the model before code is written.
+//! Finds in the model what the code of a chart needs, before code is written.
 
 use super::code::{Fragment, Use};
 use super::expr::Writer;
@@ -12,18 +12,18 @@ use chartc_core::model::{
 use chartc_core::program::Block;
 use std::collections::BTreeSet;
 
-/// What the chart's expressions read, so that its program has to store it.
+/// What the program of a chart has to store, because its expressions read it.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// The advice of the active states.
     pub advice: bool,
     /// The last result of a step.
     pub last_result: bool,
-    /// How often the model called the same tool in succession.
+    /// How often in succession the model called the same tool or passed the same argument.
     pub streak: bool,
     /// How often the model made the same call in succession.
     pub loops: bool,
-    /// The work of repeated loops.
+    /// The work of loops, which is bounded.
     pub repeats: bool,
     /// The answers of steps in this turn.
     pub answers: BTreeSet<StepId>,
@@ -58,6 +58,7 @@ impl Needs {
 
     fn part(&mut self, chart: &Chart, part: &Expr) {
         if let ExprKind::Predicate(id) = part.kind {
+            // Many expressions may read one named condition; it is visited once.
             if self.seen.insert(id) {
                 let of = &chart.predicates[id.index()].expr;
                 uses::walk(of, &mut |part| self.part(chart, part));
@@ -77,7 +78,7 @@ impl Needs {
 /// Calls `found` with every expression whose code is part of the program. Named conditions and advice count only if something reads them.
 fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
     for (row, wait) in chart.variables.iter().zip(waits) {
-        // Other initial values are known when the machine is created.
+        // All other initial values are known when the machine is created, before there is a program.
         let again = row.kind == VariableKind::Var { per_turn: true };
         let later = matches!(row.kind, VariableKind::Var { .. }) && *wait != Wait::Nothing;
         row.default.iter().filter(|_| again || later).for_each(&mut *found);

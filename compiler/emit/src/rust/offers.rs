@@ -1,4 +1,4 @@
-//! The options of a question, as hosts see them.
+//! Writes the options of a question, as hosts see them.
 
 use super::code::Use;
 use super::payload::choice_fields;
@@ -48,6 +48,7 @@ pub(super) fn options(context: &Context<'_>, asked: &HostMethods, item: &mut Imp
     } else {
         format!("match choice.0 {{ {arms} _ => Vec::new(), }}")
     };
+    // The engine is borrowed while it lists the options, so their texts are evaluated afterwards.
     function.line(format!(
         "let mut offers = Vec::new();
         self.engine.options(key, &mut |choice, tool| {{

@@ -1,4 +1,4 @@
-//! The inputs of a machine: events, options and answers as enums with typed fields.
+//! Writes the inputs of a machine: events, options and answers as enums with typed fields.
 
 use super::types::owned;
 use super::wire::{self, Names, WireVariant};
@@ -111,7 +111,7 @@ fn choices(context: &Context<'_>, scope: &mut Scope) {
     both.emit(context, scope);
 }
 
-/// An enum of names, and an enum of the same names with typed fields.
+/// An enum of names, and an enum with the same variants and their typed fields.
 struct Both<'b> {
     what: &'b str,
     name: &'b str,
@@ -119,7 +119,7 @@ struct Both<'b> {
     id: &'b str,
     doc: String,
     item_doc: String,
-    /// The names as spelled in the chart, with documentation.
+    /// The names as spelled in the chart, each with its documentation.
     names: &'b [(String, String)],
     variants: &'b [String],
     fields: Vec<&'b [Field]>,
@@ -178,7 +178,7 @@ impl Both<'_> {
     }
 }
 
-/// Steps whose answer has a payload: calls of models, tools, people and child charts.
+/// Returns the steps whose answer has a payload: calls of models, tools, people and child charts.
 pub(super) fn answering(context: &Context<'_>) -> impl Iterator<Item = StepId> {
     let rows = context.chart.steps.iter().enumerate();
     rows.filter(|(_, step)| match step.kind {
@@ -264,7 +264,7 @@ fn makes_nothing(context: &Context<'_>) -> bool {
     !context.bare && (answers == 0 || answers < steps || !context.has_reasons())
 }
 
-/// The patterns of the payloads with data.
+/// Returns the patterns of the payloads with data.
 fn with_data(context: &Context<'_>) -> Vec<String> {
     let chart = context.chart;
     let events = chart.events.iter().zip(&context.names.events);
@@ -284,12 +284,12 @@ fn with_data(context: &Context<'_>) -> Vec<String> {
     events.chain(choices).chain(whole).collect()
 }
 
-/// The name of the field that stores a step's answer of this turn.
+/// Names the field that stores a step's answer of this turn.
 pub(super) fn answer_field(context: &Context<'_>, step: StepId) -> String {
     super::ident::snake(&context.names.steps[step.index()])
 }
 
-/// The fields of an option.
+/// Returns the fields of an option.
 pub(super) fn choice_fields<'c>(context: &'c Context<'_>, id: ChoiceId) -> &'c [Field] {
     match &context.chart.choices[id.index()].kind {
         ChoiceKind::Option(fields) => fields,
@@ -297,7 +297,7 @@ pub(super) fn choice_fields<'c>(context: &'c Context<'_>, id: ChoiceId) -> &'c [
     }
 }
 
-/// The type of a step's answer.
+/// Returns the type of a step's answer.
 pub(super) fn answer_type(context: &Context<'_>, step: StepId) -> Type {
     context.chart.steps[step.index()].returns.clone()
 }

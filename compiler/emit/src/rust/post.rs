@@ -1,4 +1,4 @@
-//! Events that are sent to other charts.
+//! Writes the code that sends events to other charts.
 
 use super::Context;
 use super::blocks::{delay, id_of};
@@ -25,7 +25,7 @@ pub(super) fn any(chart: &Chart) -> bool {
     found
 }
 
-/// The statements that send an event to another chart.
+/// Writes the statements that send an event to another chart.
 pub(super) fn send(
     writer: &mut Writer<'_>,
     event: EventId,
@@ -40,7 +40,7 @@ pub(super) fn send(
     let values = row.fields.iter().zip(arguments);
     let values = values.map(|(field, value)| writer.valued(value, &field.ty));
     let values = Fragment::joined(values, ", ");
-    // The index of an element is evaluated last.
+    // The language evaluates the index of an element last.
     let (to, addressed) = match (element, to) {
         (Some(index), Receiver::Child(StepId(n))) => {
             let whole = writer.value_code(index, &Type::Int);
@@ -86,7 +86,7 @@ pub(super) fn send(
     text.using(Use::Failure)
 }
 
-/// A receiver that is known beforehand.
+/// Writes a receiver that is known when the code is written.
 fn to_text(to: Receiver) -> String {
     match to {
         Receiver::Own => "machine::Receiver::Own".to_owned(),
@@ -98,7 +98,7 @@ fn to_text(to: Receiver) -> String {
 }
 
 impl Context<'_> {
-    /// The fields of `Core` for sent events, each with its initial value.
+    /// Returns the fields of `Core` for sent events, each with its type.
     fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
         if self.posts {
             &[("posted", "Vec<host::Post>"), ("letters", "Vec<Vec<Value>>")]
@@ -108,19 +108,19 @@ impl Context<'_> {
     }
 }
 
-/// Adds the fields of `Core`.
+/// Adds these fields to `Core`.
 pub(super) fn fields(context: &Context<'_>, item: &mut Struct) {
     for (name, ty) in context.post_fields() {
         item.field(name, *ty);
     }
 }
 
-/// The initializers of these fields.
+/// Writes the initializers of these fields.
 pub(super) fn begin(context: &Context<'_>) -> String {
     context.post_fields().iter().map(|(name, _)| format!("{name}: Vec::new(),")).collect()
 }
 
-/// Adds `Program::post`.
+/// Adds `Program::post`, which passes on an event whose delay has ended.
 pub(super) fn program(context: &Context<'_>, item: &mut Impl) {
     if context.posts {
         let post = item.new_fn("post").arg_mut_self().arg("event", "arena::EventId");
@@ -131,7 +131,7 @@ pub(super) fn program(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// Adds `Machine::take_posted`.
+/// Adds `Machine::take_posted`, from which the host takes the events to deliver.
 pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
     if context.posts {
         item.new_fn("take_posted")

@@ -1,4 +1,4 @@
-//! The chart's guards, actions and data: `Core`, and its `Program` implementation.
+//! Writes the chart's guards, actions and data: the struct `Core`, and its implementation of `Program`.
 
 use super::Context;
 use super::body::{self, Arms, Method, Methods};
@@ -13,7 +13,7 @@ use chartc_core::model::{StepKind, Trigger, Type, VariableKind};
 use codegen::{Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
-/// The methods for hosts that know a machine by values: texts, calls and params of steps.
+/// The methods that only hosts with values call: texts of prompts and options, calls of tools, and params of charts that a step runs.
 #[derive(Default)]
 pub(super) struct HostMethods {
     pub(super) prompt: Option<Method>,
@@ -22,7 +22,7 @@ pub(super) struct HostMethods {
     pub(super) run: Option<Method>,
 }
 
-/// Adds `Core` with the methods for the chart's expressions, and its `Program`.
+/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Program`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> HostMethods {
     let mut methods = Methods::new(inherent(context));
     let mut program = program(context);
@@ -63,7 +63,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> HostMethods {
     asked
 }
 
-/// The impl of `Core` for its own methods.
+/// Creates the impl block for `Core`'s own methods.
 pub(super) fn inherent(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Core<H>");
     item.generic(context.bounds());
@@ -123,11 +123,11 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(item);
 }
 
-/// A method of `Program` that calls a method of the chart for a row.
+/// A method of `Program` that calls the chart's method for a row of the tables.
 struct Hook {
     name: &'static str,
     arms: Arms,
-    /// The part of the place that failed, for the notes.
+    /// The code that names the failed part of the chart in a note.
     what: &'static str,
 }
 
@@ -153,7 +153,7 @@ impl Hook {
     }
 }
 
-/// The methods of `Program` through which the step algorithm evaluates expressions.
+/// Returns the methods of `Program` through which the step algorithm evaluates expressions.
 fn hooks(context: &Context<'_>) -> Vec<Hook> {
     let chart = context.chart;
     let line = ("line", "arena::TransitionId");
@@ -199,10 +199,11 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
     ]
 }
 
-/// Adds the named conditions that are called.
+/// Adds the named conditions that are called, and those that they call.
 pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
     let mut open: Vec<_> = methods.predicates.iter().copied().collect();
     let mut bodies = BTreeMap::new();
+    // A named condition may call others, which need methods too.
     while let Some(id) = open.pop() {
         bodies.entry(id).or_insert_with(|| {
             let code = Writer::new(context).truth(&context.chart.predicates[id.index()].expr);
@@ -222,7 +223,7 @@ pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
     }
 }
 
-/// The bound of a deadline: milliseconds, or turns.
+/// Writes the bound of a deadline: milliseconds, or turns.
 pub(super) fn deadline(context: &Context<'_>, trigger: &Trigger) -> Option<Code> {
     let (bound, ty) = match trigger {
         Trigger::After(bound) | Trigger::StepTimeout(_, bound) => (bound, Type::Duration),
@@ -286,7 +287,7 @@ fn program(context: &Context<'_>) -> Methods {
     Methods::new(item)
 }
 
-/// Records the reason of a fault for the host's trace; `what` names the part of the place that failed.
+/// Writes a call that records the reason of a fault for the host's trace; `what` names the failed part of the chart.
 fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> String {
     if context.bare {
         return call.to_owned();
@@ -298,35 +299,35 @@ fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> Stri
     )
 }
 
-/// Whether the chart's declarations require fields of each kind.
+/// Whether the chart's declarations require each kind of field.
 impl Context<'_> {
-    /// Whether host events are declared.
+    /// Whether the chart declares events.
     pub(super) fn has_events(&self) -> bool {
         !self.chart.events.is_empty()
     }
 
-    /// The capacity for events of `send` actions.
+    /// Returns the capacity for events of `send` actions.
     pub(super) fn sends(&self) -> u32 {
         self.tables.sends
     }
 
-    /// Whether `may` transitions are declared.
+    /// Whether the chart declares options.
     pub(super) fn has_choices(&self) -> bool {
         !self.chart.choices.is_empty()
     }
 
-    /// Whether steps with a payload are declared.
+    /// Whether the chart declares steps whose answers have a payload.
     pub(super) fn has_answers(&self) -> bool {
         answering(self).next().is_some()
     }
 
-    /// Whether steps or tools that can fail with a reason are declared.
+    /// Whether the chart declares steps or tools that can fail with a reason.
     pub(super) fn has_reasons(&self) -> bool {
         let mut steps = self.chart.steps.iter();
         !self.bare && (self.has_calls() || steps.any(|s| !matches!(s.kind, StepKind::Code(_))))
     }
 
-    /// Whether params are declared.
+    /// Whether the chart declares params.
     pub(super) fn has_params(&self) -> bool {
         self.chart.variables.iter().any(|v| matches!(v.kind, VariableKind::Param { .. }))
     }

@@ -1,4 +1,4 @@
-//! Prompts, the texts of options, and advice.
+//! Writes prompts, the texts of options, and advice.
 
 use super::Context;
 use super::body::{Arms, Methods};
@@ -8,7 +8,7 @@ use super::tables::comment;
 use chartc_core::arena::StepId;
 use chartc_core::model::{Expr, Position, StepKind, Template};
 
-/// Adds `advice`, if something reads it: the advice of the innermost active state that has any.
+/// Adds `advice`, if something reads it; it returns the advice of the innermost active state that has any.
 pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
     if !context.needs.advice {
         return;
@@ -32,7 +32,7 @@ pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
     function.ret(format!("Result<String, {}>", context.error()));
 }
 
-/// `prompt_of`: the prompts of steps.
+/// Writes `prompt_of`, which returns the prompts of steps.
 pub(super) fn prompts(context: &Context<'_>) -> Arms {
     let key = ("key", "machine::StepKey");
     let mut arms = Arms::new("prompt_of", key, "key.step.0", "String", "String::new()");
@@ -52,7 +52,7 @@ pub(super) fn prompts(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// Writes `option_text`: the descriptions of options.
+/// Writes `option_text`, which returns the descriptions of options.
 pub(super) fn options(context: &Context<'_>) -> Arms {
     let choice = ("choice", "arena::ChoiceId");
     let mut arms = Arms::new("option_text", choice, "choice.0", "String", "String::new()");
@@ -65,7 +65,7 @@ pub(super) fn options(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// A text outside a question, without options to show.
+/// Writes a text outside a question, which has no options to show.
 fn alone(body: Fragment) -> Fragment {
     if !body.has(Use::Options) {
         return body;
@@ -73,16 +73,16 @@ fn alone(body: Fragment) -> Fragment {
     code!("let options: Option<&str> = None;\n{body}", body).without(Use::Options)
 }
 
-/// The part of a component in a prompt.
+/// The text that a component inserts into a prompt.
 struct ComponentPart<'c> {
     guard: Option<&'c Expr>,
-    /// For the note of a guard that fails.
+    /// The name of the guard in the note that says that it failed.
     title: String,
     text: &'c Template,
 }
 
-/// Statements that leave the prompt in `text`: components at the start, the step's own text or its replacement, and components at the end,
-/// separated by empty lines.
+/// Writes statements that leave the prompt in `text`: components at the start, the step's own text or its replacement, and components at
+/// the end, separated by empty lines.
 fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option<Fragment> {
     let of = |wanted: Position| -> Vec<ComponentPart<'_>> {
         let mut parts = Vec::new();
@@ -132,7 +132,7 @@ fn prompt(context: &Context<'_>, step: StepId, own: Option<&Template>) -> Option
     Some(out.using(Use::Allocator))
 }
 
-/// The step's own text, which may show the element.
+/// Writes the step's own text, which may show the element.
 fn own_text(context: &Context<'_>, step: StepId, own: &Template) -> Fragment {
     let mut writer = Writer::new(context);
     writer.begin_element(step);
@@ -149,7 +149,7 @@ fn guarded(writer: &mut Writer<'_>, part: &ComponentPart<'_>, also: &str) -> Fra
     if !test.has(Use::Failure) {
         return code!("if {test} {push}", test, push);
     }
-    // A guard that fails is false.
+    // A guard that fails counts as false.
     let holds = writer.context.caught(&condition);
     let title = &part.title;
     code!(

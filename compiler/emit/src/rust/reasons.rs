@@ -1,4 +1,5 @@
-//! Which alternatives of a guard hold, for traces.
+//! Writes the code that says for traces which alternatives of a guard hold. For example, for the guard `a or b` it says whether `a`, `b` or
+//! both were true.
 
 use super::Context;
 use super::body::{self, Arms, Methods};
@@ -7,7 +8,7 @@ use super::tables::transition_comment;
 use chartc_core::arena::TransitionId;
 use chartc_core::semantics::unroll::Place;
 
-/// The alternatives that are told, each with the statements before its `Result` and the `Result`.
+/// Writes the alternatives that traces report, each as the statements before its `Result` and the `Result`.
 fn alternatives(
     context: &Context<'_>,
     transition: TransitionId,
@@ -23,7 +24,7 @@ fn alternatives(
     all.collect()
 }
 
-/// Adds `held` of `Program`, if a guard has alternatives.
+/// Adds `Program::held`, if a guard has alternatives.
 pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut Methods) {
     let place = ("place", "(u32, u32)");
     let mut arms = Arms::new("line_alternative", place, "place", "bool", "false");
@@ -45,7 +46,7 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
     function.arg(view, "&program::View<'_>").ret("u64");
 }
 
-/// The body of a function that says which alternatives hold in a place; `None` for a guard without alternatives.
+/// Writes the body of a method that says which alternatives hold in a place; `None` for a guard without alternatives.
 pub(super) fn held(
     context: &Context<'_>,
     transition: TransitionId,

@@ -1,4 +1,5 @@
-//! The state of a machine as data by names: `save`, `load` and `place_child` of `host::Machine`, and the params of a saved machine.
+//! Writes the code that saves a machine as data by names and loads it: `save`, `load` and `place_child` of `host::Machine`, and the params
+//! of a saved machine.
 
 use super::payload::answer_field;
 use super::{Context, children, ending};
@@ -7,14 +8,14 @@ use chartc_core::model::{Type, VariableKind};
 use codegen::{Impl, Scope};
 use std::fmt::Write;
 
-/// Adds the methods.
+/// Adds these methods.
 pub(super) fn emit(context: &Context<'_>, item: &mut Impl) {
     save(context, item);
     load(context, item);
     children::place(context, item);
 }
 
-/// Adds `Params::saved`, which takes the params of a saved machine, and `Event::values`, the data of an event.
+/// Adds `Params::saved`, which takes the params of a saved machine, and `Event::values`, which returns the data of an event.
 pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
     let mut fields = String::new();
     for (row, name) in context.chart.variables.iter().zip(&context.names.variables) {
@@ -48,12 +49,12 @@ pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
     function.line(format!("match self {{ {arms} }}"));
 }
 
-/// How a borrowed value of this type becomes an owned one.
+/// Returns the method call that turns a borrowed value of this type into an owned one.
 fn copied(context: &Context<'_>, ty: &Type) -> &'static str {
     if context.facts.is_copy(ty) { "" } else { ".clone()" }
 }
 
-/// The fields of `ProgramData` that differ from their defaults, each with the expression that reads it from `core`.
+/// Returns the fields of `ProgramData` that differ from their defaults, each with the expression that reads it from `core`.
 fn fields(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let list = |rows: &str| format!("Vec::from([{rows}]).into_iter().flatten().collect()");
@@ -154,7 +155,7 @@ fn save(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// Statements for the literal that equals the scrutinee; nothing for others.
+/// Writes a match whose arms are statements for literals; it ignores all other values.
 pub(super) fn chosen(scrutinee: &str, rows: &[(String, String)]) -> String {
     match rows {
         [(literal, body)] => format!("if {scrutinee} == {literal} {{ {body} }}"),
@@ -170,7 +171,7 @@ fn load(context: &Context<'_>, item: &mut Impl) {
     let mut arms = Vec::new();
     let variables = context.chart.variables.iter().zip(&context.names.variables);
     for (i, (row, name)) in variables.enumerate() {
-        // Params have come with the machine.
+        // The machine is created with its params.
         if matches!(row.kind, VariableKind::Param { .. }) {
             continue;
         }
@@ -248,7 +249,7 @@ fn load(context: &Context<'_>, item: &mut Impl) {
     ));
 }
 
-/// What a program with an allocator stores besides.
+/// Adds the statements that load what only a program with an allocator stores.
 fn rest(context: &Context<'_>, body: &mut String) {
     let mut arms = Vec::new();
     for step in &context.needs.answers {

@@ -1,4 +1,5 @@
-//! Variables whose initial value is unknown before the start, or may change until then.
+//! Finds the variables whose initial value is unknown before the start, or may change until then, and writes their initialization. For
+//! example, `var b: Int = a` waits for the inputs if `a` is an input with a default, and for the start if `a` has none.
 
 use super::Context;
 use super::body::Methods;
@@ -11,15 +12,15 @@ use chartc_core::model::{Chart, ExprKind, VariableKind};
 /// What a variable's initial value waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wait {
-    /// Nothing: it is known when the machine is created.
+    /// Nothing: the value is known when the machine is created.
     Nothing,
-    /// The inputs: it is known, but computed again at the start, because the host may have set inputs.
+    /// The inputs: the value is known, but is computed again at the start, because the host may have set inputs.
     Inputs,
-    /// The start: it is unknown until then, or until the host sets it.
+    /// The start: the value is unknown until then, or until the host sets it.
     Start,
 }
 
-/// By variable: what its initial value waits for, given what its default reads.
+/// Returns for each variable what its initial value waits for, given what its default reads.
 pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     let mut waits: Vec<Wait> = Vec::new();
     for row in &chart.variables {
@@ -33,6 +34,7 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
                     wait = wait.max(match &expr.kind {
                         ExprKind::Variable(id) => {
                             let input = chart.variables[id.index()].kind == VariableKind::Input;
+                            // A variable that is declared later has no value yet.
                             let own = waits.get(id.index()).copied().unwrap_or(Wait::Start);
                             if input { own.max(Wait::Inputs) } else { own }
                         }
@@ -73,11 +75,12 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     waits
 }
 
-/// Adds `begin`, which initializes variables at the start; nothing if none waits.
+/// Adds `begin`, which initializes variables at the start; nothing if no variable waits.
 pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_begin() {
         return;
     }
+    // A second call must not reset variables that have changed since.
     let mut body = Fragment::from("if self.begun { return Ok(()); }\n");
     for (i, row) in context.chart.variables.iter().enumerate() {
         let id = VarId::at(i);
@@ -104,7 +107,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
         .ret(format!("Result<(), {}>", context.error()));
 }
 
-/// The statement that calls `begin` before the engine starts; `refused` is the value returned for a failure `why`.
+/// Writes the statement that calls `begin` before the engine starts; `refused` is the code that runs for a failure `why`.
 pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
     if !context.has_begin() {
         return String::new();
@@ -119,7 +122,7 @@ pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
 }
 
 impl Context<'_> {
-    /// Whether a variable is initialized at the start.
+    /// Whether any variable is initialized at the start.
     pub(super) fn has_begin(&self) -> bool {
         let rows = self.chart.variables.iter().zip(&self.waits);
         rows.into_iter().any(|(row, wait)| {

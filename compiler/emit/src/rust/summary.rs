@@ -1,10 +1,10 @@
-//! What follows from all rows of the tables together.
+//! Writes the summary of the tables: what follows from all their rows together.
 
 use super::tables::reacts;
 use chartc_core::tables::Summary;
 use std::fmt::Write;
 
-/// The facts that differ from those of a plain chart.
+/// Writes the facts that differ from those of a plain chart.
 pub(super) fn literal(of: &Summary) -> String {
     let Summary { leaves, together, reacts: all, limits, default_actions, asks, .. } = *of;
     let Summary { entry_runs, histories, computed, .. } = *of;

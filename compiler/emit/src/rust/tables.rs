@@ -1,4 +1,5 @@
-//! The static tables of a chart. Fields with their default value come from `PLAIN`.
+//! Writes the static tables of a chart. Fields with their default value come from `PLAIN`. For example, a state without children
+//! and transitions becomes `StateRow { path: "p.l.b", parent: StateId(2), end: StateId(5), place: 3, ..StateRow::PLAIN }`.
 
 use super::Context;
 use super::{summary, versions};
@@ -81,12 +82,12 @@ fn rows<R>(
     let _ = writeln!(out, "],");
 }
 
-/// A comment before the code that follows. (The formatter turns the attribute into a comment.)
+/// Writes a comment before the code that follows. (The formatter turns the attribute into a comment.)
 pub(super) fn comment(text: &str) -> String {
     format!("#[comment = {:?}]\n", format!(" {}", text.replace('\n', " ")))
 }
 
-/// A comment such as `observing: when -> observing`, for readers of the tables.
+/// Returns a comment such as `observing: when -> observing`, for readers of the tables.
 pub(super) fn transition_comment(context: &Context<'_>, index: usize) -> String {
     let chart = context.chart;
     let transition = &chart.transitions[index];
@@ -114,7 +115,7 @@ pub(super) fn span(Span { start, len }: Span) -> String {
     format!("Span {{ start: {start}, len: {len} }}")
 }
 
-/// Writes `Kind { fields that differ from PLAIN, ..Kind::PLAIN }`.
+/// A literal `Kind { fields that differ from PLAIN, ..Kind::PLAIN }`.
 struct StructLiteral {
     kind: &'static str,
     fields: Vec<String>,
@@ -135,6 +136,7 @@ impl StructLiteral {
 
     fn text(self) -> String {
         let Self { kind, mut fields, all } = self;
+        // Clippy rejects `..PLAIN` after a complete list of fields.
         if fields.len() < all {
             fields.push(format!("..{kind}::PLAIN"));
         }

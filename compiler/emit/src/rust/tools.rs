@@ -1,4 +1,4 @@
-//! Tools that a `may call` line lets the model call, or that a `call` step calls.
+//! Writes the code for tools that a `may call` transition or an `llm` step lets the model call, or that a `call` step calls.
 
 use super::Context;
 use super::body::{Arms, Methods};
@@ -34,7 +34,7 @@ impl Context<'_> {
     }
 }
 
-/// `step_call`: the calls of `call` steps.
+/// Writes `step_call`, which returns the tool and the arguments of a `call` step.
 pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     let result = "Option<(arena::ToolId, Vec<Value>)>";
     let mut steps =
@@ -72,6 +72,7 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
     if !context.has_calls() || body.is_empty() {
         return false;
     }
+    // Rust warns of parameters that a body does not read.
     let unused = if arms.is_empty() { "_" } else { "" };
     methods
         .add("keep_result", body.into())
@@ -80,7 +81,7 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
     true
 }
 
-/// The statements of `bind` for calls.
+/// Writes the statements of `bind` that note the begin and end of calls.
 pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
     if !context.has_calls() {
         return String::new();
@@ -159,7 +160,7 @@ pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
-/// The payload of a tool's arguments, each read with its declared type.
+/// Writes the payload of a tool's arguments, each read with its declared type.
 fn values(context: &Context<'_>, params: &[Field]) -> String {
     let values: Vec<String> = params
         .iter()
@@ -171,7 +172,7 @@ fn values(context: &Context<'_>, params: &[Field]) -> String {
     format!("Payload::Tool(Vec::from([{}]))", values.join(", "))
 }
 
-/// The statements of `outcome` for the result of a tool.
+/// Writes the statements of `outcome` for the result of a tool.
 pub(super) fn returned(context: &Context<'_>) -> String {
     let mut text = String::new();
     if context.has_calls() {
@@ -205,8 +206,9 @@ pub(super) fn returned(context: &Context<'_>) -> String {
     text
 }
 
-/// The description of an option for the model; `own` is the code for options that are no tool or have a text of their own.
+/// Writes the description of an option for the model; `own` is the code for options that are no tool or have a text of their own.
 pub(super) fn text(context: &Context<'_>, own: &str) -> String {
+    // A call without a text of its own is described by its tool.
     let silent = context.chart.choices.iter().enumerate();
     let silent: Vec<String> = silent
         .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)))
@@ -226,7 +228,7 @@ pub(super) fn text(context: &Context<'_>, own: &str) -> String {
     if arms.is_empty() { own.to_owned() } else { format!("match tool {{ {arms} _ => {own} }}") }
 }
 
-/// The arguments of an option; `own` is the code for options that are no tool.
+/// Writes the arguments of an option; `own` is the code for options that are no tool.
 pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
     if !context.has_calls() {
         return own.to_owned();
@@ -241,7 +243,7 @@ pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
     format!("match tool {{ {arms} _ => {own} }}")
 }
 
-/// The statements of `options` for the tools of `llm` steps; empty if no step has tools.
+/// Writes the statements of `options` for the tools of `llm` steps; empty if no step has tools.
 pub(super) fn offers(context: &Context<'_>) -> String {
     if !context.has_step_tools() {
         return String::new();
@@ -285,7 +287,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
     )
 }
 
-/// Adds `Machine::call`.
+/// Adds `Machine::call`, which returns the tool call that a step is waiting for.
 pub(super) fn call(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
     let used = context.has_calls() || context.has_step_calls();
     let function = item.new_fn("call").arg_mut_self();

@@ -1,4 +1,4 @@
-//! The typed interface of the machine, for hosts compiled with it: by its own enums.
+//! Writes the typed interface of the machine, for hosts that are compiled with it and use its enums.
 
 use super::Context;
 use codegen::Scope;
@@ -23,7 +23,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     ));
 }
 
-/// An event by name, with its fields by name.
+/// Writes an event by name, with its fields by name.
 fn data(context: &Context<'_>) -> String {
     let mut arms = String::new();
     for (i, event) in context.chart.events.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Types of a chart as Rust types, and the records and enums that it declares.
+//! Writes the types of a chart as Rust types, and the records and enums that it declares.
 
 use super::Context;
 use super::wire::{self, Names, WireVariant};
@@ -6,7 +6,7 @@ use chartc_core::arena::TypeId;
 use chartc_core::model::{Field, Type, TypeDef, TypeKind};
 use codegen::{Field as CodeField, Impl, Scope, Struct};
 
-/// The Rust type that holds a value of `ty`.
+/// Returns the Rust type that holds a value of `ty`.
 pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Bool => "bool".to_owned(),
@@ -22,22 +22,22 @@ pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// The type of a list's items; `None` for other types.
+/// Returns the type of a list's items; `None` for other types.
 pub(super) fn list_item(ty: &Type) -> Option<&Type> {
     if let Type::List(item) = ty { Some(item) } else { None }
 }
 
-/// The inner type of an optional; `None` for other types.
+/// Returns the inner type of an optional; `None` for other types.
 pub(super) fn optional_inner(ty: &Type) -> Option<&Type> {
     if let Type::Optional(inner) = ty { Some(inner) } else { None }
 }
 
-/// The type made optional; an optional type is unchanged.
+/// Returns the type made optional; an optional type is unchanged.
 pub(super) fn optional(ty: Type) -> Type {
     if optional_inner(&ty).is_some() { ty } else { Type::Optional(Box::new(ty)) }
 }
 
-/// The Rust type of a borrowed `ty` as an argument of a host function.
+/// Returns the Rust type of a borrowed `ty` as an argument of a host function.
 pub(super) fn lent(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Bool | Type::Int | Type::Float | Type::Duration => owned(context, ty),
@@ -127,6 +127,7 @@ fn record_conversion(names: &[String], fields: &[Field]) -> (String, String) {
         "let mut fields = generated::Fields::of::<Self>(value)?;\nlet record = Self {".to_owned();
     for (field, name) in fields.iter().zip(names) {
         to += &format!("({:?}, self.{name}.into_value()),", field.name);
+        // A record may omit its optional fields.
         let read = if matches!(field.ty, Type::Optional(_)) { "take" } else { "need" };
         from += &format!("{name}: fields.{read}({:?})?,", field.name);
     }

@@ -1,4 +1,4 @@
-//! What an expression uses, found by a walk over it.
+//! Finds what an expression uses, by a walk over it.
 
 use chartc_core::model::{Action, BinaryOp, Chart, Expr, ExprKind, Observable, Template, UnaryOp};
 
@@ -8,7 +8,7 @@ pub(super) fn walk(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
     expr.each_part(&mut |part| walk(part, found));
 }
 
-/// The number of nodes of an expression and of its named conditions: an upper bound on the work, apart from repetitions of loops.
+/// Counts the nodes of an expression and of its named conditions: an upper bound on the work, apart from repetitions of loops.
 pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
     let mut count = 0_u64;
     walk(expr, &mut |part| {
@@ -22,7 +22,7 @@ pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
     count
 }
 
-/// The number of nodes of actions, like [`nodes`].
+/// Counts the nodes of actions, like [`nodes`].
 pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
     let mut count = 0_u64;
     for action in actions {
@@ -50,7 +50,7 @@ pub(super) fn template(text: &Template, found: &mut dyn FnMut(&Expr)) {
     text.holes().for_each(|expr| walk(expr, found));
 }
 
-/// The expressions of an action in order, without those of its branches.
+/// Calls `found` with the expressions of an action in order, without those of its branches.
 pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     match action {
         Action::Assign(_, expr) | Action::If(expr, ..) | Action::For(_, expr, _) => found(expr),
@@ -65,7 +65,7 @@ pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// The first effect of an expression's evaluation.
+/// The first effect of evaluating an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
     /// None: nothing can fail or be observed.
@@ -76,7 +76,7 @@ pub(super) enum First {
     Other,
 }
 
-/// The first effect of evaluating `expr`.
+/// Returns the first effect of evaluating `expr`.
 pub(super) fn first(expr: &Expr) -> First {
     match &expr.kind {
         ExprKind::Payload(_) => First::Field,
@@ -133,7 +133,7 @@ pub(super) fn first(expr: &Expr) -> First {
         | ExprKind::Map(_)
         | ExprKind::Comprehension { .. }
         | ExprKind::Predicate(_)
-        // If an argument fails, the function may return its fallback, a value.
+        // If an argument fails, the function may return its fallback, which is a value and no fault.
         | ExprKind::Call(..)
         | ExprKind::Observable(
             Observable::Advice | Observable::Streak(_) | Observable::Repeated(..),
@@ -146,7 +146,7 @@ fn then(a: First, b: First) -> First {
     if a == First::Nothing { b } else { a }
 }
 
-/// The first effect of parts that may not be evaluated at all: never certain.
+/// Returns the first effect of parts that may not be evaluated at all: never certain.
 fn perhaps(parts: &[&Expr]) -> First {
     if parts.iter().all(|e| first(e) == First::Nothing) { First::Nothing } else { First::Other }
 }

@@ -1,4 +1,4 @@
-//! Rows of types and earlier names, for runs that another version of the chart has saved.
+//! Writes the rows of types and of earlier names, for runs that another version of the chart has saved.
 
 use super::tables::{span, state_id};
 use chartc_core::arena::{EventId, StepId};

@@ -1,16 +1,17 @@
-//! Enums of names: `Display` writes a name as spelled in the chart, `FromStr` reads it; with the feature `serde` of chartc-core, both go for data, too.
+//! Writes enums of names: `Display` writes a name as spelled in the chart, and `FromStr` reads it; with the feature `serde` of chartc-core,
+//! both serve for data, too.
 
 use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Variant};
 use std::collections::BTreeSet;
 
-/// An enum without payload whose variants represent names of the chart.
+/// An enum without payload, whose variants represent names of the chart.
 pub(super) struct Names<'n> {
     /// The name of the Rust type.
     pub name: &'n str,
-    /// Its documentation.
+    /// The documentation of the type.
     pub doc: String,
-    /// The kind of thing that is named, for the error of `FromStr`: `state`.
+    /// The kind of thing that is named, such as `state`, for the error of `FromStr`.
     pub what: &'n str,
     /// The id type that a variant's number converts to; `None` for an enum that the chart declares.
     pub id: Option<&'n str>,
@@ -18,15 +19,15 @@ pub(super) struct Names<'n> {
     pub rows: Vec<WireVariant>,
 }
 
-/// One variant.
+/// A variant of an enum of names.
 pub(super) struct WireVariant {
     /// The Rust identifier.
     pub name: String,
     /// The name as spelled in the chart.
     pub wire: String,
-    /// Documentation.
+    /// The documentation.
     pub doc: String,
-    /// The number of its id.
+    /// The number of the variant's id.
     pub number: usize,
 }
 
@@ -40,6 +41,7 @@ pub(super) fn emit(scope: &mut Scope, names: &Names<'_>) {
     for row in &names.rows {
         let mut variant = Variant::new(&row.name);
         variant.doc(&row.doc);
+        // `id` converts a variant to its number.
         if names.id.is_some() {
             variant.discriminant(row.number);
         }
@@ -77,7 +79,7 @@ fn inherent(names: &Names<'_>) -> Impl {
     item
 }
 
-/// A match over all variants.
+/// Writes a match over all variants.
 fn one_of(
     function: &mut codegen::Function,
     names: &Names<'_>,
@@ -90,7 +92,7 @@ fn one_of(
     function.line("}");
 }
 
-/// An implementation of `Display` with `body`, which writes to `f`.
+/// Writes an implementation of `Display` with `body`, which writes to `f`.
 pub(super) fn display(name: &str, body: &str) -> Impl {
     let mut item = Impl::new(name);
     item.impl_trait("core::fmt::Display");
@@ -111,7 +113,7 @@ fn from_str(names: &Names<'_>) -> Impl {
         names.rows.iter().map(|r| r.wire.as_str()).filter(|w| !seen.insert(*w)).collect();
     let once: Vec<_> = names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())).collect();
     let unknown = format!("Err(generated::UnknownName({:?}))", names.what);
-    // A match with only a wildcard arm would be a warning.
+    // Rust warns of a match that has only a wildcard arm.
     let argument = if once.is_empty() { "_" } else { "name" };
     let function =
         item.new_fn("from_str").arg(argument, "&str").ret("Result<Self, generated::UnknownName>");

@@ -14,11 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::is_potential_mixed_script_confusable_char as is_twin;
 
-/// How many names with hidden characters are recognized where they are used, and their length in bytes. Others count as text.
+/// The maximum number of names with hidden characters whose uses are recognized. For other names, each use is reported, too.
 const NAMES: usize = 16;
+/// The maximum length of such a name, in bytes.
 const LONGEST: usize = 256;
 
-/// How many names that look the same are compared.
+/// The maximum number of different names with the same appearance that are kept for the comparison.
 const TWINS: usize = 8;
 
 /// Reports misleading names and texts of a file.
@@ -30,6 +31,7 @@ pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
     let mut hiding: Option<BTreeSet<&str>> = None;
     for (at, c) in visible::hidden(text) {
         let line = source.line_of(at as u32);
+        // At most one finding per line: a text in which every character is hidden would fill the screen.
         if line == last || !misleads(c, at, &text[source.line(line)], text) {
             continue;
         }
@@ -49,8 +51,9 @@ pub fn report(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Why printing alters a file: `printed` has hidden characters, which only comments and docs can contain. Reports their places in
-/// the source, as errors where they mislead, else as warnings.
+/// Returns the findings that prevent printing a file: hidden characters in `printed`, its text as printed. Only comments and docs can
+/// contain them, as they have no escapes. Each finding is at its place in the source: an error where the character misleads, else a
+/// warning.
 pub fn unwritable(file: &File, source: &Source, printed: &str) -> Vec<Diagnostic> {
     let Some((_, first)) = visible::hidden(printed).next() else { return Vec::new() };
     let text = source.text.as_str();
@@ -69,7 +72,7 @@ pub fn unwritable(file: &File, source: &Source, printed: &str) -> Vec<Diagnostic
     let own: Vec<_> = hidden.iter().filter(|(at, _)| in_comment(*at)).collect();
     let told = if own.is_empty() { hidden.iter().collect() } else { own };
     if told.is_empty() {
-        // The source has it as an escape.
+        // The source writes the character as an escape, which a printed comment or doc cannot.
         let place = file.items.first().map_or(Span::new(file.id, 0, 0), |item| item.span);
         return vec![misleading_text::unwritable(first, place, true)];
     }
@@ -87,12 +90,13 @@ fn misleads(c: char, at: usize, line: &str, text: &str) -> bool {
             visible::is_control(c)
                 || visible::is_direction(c)
                 || visible::is_tag(c)
+                // Variation selectors. They are not seen, and there are enough of them to hide a whole text.
                 || matches!(c, '\u{e0100}'..='\u{e01ef}')
         }
     }
 }
 
-/// A letter of a right-to-left script.
+/// Whether a character is a letter of a right-to-left script.
 fn is_leftward(c: char) -> bool {
     c.is_alphabetic()
         && matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
@@ -122,6 +126,7 @@ fn names(names: &[Named<'_>], diagnostics: &mut Vec<Diagnostic>) {
             let plain = plain(&name.node);
             diagnostics.push(disguised_name::mixes(what, name, scripts, plain.as_deref()));
         } else {
+            // Not reported so far: the name may still look like another one, see below.
             told.remove(name.node.as_str());
         }
     }

@@ -1,4 +1,4 @@
-//! The names that a file declares.
+//! Collects the names that a file declares.
 
 use super::Named;
 use crate::span::Ident;
@@ -7,7 +7,7 @@ use crate::syntax::{
     Path, Scenario, State, StateItem, StateKind, Step, Tool,
 };
 
-/// All declared names, in order.
+/// All declared names, in document order.
 pub(super) fn of(file: &File) -> Vec<Named<'_>> {
     let mut found = NameCollector(Vec::new());
     for item in &file.items {

@@ -1,4 +1,4 @@
-//! From text to syntax. A new front end needs a folder with a `FRONTEND`, and an entry in [`FRONTENDS`].
+//! Front ends: from text to syntax. A new one needs a folder with a `FRONTEND`, and an entry in [`FRONTENDS`].
 
 pub mod agent;
 pub mod chart;
@@ -12,33 +12,33 @@ use crate::syntax;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The files near the one being read, for front ends that combine several files. Paths are relative to its folder.
+/// The files near the one that is read, for front ends that combine several files. Paths are relative to its folder.
 pub trait Nearby {
     /// The names of the entries of a folder; `None` if there is no such folder.
     fn names(&mut self, folder: &str) -> Option<Arc<BTreeSet<String>>>;
 
-    /// The text of a file, and its id in spans. The file becomes a source of the compilation.
+    /// Reads a file, which becomes a source of the compilation. Returns its text, and its id in spans.
     ///
     /// # Errors
-    /// Why the file is not read.
+    /// The reason why the file is not read.
     fn read(&mut self, path: &str, link: Link) -> Result<(FileId, Arc<Source>), Unread>;
 }
 
-/// How one file leads to another that was not named on the command line.
+/// The way in which one file leads to another that was not named on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// It gives the path of a chart.
+    /// The file contains the path of a chart.
     Import,
-    /// It gives the path of a script.
+    /// The file contains the path of a script.
     Script,
-    /// It is the trace of a run and names the file of the chart.
+    /// The file is the trace of a run and names the file of the chart.
     Trace,
-    /// The other file has the expected place: a component or the system prompt of an agent.
+    /// The other file is in an expected place: a component or the system prompt of an agent.
     Companion,
 }
 
 impl Link {
-    /// Whether a file of this name can be what the link means.
+    /// Whether a file of this name can be what the link refers to.
     pub fn takes(self, file_name: &str) -> bool {
         match self {
             Self::Import => is_named_as_chart(file_name),
@@ -48,7 +48,10 @@ impl Link {
         }
     }
 
-    /// Refuses a path whose file name shows that it means something else.
+    /// Refuses a path whose file name shows that it is something else.
+    ///
+    /// # Errors
+    /// [`Unread::Refused`], with the names that are accepted.
     pub fn permit(self, path: &str) -> Result<(), Unread> {
         if self.takes(path.rsplit('/').next().unwrap_or(path)) {
             return Ok(());
@@ -64,26 +67,26 @@ impl Link {
     }
 }
 
-/// Why a file that was not named on the command line is not read.
+/// The reason why a file that was not named on the command line is not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// It cannot be read; the reason, as shown to the user.
+    /// The file cannot be read; the reason, as shown to the user.
     Unreadable(String),
-    /// It may not be read, whether it exists or not.
+    /// The file may not be read, whether it exists or not.
     Refused(Refusal),
 }
 
-/// Why a file is refused, as shown to the user.
+/// The reason why a file is refused, as shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// What is wrong with it: `it lies outside …`.
     pub why: String,
-    /// What to do.
+    /// What to do instead.
     pub cure: String,
 }
 
 impl Unread {
-    /// The diagnostic at the place that asks for the file.
+    /// The diagnostic at the place that refers to the file.
     pub fn at(&self, path: &str, span: Span) -> Diagnostic {
         match self {
             Self::Unreadable(why) => unreadable_file::asked_for(path, why, span),
@@ -94,7 +97,7 @@ impl Unread {
     }
 }
 
-/// No other files: a text by itself.
+/// A [`Nearby`] without any files, for a text by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone;
 
@@ -111,13 +114,13 @@ impl Nearby for Alone {
 /// A notation in which charts are written.
 #[derive(Debug)]
 pub struct Frontend {
-    /// As shown to the user.
+    /// The name, as shown to the user.
     pub name: &'static str,
-    /// What begins a comment, and what ends it.
+    /// The characters that begin a comment, and those that end it.
     pub comment: (&'static str, &'static str),
     /// Whether this front end reads files of this name.
     pub takes: fn(file_name: &str) -> bool,
-    /// Whether a text whose name tells nothing, as on standard input, looks like this notation.
+    /// Whether a text whose name says nothing, as on standard input, looks like this notation.
     pub looks: fn(text: &str) -> bool,
     /// Parses a source. Always returns a tree; unreadable parts are reported and left out, or kept as `Bad`.
     pub parse: fn(FileId, &Source, &mut dyn Nearby, &mut Vec<Diagnostic>) -> syntax::File,
@@ -138,13 +141,13 @@ pub fn is_named_as_chart(file_name: &str) -> bool {
         || ["agent.yaml", "agent.yml"].iter().any(is_agent)
 }
 
-/// Whether a file may be a chart or an agent: by its name, or because it contains a workflow.
+/// Whether a file may be a chart or an agent, because of its name, or because it contains a workflow.
 pub fn may_be_chart(file_name: &str, text: &str) -> bool {
     is_named_as_chart(file_name) || text.lines().any(|line| line.starts_with("workflow:"))
 }
 
-/// Whether a file that is not named as a chart may still be one: its name has no ending, or one that says little, and its text is empty,
-/// is an agent's or SCXML, or has a line that declares something.
+/// Whether a file that is not named as a chart may still be one: its name has no ending or one that says little, and its text is empty,
+/// looks like an agent or SCXML, or has a line that declares something.
 pub fn looks_like_chart(file_name: &str, text: &str) -> bool {
     const ENDINGS: [&str; 4] = ["txt", "xml", "yaml", "yml"];
     const WORDS: [&str; 9] =
@@ -174,7 +177,7 @@ pub fn parse(id: FileId, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> 
     parse_among(id, source, &mut Alone, diagnostics)
 }
 
-/// The front end that takes the name of a source, else the one that its text looks like, else that of charts.
+/// Finds the front end of a source: by its name, else by the look of its text, else that of charts.
 pub fn of(source: &Source) -> &'static Frontend {
     let name = source.name.rsplit('/').next().unwrap_or(&source.name);
     let named = FRONTENDS.iter().find(|f| (f.takes)(name));

@@ -1,4 +1,4 @@
-//! Import cycles.
+//! Reports import cycles.
 
 use super::Imports;
 use crate::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub(super) fn report(imports: &Imports, sources: &Sources, diagnostics: &mut Vec<Diagnostic>) {
     let mut done: BTreeSet<FileId> = BTreeSet::new();
     for start in imports.keys() {
-        // The path from `start`: each file with the index of its next import to visit.
+        // The path from `start`: each file, with the index of the next of its imports to visit.
         let mut way = if done.contains(start) { Vec::new() } else { vec![(*start, 0)] };
         let mut on_way = BTreeSet::from([*start]);
         while let Some((file, at)) = way.last_mut() {
@@ -52,7 +52,7 @@ fn finding(
         .map(|id| sources.get(id).name.as_str())
         .collect();
     let mut found = import_cycle::cycle(&names, span);
-    // How the imported file leads back here: the imports along the path.
+    // The other imports of the cycle, which lead back to this one.
     for (id, at) in cycle.iter().take(cycle.len() - 1) {
         if let Some((_, back)) = imports.get(id).and_then(|all| all.get(at - 1)) {
             found = found.related(*back, "and this import leads back");

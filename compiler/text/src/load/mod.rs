@@ -11,15 +11,15 @@ use crate::syntax;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Where texts come from: the file system on the command line, memory in tests.
+/// The source of texts: the file system on the command line, memory in tests.
 pub trait Loader {
-    /// The text at `path`.
+    /// Reads the text at `path`.
     ///
     /// # Errors
     /// The reason why it could not be read, as shown to the user.
     fn read(&self, path: &str) -> Result<String, String>;
 
-    /// The text at `path`, to which another file leads: like [`Self::read`], but only for regular files.
+    /// Reads the text at `path`, to which another file leads: like [`Self::read`], but only from regular files.
     ///
     /// # Errors
     /// The reason why it could not be read, as shown to the user.
@@ -27,10 +27,10 @@ pub trait Loader {
         self.read(path)
     }
 
-    /// The path that `import "name"` in the file `from` means.
+    /// Resolves `import "name"` in the file `from` to a path.
     fn resolve(&self, from: &str, name: &str) -> String;
 
-    /// The folder that must contain everything that the file `named` imports, directly or not. Files with the same root may
+    /// The folder that must contain every file that the file `named` imports, directly or not. Files with the same root may
     /// import the same files.
     fn root(&self, named: &str) -> String {
         let _ = named;
@@ -41,7 +41,7 @@ pub trait Loader {
     /// files.
     ///
     /// # Errors
-    /// The reason why the file is not read; it has not been opened.
+    /// The reason why the file may not be read. It has not been opened.
     fn permit(&self, named: &str, path: &str, link: Link) -> Result<(), Unread> {
         let _ = (named, path, link);
         Ok(())
@@ -61,12 +61,12 @@ pub struct Loaded {
     pub sources: Sources,
     /// The syntax of each source, in the same order.
     pub files: Vec<syntax::File>,
-    /// The requested files; the others are imported by them.
+    /// The files that were requested. All others are imported by them.
     pub roots: BTreeSet<FileId>,
     /// For each file, the files that it imports or is combined with, directly or not, without itself.
     pub imported: BTreeMap<FileId, BTreeSet<FileId>>,
-    /// For each file, the files that its own imports lead to, each with the place of the path. The place is empty at the start of the
-    /// file for what its front end combined with it.
+    /// For each file, the targets of its own imports, each with the place of the path. For files that its front end combined with it,
+    /// the place is empty, at the start of the file.
     pub links: BTreeMap<FileId, Vec<(FileId, Span)>>,
 }
 
@@ -120,7 +120,7 @@ pub fn load(paths: &[String], loader: &dyn Loader, diagnostics: &mut Vec<Diagnos
 pub struct Memory(pub BTreeMap<String, String>);
 
 impl Memory {
-    /// A loader of a single text.
+    /// Creates a loader of a single text.
     pub fn of(path: &str, text: &str) -> Self {
         Self(BTreeMap::from([(path.to_owned(), text.to_owned())]))
     }
@@ -161,16 +161,16 @@ impl Loader for Memory {
 
 struct Loading<'l> {
     loader: &'l dyn Loader,
-    /// The requested paths. Files may import them without further permission.
+    /// The requested paths, which files may import without further permission.
     named: BTreeSet<&'l str>,
     /// The requested path that is being loaded with its imports.
     from: &'l str,
-    /// Imports that are already reported.
+    /// The places of imports that are already reported.
     reported: BTreeSet<Span>,
     loaded: Loaded,
-    /// By path: the id of the file, or the reason why it cannot be read.
+    /// By path, the id of the file or the reason why it cannot be read.
     known: BTreeMap<String, Result<FileId, String>>,
-    /// The contents of each folder listed so far.
+    /// By path, the entries of each folder that has been listed.
     folders: BTreeMap<String, Option<Arc<BTreeSet<String>>>>,
     /// For each file, the files that its front end combined with it.
     read_with: BTreeMap<FileId, BTreeSet<FileId>>,
@@ -193,7 +193,7 @@ impl<'l> Loading<'l> {
         }
     }
 
-    /// Adds a text, with empty syntax.
+    /// Adds a source, with empty syntax.
     fn add(&mut self, path: &str, text: impl Into<String>) -> FileId {
         let id = self.loaded.sources.add(Source::new(path, text));
         self.loaded.files.push(syntax::File::new(id));
@@ -274,7 +274,7 @@ impl<'l> Loading<'l> {
     }
 }
 
-/// The files near the one being parsed.
+/// The [`Nearby`] of the file that is being parsed.
 struct Around<'a, 'l> {
     loading: &'a mut Loading<'l>,
     file: FileId,
@@ -307,7 +307,7 @@ impl Nearby for Around<'_, '_> {
     }
 }
 
-/// Whether the text has only blanks and comments.
+/// Whether a text consists of blanks and comments.
 fn is_blank(text: &str, is_agent: bool) -> bool {
     let comments: &[&str] = if is_agent { &["#", "---"] } else { &["//"] };
     let says_nothing = |line: &str| line.is_empty() || comments.iter().any(|c| line.starts_with(c));

@@ -1,4 +1,4 @@
-//! Charts and the items that only charts have.
+//! Prints charts, and the items that only charts have.
 
 use super::declare::{client, component, function, tool, tool_set};
 use super::expr::{expr, float, params, type_expr};
@@ -11,7 +11,7 @@ use crate::syntax::{
     is_reserved,
 };
 
-/// `chart N { }`
+/// Prints `chart N { … }`.
 pub(super) fn chart(out: &mut Out, node: &Chart) {
     out.push(&format!("chart {} ", upper(&node.name.node)));
     out.body(&node.items, &node.end, Layout::Lines, item);
@@ -129,7 +129,7 @@ fn value(node: &MetaValue) -> String {
     }
 }
 
-/// On one line if it fits, else one entry per line.
+/// Prints a value on one line if it fits, else with one entry per line.
 fn broken_value(out: &mut Out, node: &MetaValue) {
     let row = value(node);
     if out.fits(&row) {

@@ -1,20 +1,20 @@
-//! Columns: consecutive `may` transitions align their texts, guards and targets.
+//! Aligns columns: consecutive `may` transitions align their texts, guards and targets.
 
 use super::out::{Out, WIDTH};
 
-/// A line with columns.
+/// A printed line with columns.
 #[derive(Debug)]
 pub(super) struct ColumnLine {
-    /// The offset of the line, indentation included.
+    /// The offset at which the line begins, indentation included.
     pub(super) start: usize,
-    /// The offset of its end.
+    /// The offset at which it ends.
     pub(super) end: usize,
-    /// Where each column ends, except the last.
+    /// The offsets at which its columns end, except the last one.
     pub(super) stops: Vec<usize>,
 }
 
 impl ColumnLine {
-    /// The columns of the line in `text`.
+    /// The texts of the columns, cut out of `text`.
     fn columns<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let starts = std::iter::once(self.start).chain(self.stops.iter().copied());
         let ends = self.stops.iter().copied().chain([self.end]);
@@ -27,13 +27,13 @@ fn width(text: &str) -> usize {
 }
 
 impl Out {
-    /// Ends a column here.
+    /// Ends a column of the current line.
     pub(super) fn stop(&mut self) {
         self.stops.push(self.text.len());
     }
 
     /// Aligns the columns of `rows`. If lines become too long, a column may extend into an empty one after it; if that does not
-    /// help, the lines stay as they are. The rows must be the last lines printed, apart from one item; they are consumed.
+    /// help, the lines stay as they are. The rows must be the last lines printed, apart from one item. Empties `rows`.
     pub(super) fn align(&mut self, rows: &mut Vec<ColumnLine>) {
         let rows = std::mem::take(rows);
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
@@ -49,7 +49,7 @@ impl Out {
     }
 }
 
-/// How far a column may extend.
+/// The distance to which a column may extend.
 #[derive(Clone, Copy, PartialEq)]
 enum Reach {
     /// To the start of the next column.
@@ -58,7 +58,7 @@ enum Reach {
     Empty,
 }
 
-/// The lines, with blanks added so that their columns align.
+/// The lines with blanks added, so that their columns align.
 fn aligned(lines: &[Vec<&str>], reach: Reach) -> Vec<String> {
     let mut texts = vec![String::new(); lines.len()];
     let count = lines.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Top level items and declarations.
+//! Prints top level items, and the declarations that charts share with them.
 
 use super::chart;
 use super::expr::{expr, param, params, type_expr};
@@ -10,7 +10,7 @@ use crate::syntax::{
     InsertPosition, Item, Record, TemplatePart, Tool, ToolPattern, ToolSet,
 };
 
-/// A top level item.
+/// Prints a top level item.
 pub(super) fn item(out: &mut Out, item: &Item) {
     match item {
         Item::Import(import) => out.push(&format!("import {}", plain(&import.path.node))),
@@ -37,7 +37,7 @@ fn enumeration(out: &mut Out, node: &Enum) {
     out.body(&node.names, &[], Layout::Row, |out, name| out.push(&lower(&name.node)));
 }
 
-/// `fn`, `do`.
+/// Prints a `fn` or a `do`.
 pub(super) fn function(out: &mut Out, node: &Function) {
     let (name, all) = (lower(&node.name.node), params(&node.params));
     match &node.kind {
@@ -55,14 +55,14 @@ pub(super) fn function(out: &mut Out, node: &Function) {
     }
 }
 
-/// `tool`.
+/// Prints a `tool`.
 pub(super) fn tool(out: &mut Out, node: &Tool) {
     let (all, result) = (params(&node.params), type_expr(&node.result));
     let idempotent = if node.idempotent { " idempotent" } else { "" };
     out.push(&format!("tool {}{all} -> {result}{idempotent}", path(&node.name)));
 }
 
-/// `tools`.
+/// Prints a `tools`.
 pub(super) fn tool_set(out: &mut Out, node: &ToolSet) {
     out.push(&format!("tools {} = ", lower(&node.name.node)));
     let plus: Vec<String> = node.plus.iter().map(pattern).collect();
@@ -76,6 +76,7 @@ fn pattern(pattern: &ToolPattern) -> String {
     match pattern {
         ToolPattern::Any(_) => "any".to_owned(),
         ToolPattern::Name(name) if name.names.len() == 1 && name.text() == "any" => {
+            // Without back-quotes it would mean all tools.
             "`any`".to_owned()
         }
         ToolPattern::Name(name) => path(name),
@@ -83,7 +84,7 @@ fn pattern(pattern: &ToolPattern) -> String {
     }
 }
 
-/// `client`.
+/// Prints a `client`.
 pub(super) fn client(out: &mut Out, node: &Client) {
     out.push(&format!("client {} ", lower(&node.name.node)));
     out.body(&node.options, &[], Layout::Row, client_option);
@@ -107,7 +108,7 @@ fn client_value(value: &Expr, level: usize) -> String {
     format!("{{ {}}}", options.collect::<Vec<_>>().join(" "))
 }
 
-/// `component`.
+/// Prints a `component`.
 pub(super) fn component(out: &mut Out, node: &Component) {
     let inserts: Vec<String> = node.inserts.iter().map(|i| insert(i, out.level)).collect();
     let text = template(&node.text, out.level);

@@ -1,4 +1,4 @@
-//! Expressions and types.
+//! Prints expressions and types, with as few parentheses as their meaning needs.
 
 use super::text::{line, lower, quote, template, upper};
 use crate::syntax::{
@@ -6,24 +6,24 @@ use crate::syntax::{
     is_lower_snake, is_reserved, is_upper_camel,
 };
 
-/// Where an expression stands: how deep its lines are indented, or in a placeholder, where it stays on one line.
+/// The surroundings of an expression: the indentation of its line, or a placeholder, in which everything stays on one line.
 #[derive(Debug, Clone, Copy)]
 enum PrintContext {
     Level(usize),
     Hole,
 }
 
-/// An expression on a line of `level`.
+/// Prints an expression on a line of indentation `level`.
 pub(super) fn expr(expr: &Expr, level: usize) -> String {
     at_least(expr, Binding::If, PrintContext::Level(level))
 }
 
-/// Arguments in parentheses.
+/// Prints arguments in parentheses.
 pub(super) fn arguments(all: &[Expr], level: usize) -> String {
     format!("({})", list(all, PrintContext::Level(level)))
 }
 
-/// Params of a chart that is run, in parentheses.
+/// Prints the arguments of a chart that is run, in parentheses.
 pub(super) fn params_given(all: &[ParamArgument], level: usize) -> String {
     let given = all.iter().map(|argument| {
         let value = expr(&argument.value, level);
@@ -35,9 +35,10 @@ pub(super) fn params_given(all: &[ParamArgument], level: usize) -> String {
     format!("({})", given.collect::<Vec<_>>().join(", "))
 }
 
-/// `{expr:spec}`
+/// Prints a placeholder: `{expr:spec}`.
 pub(super) fn hole(hole: &Hole) -> String {
     let mut inner = at_least(&hole.expr, Binding::If, PrintContext::Hole);
+    // Two braces in a row would stand for one brace of the text.
     if inner.starts_with('{') {
         inner.insert(0, ' ');
     }
@@ -50,17 +51,17 @@ pub(super) fn hole(hole: &Hole) -> String {
     format!("{{{inner}:{}}}", hole.spec.node)
 }
 
-/// `(a: T, b: T)`
+/// Prints parameters in parentheses: `(a: T, b: T)`.
 pub(super) fn params(params: &[Param]) -> String {
     format!("({})", params.iter().map(param).collect::<Vec<_>>().join(", "))
 }
 
-/// `a: T`
+/// Prints a parameter: `a: T`.
 pub(super) fn param(param: &Param) -> String {
     format!("{}: {}", lower(&param.name.node), type_expr(&param.ty))
 }
 
-/// A type.
+/// Prints a type.
 pub(super) fn type_expr(ty: &TypeExpr) -> String {
     match &ty.kind {
         TypeKind::Name(name) => upper(name),
@@ -99,7 +100,7 @@ fn binding(expr: &Expr) -> Binding {
     }
 }
 
-/// Adds parentheses if the expression binds less tightly than `least`.
+/// Prints an expression, in parentheses if it binds less tightly than `least`.
 fn at_least(expr: &Expr, least: Binding, at: PrintContext) -> String {
     let text = bare(expr, at);
     if binding(expr) < least { format!("({text})") } else { text }
@@ -114,8 +115,10 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
     let tight = |e: &Expr| at_least(e, Binding::Whole, at);
     match &expr.kind {
         ExprKind::None => "none".to_owned(),
+        // An empty name, which the parser reports as a missing expression.
         ExprKind::Bad => "``".to_owned(),
         ExprKind::Bool(value) => value.to_string(),
+        // The digits of the least integer do not fit without their sign.
         ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
         ExprKind::Int(value) => value.to_string(),
         ExprKind::Float(value) => float(*value),
@@ -181,13 +184,13 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
     }
 }
 
-/// A name before a dot, which may be a type's name or any other.
+/// Prints a name before a dot, which may be the name of a type or of anything else.
 fn word(name: &str) -> String {
     let plain = (is_upper_camel(name) || is_lower_snake(name)) && !is_reserved(name);
     if plain { name.to_owned() } else { quote(name) }
 }
 
-/// A number with a point or an exponent, or a call for infinity and NaN.
+/// Prints a number with a point or an exponent; infinity and NaN are calls.
 pub(super) fn float(value: f64) -> String {
     if value.is_finite() {
         return format!("{value:?}");
@@ -202,7 +205,7 @@ pub(super) fn float(value: f64) -> String {
     format!("float(\"{word}\")")
 }
 
-/// Milliseconds in the largest unit that divides them, but 60 seconds for a minute and 24 or 48 hours for one or two days.
+/// Prints milliseconds in the largest unit that divides them. One minute is `60s`, and one or two days are `24h` or `48h`.
 fn duration(ms: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let few = |size: u64| (size == 60_000 && ms == size) || (size == 86_400_000 && ms < 3 * size);

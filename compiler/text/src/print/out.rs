@@ -1,40 +1,40 @@
-//! The output: lines, indentation, bodies, comments.
+//! The printed text: lines, indentation, bodies, comments.
 
 use super::columns::ColumnLine;
 use crate::syntax::{Comment, Noted};
 
-/// The printer breaks longer lines where possible.
+/// The width, in characters, beyond which lines are broken where possible.
 pub(super) const WIDTH: usize = 100;
 
-/// The text printed so far.
+/// The text printed so far, and the state of the current line.
 #[derive(Debug, Default)]
 pub(super) struct Out {
     /// Whole lines, and the start of the current line.
     pub(super) text: String,
-    /// The indentation of the current line.
+    /// The level of indentation of the current line.
     pub(super) level: usize,
-    /// Where columns end on the current line; [`Out::align`] aligns them with those of adjacent lines.
+    /// The offsets at which columns of the current line end. [`Out::align`] aligns them with those of adjacent lines.
     pub(super) stops: Vec<usize>,
 }
 
-/// How the items of a body are laid out if they fit on the line.
+/// The layout of a body whose items fit on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// On one line, if there is only one item.
+    /// On one line if there is only one item.
     Single,
-    /// On one line.
+    /// All items on one line.
     Row,
-    /// One line for each.
+    /// One line for each item.
     Lines,
 }
 
 impl Out {
-    /// Adds to the current line.
+    /// Appends to the current line.
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// The indentation of a level.
+    /// The blanks of a level of indentation.
     pub(super) fn indent(level: usize) -> String {
         "  ".repeat(level)
     }
@@ -98,6 +98,7 @@ impl Out {
     fn comment_after(&mut self, start: usize, comment: &str) {
         let comment = one_line(comment);
         let end = self.text[start..].find('\n').map_or(self.text.len(), |n| start + n);
+        // Inside of a block string, the comment would become a part of the text: it goes above the item.
         let in_text = end < self.text.len() && self.text[start..end].ends_with("\"\"\"");
         if in_text {
             let line = format!("{}//{}\n", Self::indent(self.level), spaced(&comment));
@@ -107,7 +108,7 @@ impl Out {
         }
     }
 
-    /// Prints the comments after the last item of a body. `blank` allows a blank line before the first.
+    /// Prints the comments after the last item of a body. With `blank`, a blank line may precede the first one.
     pub(super) fn comments(&mut self, comments: &[Comment], blank: bool) {
         for (n, comment) in comments.iter().enumerate() {
             if comment.blank_before && (blank || n > 0) {
@@ -132,7 +133,7 @@ impl Out {
         self.text.push('\n');
     }
 
-    /// Prints `{ … }` with items, on one line if the layout allows it and no item has comments or docs.
+    /// Prints `{ … }` with items: on one line if the layout permits it and no item has comments or docs.
     pub(super) fn body<T>(
         &mut self,
         items: &[Noted<T>],
@@ -167,7 +168,7 @@ impl Out {
         self.push("}");
     }
 
-    /// What `print` writes, as a separate text.
+    /// Returns what `print` writes, one level deeper, as a separate text.
     pub(super) fn apart(&mut self, print: impl FnOnce(&mut Self)) -> String {
         let before = std::mem::take(&mut self.text);
         self.level += 1;
@@ -178,17 +179,17 @@ impl Out {
     }
 }
 
-/// Whether no blank line, comment or docs separate the item from the one before it.
+/// Whether no blank line, comment or docs separate an item from the one before it.
 fn follows<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia.before.is_empty() && !item.trivia.blank_before
 }
 
-/// Whether the item has no comments or docs.
+/// Whether an item has neither comments nor docs.
 fn is_bare<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia.before.is_empty() && item.trivia.after.is_none()
 }
 
-/// A space keeps a comment that begins with a slash from becoming a doc comment.
+/// Adds a space to a comment that begins with one slash, which would otherwise become a doc comment.
 fn spaced(comment: &str) -> String {
     if comment.starts_with('/') && !comment.starts_with("//") {
         format!(" {comment}")

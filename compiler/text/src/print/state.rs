@@ -1,4 +1,4 @@
-//! States and transitions.
+//! Prints states and transitions.
 
 use super::expr::{arguments, expr, param, params};
 use super::out::{Layout, Out};
@@ -9,7 +9,7 @@ use crate::syntax::{
     StateItem, StateKind, StepKind, Tail, Target,
 };
 
-/// An item of a state.
+/// Prints an item of a state.
 pub(super) fn item(out: &mut Out, item: &StateItem) {
     match item {
         StateItem::Initial(node) => {
@@ -91,7 +91,7 @@ fn state(out: &mut Out, node: &State) {
     }
 }
 
-/// Whether the item's braces are on lines of their own, and thus also those of its parent.
+/// Whether the item's braces are on lines of their own. Those of its parent then are, too.
 fn holds_lines(item: &StateItem) -> bool {
     match item {
         StateItem::State(_) | StateItem::From(_) | StateItem::Limits(_) => true,
@@ -158,7 +158,7 @@ fn line(out: &mut Out, node: &Line) {
 fn may(out: &mut Out, node: &May) {
     match &node.kind {
         MayKind::Option(name, all) => {
-            // `may call x` is a tool call.
+            // A bare `may call x` would be a tool call.
             let name = if name.node == "call" { quote(&name.node) } else { lower(&name.node) };
             out.push(&format!("may {name}"));
             if !all.is_empty() {
@@ -178,7 +178,7 @@ fn may(out: &mut Out, node: &May) {
     }
 }
 
-/// The event of an `on` transition or an `ask`.
+/// Prints the event of an `on` transition or of an `ask`.
 pub(super) fn pattern(event: &EventPattern) -> String {
     match event {
         EventPattern::Any(_) => "*".to_owned(),
@@ -187,6 +187,7 @@ pub(super) fn pattern(event: &EventPattern) -> String {
         EventPattern::Event(name, bound) => {
             let mut text = path(name);
             let first = name.names.first().map_or("", |n| n.node.as_str());
+            // As the first word after `on`, these begin other patterns.
             if matches!(first, "done" | "error" | "doubt" | "limit") {
                 text = format!("{}{}", quote(first), &text[first.len()..]);
             }
@@ -205,7 +206,7 @@ fn subject(node: &Done) -> String {
     format!("({}){binding}", path(&node.subject))
 }
 
-/// `if g -> T reenter { actions }`
+/// Prints the end of a transition: `if g -> T reenter { actions }`.
 pub(super) fn tail(out: &mut Out, node: &Tail) {
     guard(out, node);
     movement(out, node);
@@ -231,7 +232,7 @@ fn movement(out: &mut Out, node: &Tail) {
     }
 }
 
-/// A target, with arguments for a final state.
+/// Prints a target, with arguments for a final state.
 pub(super) fn target(node: &Target, level: usize) -> String {
     let all =
         if node.arguments.is_empty() { String::new() } else { arguments(&node.arguments, level) };

@@ -1,4 +1,4 @@
-//! Steps and actions.
+//! Prints steps and actions.
 
 use super::expr::{arguments, expr, params_given, type_expr};
 use super::out::{Layout, Out};
@@ -9,7 +9,7 @@ use crate::syntax::{
     StepItem, StepKind,
 };
 
-/// A step.
+/// Prints a step.
 pub(super) fn step(out: &mut Out, node: &Step) {
     let name = lower(&node.name.node) + &renamed(&node.renamed);
     let client =
@@ -47,6 +47,7 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     if let Some(then) = &node.then {
         tail(out, then);
     }
+    // The braces of a code step contain its actions, so its policy follows them.
     if let StepKind::Code(_) = &node.kind {
         for one in &node.items {
             if let StepItem::Policy(Policy { then: Some(then), .. }) = &one.node {
@@ -115,7 +116,7 @@ fn outcome(out: &mut Out, node: &Outcome) {
     tail(out, &node.tail);
 }
 
-/// `retry 3 then skip`
+/// Prints a policy, such as `retry 3 then skip`.
 pub(super) fn policy(node: &Policy, level: usize) -> String {
     let then = node.then.as_ref().map(|then| fail_word(then, level));
     match (&node.retry, then) {
@@ -135,7 +136,7 @@ fn fail_word(word: &FailWord, level: usize) -> String {
     }
 }
 
-/// Actions that contain others go on separate lines; otherwise `plain` applies.
+/// The layout of actions: on separate lines if one contains others, else `plain`.
 fn layout(actions: &[Noted<Action>], plain: Layout) -> Layout {
     let holds = |action: &Action| matches!(action, Action::If(..) | Action::For(..));
     if actions.iter().any(|a| holds(&a.node)) { Layout::Lines } else { plain }
@@ -153,6 +154,7 @@ fn branches(
         out.body(then, &[], Layout::Lines, action);
         match otherwise {
             [] => return,
+            // An inner `if` with a comment stays in a block, where the comment has a line of its own.
             [one] if is_bare(one) => {
                 if let Action::If(next, body, rest) = &one.node {
                     out.push(" else ");
@@ -172,7 +174,7 @@ fn is_bare<T>(item: &Noted<T>) -> bool {
     item.doc.is_empty() && item.trivia == crate::syntax::Trivia::default()
 }
 
-/// `{ actions }`
+/// Prints an action block: `{ actions }`.
 pub(super) fn actions(out: &mut Out, block: &Block) {
     out.body(&block.actions, &[], layout(&block.actions, Layout::Row), action);
 }

@@ -1,4 +1,4 @@
-//! Tests.
+//! Prints tests.
 
 use super::expr::{arguments, expr};
 use super::out::{Layout, Out};
@@ -8,7 +8,7 @@ use crate::syntax::{
     TestAnswer, TestItem,
 };
 
-/// A test.
+/// Prints a test.
 pub(super) fn scenario(out: &mut Out, node: &Scenario) {
     out.push(&format!("test {} for {} ", plain(&node.name.node), upper(&node.chart.node)));
     out.body(&node.items, &node.end, Layout::Lines, item);
@@ -55,7 +55,7 @@ fn item(out: &mut Out, node: &TestItem) {
     out.push(&text);
 }
 
-/// `child/s[1]`
+/// Prints a reference to a step: `child/s[1]`.
 fn asked(StepRef { path, step, element }: &StepRef) -> String {
     let names = path.iter().chain([step]).map(|name| lower(&name.node));
     let names: Vec<String> = names.collect();

@@ -1,4 +1,4 @@
-//! Texts and names.
+//! Prints texts and names.
 
 use super::expr::hole;
 use super::out::Out;
@@ -6,17 +6,17 @@ use crate::span::Ident;
 use crate::syntax::{Path, Template, TemplatePart, is_lower_snake, is_reserved, is_upper_camel};
 use chartc_core::visible;
 
-/// A name of anything except a type or a chart.
+/// Prints a name of anything except a type or a chart.
 pub(super) fn lower(name: &str) -> String {
     if is_lower_snake(name) && !is_reserved(name) { name.to_owned() } else { quote(name) }
 }
 
-/// The name of a type or a chart.
+/// Prints the name of a type or a chart.
 pub(super) fn upper(name: &str) -> String {
     if is_upper_camel(name) { name.to_owned() } else { quote(name) }
 }
 
-/// A name in back-quotes.
+/// Prints a name in back-quotes.
 pub(super) fn quote(name: &str) -> String {
     let mut out = String::from("`");
     within(name, &mut out, |c, out| match c {
@@ -28,17 +28,17 @@ pub(super) fn quote(name: &str) -> String {
     out
 }
 
-/// A dotted name.
+/// Prints a dotted name.
 pub(super) fn path(path: &Path) -> String {
     path.names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(".")
 }
 
-/// Names separated by commas.
+/// Prints names, separated by commas.
 pub(super) fn names(names: &[Ident]) -> String {
     names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(", ")
 }
 
-/// The contents of a quoted text: hidden characters become escapes, and `plain` writes the others.
+/// Prints the contents of a quoted text: hidden characters become escapes, and `plain` writes the others.
 fn within(text: &str, out: &mut String, plain: impl Fn(char, &mut String)) {
     let mut hidden = visible::hidden(text).map(|(at, _)| at).peekable();
     for (at, c) in text.char_indices() {
@@ -52,7 +52,7 @@ fn within(text: &str, out: &mut String, plain: impl Fn(char, &mut String)) {
     }
 }
 
-/// A text without placeholders, on one line.
+/// Prints a text without placeholders, on one line.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::from("\"");
     within(text, &mut out, |c, out| match c {
@@ -63,7 +63,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A text inside a line of indentation `level`.
+/// Prints a text on a line of indentation `level`.
 pub(super) fn template(template: &Template, level: usize) -> String {
     if template.block
         && let Some(block) = block(template, level)
@@ -73,7 +73,7 @@ pub(super) fn template(template: &Template, level: usize) -> String {
     line(template)
 }
 
-/// `"…"`
+/// Prints a text on one line: `"…"`.
 pub(super) fn line(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in &template.parts {
@@ -92,12 +92,12 @@ pub(super) fn line(template: &Template) -> String {
     out
 }
 
-/// The contents of braces in a one-line text.
+/// Escapes the contents of braces in a one-line text.
 fn within_quotes(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ")
 }
 
-/// `"""…"""`, if this form can hold the text.
+/// Prints a text as `"""…"""`. `None` if this form cannot contain the text.
 fn block(template: &Template, level: usize) -> Option<String> {
     let mut inner = String::new();
     for part in &template.parts {
@@ -127,7 +127,7 @@ fn block(template: &Template, level: usize) -> Option<String> {
             out.push_str(line);
         }
         if line.ends_with('\r') {
-            // The parser takes one `\r` as part of the line end.
+            // The parser takes one `\r` as a part of the line end.
             out.push('\r');
         }
         out.push('\n');
@@ -137,7 +137,7 @@ fn block(template: &Template, level: usize) -> Option<String> {
     Some(out)
 }
 
-/// A text of an `import` or a client, where braces have no meaning.
+/// Prints a text of an `import` or of a client, where braces have no meaning.
 pub(super) fn uninterpolated(template: &Template) -> String {
     let text: String = template
         .parts
@@ -150,7 +150,7 @@ pub(super) fn uninterpolated(template: &Template) -> String {
     plain(&text)
 }
 
-/// ` renamed_from a, b`, or nothing.
+/// Prints ` renamed_from a, b`, or nothing.
 pub(super) fn renamed(from: &[Ident]) -> String {
     if from.is_empty() {
         return String::new();

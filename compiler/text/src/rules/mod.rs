@@ -1,7 +1,7 @@
 //! The catalogue of rules: code, name, stage, level and page of each, and messages.
 //!
-//! To add a rule, add its page, `<name>.md`: the front matter has its code, name, stage and level, and the table follows from it. A rule that
-//! needs an analysis has its check in `lint`; messages of the others are in `messages`.
+//! To add a rule, add its page, `<name>.md`. Its front matter has the code, name, stage and level, and the table follows from it. A rule
+//! that needs an analysis has its check in `lint`; messages of the others are in `messages`.
 
 mod messages;
 pub mod precedence;

@@ -1,4 +1,4 @@
-//! Which findings suppress others, and which are consequences of others.
+//! Decides which findings are suppressed by others, and which are consequences of others.
 
 use super::{
     DEAD_LINE, EMPTY_FAN_OUT, EVENTLESS_CYCLE, LEFT_AT_ONCE, LOST_COUNT, MISSING_FIELD,
@@ -8,19 +8,19 @@ use crate::diagnostic::{Broken, Diagnostic, Rule, Severity};
 use crate::span::Span;
 use std::collections::BTreeMap;
 
-/// A rule whose findings are suppressed by others.
+/// A rule whose findings may be suppressed by others.
 struct Suppression {
     rule: &'static Rule,
     by: SuppressedBy,
 }
 
-/// What suppresses a finding at the same place. A finding without a construct that it is about is never suppressed.
+/// The findings that suppress a finding at the same place. A finding without `about` is never suppressed.
 enum SuppressedBy {
-    /// Findings of these rules, at their span or a related one.
+    /// Findings of these rules, at their span or at a related one.
     Rules(&'static [&'static Rule]),
-    /// Errors of these rules.
+    /// Errors of these rules, at their span.
     Errors(&'static [&'static Rule]),
-    /// Every finding, at its span, except those that this row or a later one may suppress.
+    /// All findings, at their span, except those that this row or a later one may suppress.
     All,
 }
 
@@ -28,12 +28,12 @@ enum SuppressedBy {
 static SUPPRESSIONS: &[Suppression] = &[
     // A cycle of such transitions is reported as a cycle.
     Suppression { rule: &LEFT_AT_ONCE, by: SuppressedBy::Rules(&[&EVENTLESS_CYCLE]) },
-    // The missing or misspelt key is the prompt.
+    // The key that is missing or misspelt is the prompt.
     Suppression {
         rule: &MISSING_PROMPT,
         by: SuppressedBy::Errors(&[&MISSING_FIELD, &UNKNOWN_FIELD]),
     },
-    // What nothing sets, or only later, is empty in the list, too.
+    // A variable that is never set, or only later, is also empty in the list.
     Suppression { rule: &EMPTY_FAN_OUT, by: SuppressedBy::Rules(&[&NEVER_SET, &READ_BEFORE_SET]) },
     // The values there are a consequence of the other finding.
     Suppression { rule: &NEVER_SET, by: SuppressedBy::All },
@@ -41,7 +41,7 @@ static SUPPRESSIONS: &[Suppression] = &[
     Suppression { rule: &DEAD_LINE, by: SuppressedBy::All },
 ];
 
-/// Rules whose first finding represents all that blame the same constructs.
+/// The rules whose first finding stands for all others that blame the same constructs.
 static GROUPED: &[&Rule] = &[&READ_BEFORE_SET];
 
 /// Removes the findings that others suppress.
@@ -99,10 +99,10 @@ pub fn group_by_cause<'t>(
     }
     broken.truncate(MOST_COMPARED);
     broken.sort_unstable();
-    // By rule and blamed constructs.
+    // The first finding of each rule and list of blamed constructs.
     let mut first: BTreeMap<(&str, &[Span]), usize> = BTreeMap::new();
     let cause = |nth: usize, finding: &'_ Diagnostic| {
-        // Every construct that it blames is broken. The finding that breaks the first one is the cause.
+        // Every construct that the finding blames must be broken. The finding that breaks the first one is the cause.
         let roots: Option<Vec<usize>> =
             finding.because.iter().map(|part| breaker(&broken, *part, nth)).collect();
         let root = roots.and_then(|all| all.first().copied());
@@ -155,17 +155,17 @@ pub fn group_by_cause<'t>(
     });
 }
 
-/// The number of places with which each finding is compared: a text without end may have findings without end, and each comparison is of
-/// two.
+/// The maximum number of places with which each finding is compared. A long text may have many findings, and each one is compared with
+/// all places.
 const MOST_COMPARED: usize = 1000;
 
-/// Longest chain of causes that is followed.
+/// The maximum length of a chain of causes that is followed.
 const LONGEST: usize = 64;
 
-/// Consequences of one finding that are shown.
+/// The maximum number of consequences of a finding that are shown.
 const MOST_SHOWN: usize = 20;
 
-/// The finding at the start of the chain of causes; `None` for one without a cause, or in a cycle of causes.
+/// The finding at the start of the chain of causes; `None` for a finding without a cause, or in a cycle of causes.
 fn root_of(causes: &[Option<usize>], nth: usize) -> Option<usize> {
     let mut at = causes[nth]?;
     for _ in 0..LONGEST {
@@ -180,7 +180,7 @@ fn root_of(causes: &[Option<usize>], nth: usize) -> Option<usize> {
 /// The finding other than `except` that breaks a construct around `place`. Of several, the one whose construct ends last.
 fn breaker(broken: &[(Span, usize)], place: Span, except: usize) -> Option<usize> {
     let around = broken.iter().filter(|(span, owner)| *owner != except && contains(*span, place));
-    // Of equals the first, and `max_by_key` takes the last.
+    // Of equal ones the first counts; `max_by_key` returns the last, hence `rev`.
     around.rev().max_by_key(|(span, _)| span.end).map(|(_, owner)| *owner)
 }
 

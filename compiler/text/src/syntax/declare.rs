@@ -30,19 +30,19 @@ pub enum Item {
     Bad(Span),
 }
 
-/// `import "path"`.
+/// An import: `import "path"`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import {
-    /// Relative to the importing file.
+    /// The path, relative to the importing file.
     pub path: Spanned<String>,
 }
 
-/// A field, parameter or argument declaration.
+/// A declared field, parameter or argument.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
-    /// Its type.
+    /// The declared type.
     pub ty: TypeExpr,
 }
 
@@ -52,33 +52,33 @@ pub type Param = Field;
 /// `type P { a: T  b: T }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// UpperCamel.
+    /// The name, in `UpperCamel`.
     pub name: Ident,
-    /// In order.
+    /// The fields, in order.
     pub fields: Vec<Noted<Field>>,
 }
 
 /// `enum E { a b }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enum {
-    /// UpperCamel.
+    /// The name, in `UpperCamel`.
     pub name: Ident,
-    /// In order.
+    /// The values, in order.
     pub names: Vec<Noted<Ident>>,
 }
 
 /// `fn f(..) -> T [from "artifact" "method"] [else LITERAL]`, `do f(..)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
-    /// In order.
+    /// The parameters, in order.
     pub params: Vec<Param>,
     /// `fn` or `do`.
     pub kind: FunctionKind,
 }
 
-/// Pure or effect.
+/// The kind of a host function: pure, or with an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionKind {
     /// `fn`: the result type, the method that it calls, and the value if the call fails.
@@ -90,20 +90,20 @@ pub enum FunctionKind {
 /// `from "artifact" "method"`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Method {
-    /// Any text.
+    /// The id of the artifact.
     pub artifact: Spanned<String>,
-    /// Any text.
+    /// The name of its method.
     pub name: Spanned<String>,
 }
 
 /// `tool a.b(arg: T) -> T`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// Dotted.
+    /// The dotted name.
     pub name: Path,
-    /// In order.
+    /// The parameters, in order.
     pub params: Vec<Param>,
-    /// Result.
+    /// The type of the result.
     pub result: TypeExpr,
     /// `idempotent`: a call may be made twice.
     pub idempotent: bool,
@@ -112,11 +112,11 @@ pub struct Tool {
 /// `tools s = a | b - c.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSet {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
-    /// Joined by `|`, at least one.
+    /// The patterns joined by `|`, at least one.
     pub plus: Vec<ToolPattern>,
-    /// Removed, each after a `-`.
+    /// The patterns after a `-`, whose tools are removed.
     pub minus: Vec<ToolPattern>,
 }
 
@@ -134,9 +134,9 @@ pub enum ToolPattern {
 /// `client c { option value … }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Client {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
-    /// In order.
+    /// The options, in order.
     pub options: Vec<Noted<ClientOption>>,
 }
 
@@ -152,26 +152,26 @@ pub struct ClientOption {
 /// `component c into step, step [if cond] [at start|end|replace] """text"""`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
-    /// At least one.
+    /// The steps that receive the component, at least one.
     pub inserts: Vec<Insert>,
-    /// The fragment.
+    /// The fragment of text.
     pub text: Template,
 }
 
 /// One step that receives a component. In `into a, b if c` the condition belongs to `b`; in `into a if c, b` to `a`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
-    /// The step.
+    /// The step whose prompt is extended.
     pub step: Ident,
-    /// `if`.
+    /// `if`: the condition under which the fragment is inserted.
     pub guard: Option<Expr>,
     /// `at`; the end by default.
     pub place: InsertPosition,
 }
 
-/// Where a component is inserted.
+/// The position in a prompt at which a component is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertPosition {
     /// `at start`.
@@ -185,13 +185,13 @@ pub enum InsertPosition {
 /// `chart N { }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// UpperCamel.
+    /// The name, in `UpperCamel`.
     pub name: Ident,
-    /// In order.
+    /// The items, in order.
     pub items: Vec<Noted<ChartItem>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
-    /// Variables declared only if used, such as the context of an `agent.yaml`. An unknown name may mean one of them.
+    /// Names of variables that are declared only if used, such as the context of an `agent.yaml`. An unknown name may mean one of them.
     pub supplied: Vec<&'static str>,
 }
 
@@ -229,9 +229,9 @@ pub enum ChartItem {
 /// One entry of `meta`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meta {
-    /// A name or a string.
+    /// The key: a name or a string.
     pub key: Ident,
-    /// Its value.
+    /// The value of the entry.
     pub value: MetaValue,
 }
 
@@ -253,11 +253,11 @@ pub enum MetaValue {
 pub struct Variable {
     /// `param`, `input` or `var`.
     pub kind: VariableKind,
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
     /// `renamed_from a, b`.
     pub renamed: Vec<Ident>,
-    /// Its type.
+    /// The declared type.
     pub ty: TypeExpr,
     /// `in a..b`, params only.
     pub range: Option<(Expr, Expr)>,
@@ -265,7 +265,7 @@ pub struct Variable {
     pub default: Option<Expr>,
 }
 
-/// Who sets a variable.
+/// The kind of a variable: who sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableKind {
     /// `param`.
@@ -282,7 +282,7 @@ pub enum VariableKind {
 /// `pred p = expr`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicate {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
     /// The condition.
     pub expr: Expr,
@@ -295,11 +295,11 @@ pub struct Policy {
     pub retry: Option<Spanned<u32>>,
     /// `then …`, or the word alone.
     pub then: Option<FailWord>,
-    /// The whole.
+    /// The whole policy.
     pub span: Span,
 }
 
-/// What happens when a step fails.
+/// The reaction to a failure of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FailWord {
     /// `fail`.
@@ -315,7 +315,7 @@ pub enum FailWord {
 pub struct Limit {
     /// `calls`, `tokens`, `cost`, `time`, `turns`.
     pub what: Ident,
-    /// A literal.
+    /// The bound, a literal.
     pub bound: Expr,
     /// `warn N`.
     pub warn: Option<Expr>,
@@ -326,13 +326,13 @@ pub struct Limit {
 /// `check name(args)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// As written.
+    /// The name of the property, as written.
     pub name: Ident,
-    /// In order.
+    /// The arguments, in order.
     pub arguments: Vec<Argument>,
 }
 
-/// One argument of a `check` line.
+/// An argument of a `check` line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// A state.

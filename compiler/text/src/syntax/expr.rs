@@ -6,9 +6,9 @@ use crate::span::{Ident, Span, Spanned};
 /// A type as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeExpr {
-    /// Its form.
+    /// The form of the type.
     pub kind: TypeKind,
-    /// The whole.
+    /// The whole type.
     pub span: Span,
 }
 
@@ -28,9 +28,9 @@ pub enum TypeKind {
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// Its form.
+    /// The form of the expression.
     pub kind: ExprKind,
-    /// The whole, without parentheses.
+    /// The whole expression, without parentheses.
     pub span: Span,
 }
 
@@ -39,7 +39,7 @@ pub struct Expr {
 pub enum ExprKind {
     /// `none`.
     None,
-    /// A part that recovery skipped and reported.
+    /// A part that recovery skipped, which is reported.
     Bad,
     /// `true`, `false`.
     Bool(bool),
@@ -79,13 +79,13 @@ pub enum ExprKind {
     Record(Ident, Vec<(Ident, Expr)>),
     /// `[item for name in source if filter]`.
     Comprehension {
-        /// Item.
+        /// The item of the result.
         item: Box<Expr>,
-        /// Bound name.
+        /// The name that is bound to each element.
         name: Ident,
-        /// Source.
+        /// The list that is iterated over.
         source: Box<Expr>,
-        /// Filter.
+        /// The condition that elements must meet.
         filter: Option<Box<Expr>>,
     },
 }
@@ -93,9 +93,9 @@ pub enum ExprKind {
 /// One `key: value` of a map literal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Text.
+    /// The key, of type Text.
     pub key: Expr,
-    /// Anything.
+    /// The value, of any type.
     pub value: Expr,
 }
 
@@ -104,28 +104,28 @@ pub use chartc_core::model::{BinaryOp, Binding, CompareOp, Forward, UnaryOp};
 /// A string with placeholders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
-    /// In order.
+    /// The texts and placeholders, in order.
     pub parts: Vec<TemplatePart>,
-    /// With its quotes; inside YAML, the text of the scalar.
+    /// The whole string with its quotes; in YAML, the text of the scalar.
     pub span: Span,
-    /// Written as `"""…"""`, and printed the same way.
+    /// Whether it is written as `"""…"""`. It is printed in the same way.
     pub block: bool,
 }
 
-/// Literal text or a placeholder.
+/// Plain text or a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TemplatePart {
-    /// The meant text: without escapes, and in a block string without indentation.
+    /// The text that is meant: without escapes and, in a block string, without indentation.
     Text(String, Span),
     /// `{expr:spec}`.
     Hole(Box<Hole>),
     /// An unreadable `{…}` or a stray brace.
     Bad {
-        /// As written, braces included.
+        /// The text, as written, including its braces.
         text: String,
-        /// What is wrong, as in the message of the diagnostic.
+        /// The reason why it is unreadable, as in the message of the diagnostic.
         why: String,
-        /// Where.
+        /// The place of the text.
         span: Span,
     },
 }
@@ -133,24 +133,24 @@ pub enum TemplatePart {
 /// A placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hole {
-    /// What is shown. Here, `{options}` is also a name.
+    /// The expression whose value is shown. `{options}` is a name here, too.
     pub expr: Expr,
     /// The format after the colon; may be empty.
     pub spec: Spanned<String>,
-    /// With its braces.
+    /// The placeholder, with its braces.
     pub span: Span,
 }
 
 /// An action block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// In order.
+    /// The actions, in order.
     pub actions: Vec<Noted<Action>>,
-    /// With its braces.
+    /// The block, with its braces.
     pub span: Span,
 }
 
-/// One item of an action block or of a `code` step; the latter has only `=`, `if` and `for`.
+/// An item of an action block or of a `code` step; the latter has only `=`, `if` and `for`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// `x = e`.
@@ -165,15 +165,15 @@ pub enum Action {
     Raise(Path, Vec<Expr>),
     /// `send e(args) after 5s as id`.
     Send {
-        /// The event.
+        /// The event that is sent.
         event: Path,
-        /// Payload.
+        /// The data of the event.
         arguments: Vec<Expr>,
-        /// `to`: a `run` step, or `parent`; with the index of an element.
+        /// `to`: the receiver, a `run` step or `parent`, with the index of an element.
         to: Option<Box<(Ident, Option<Expr>)>>,
-        /// `after`.
+        /// `after`: the delay.
         after: Option<Expr>,
-        /// `as`.
+        /// `as`: the name for `cancel`.
         id: Option<Ident>,
     },
     /// `cancel id`.

@@ -44,39 +44,39 @@ pub struct Trivia {
     pub after: Option<String>,
 }
 
-/// One comment line.
+/// A comment line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comment {
     /// Whether a blank line precedes it.
     pub blank_before: bool,
-    /// Without `//`.
+    /// The text, without `//`.
     pub text: String,
 }
 
-/// An item with its trivia, its `///` docs and the span of the whole.
+/// An item with its comments, its `///` docs and its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noted<T> {
     /// The comments and blank lines around it.
     pub trivia: Trivia,
     /// The `///` lines joined by `\n`, without the slashes and one blank; may be empty.
     pub doc: String,
-    /// The item.
+    /// The item itself.
     pub node: T,
-    /// From its first word to its last character, without docs.
+    /// The span of the whole item, from its first word to its last character, without docs.
     pub span: Span,
 }
 
 /// A dotted path as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
-    /// At least one.
+    /// The names, at least one.
     pub names: Vec<Ident>,
-    /// The whole.
+    /// The whole path.
     pub span: Span,
 }
 
 impl Path {
-    /// Joined with dots.
+    /// The names, joined by dots.
     pub fn text(&self) -> String {
         self.names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
     }
@@ -85,26 +85,26 @@ impl Path {
 /// One file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
-    /// Its source.
+    /// The source of the file.
     pub id: FileId,
-    /// In order.
+    /// The top level items, in order.
     pub items: Vec<Noted<Item>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
     /// The spans of all comments, including the characters that begin and end them.
     pub comments: Vec<Span>,
-    /// Names of states that the tree does not have, because the front end has followed them, each with the name of the state at its
+    /// The uses of state names that the front end has resolved, so that the tree lacks them, each with the name of the state in its
     /// declaration.
     pub followed: Vec<(Span, Span)>,
 }
 
 impl File {
-    /// An empty file.
+    /// Creates an empty file.
     pub const fn new(id: FileId) -> Self {
         Self { id, items: Vec::new(), end: Vec::new(), comments: Vec::new(), followed: Vec::new() }
     }
 
-    /// The paths that it imports, in order.
+    /// The paths that the file imports, in order.
     pub fn imports(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.items.iter().filter_map(|noted| match &noted.node {
             Item::Import(import) => Some(&import.path),

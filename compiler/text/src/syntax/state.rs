@@ -38,9 +38,9 @@ pub enum StateItem {
 /// `state s { }`, `parallel p { }`, `final f(p: T = e) : status`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Which of the three it is.
+    /// `state`, `parallel` or `final`.
     pub kind: StateKind,
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
     /// `renamed_from a, b`.
     pub renamed: Vec<Ident>,
@@ -51,11 +51,11 @@ pub struct State {
 /// The contents of a state's braces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StateBody {
-    /// In order.
+    /// The items, in order.
     pub items: Vec<Noted<StateItem>>,
     /// Comments after the last item.
     pub end: Vec<Comment>,
-    /// With its braces.
+    /// The body, with its braces.
     pub span: Span,
 }
 
@@ -73,26 +73,26 @@ pub enum StateKind {
 /// `initial s, t { actions }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Initial {
-    /// Entered together; at least one.
+    /// The states that are entered together, at least one.
     pub targets: Vec<Path>,
-    /// Run before they are entered.
+    /// The actions that run before the states are entered.
     pub actions: Option<Block>,
-    /// The targets.
+    /// The span of the targets.
     pub span: Span,
 }
 
 /// `history h [deep] -> default, other { actions }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// As written.
+    /// The name, as written.
     pub name: Ident,
     /// `renamed_from a, b`.
     pub renamed: Vec<Ident>,
     /// `deep`.
     pub deep: bool,
-    /// Entered together when nothing is recorded; at least one.
+    /// The states that are entered together when nothing is recorded, at least one.
     pub default: Vec<Path>,
-    /// Run when nothing is recorded, before the default is entered.
+    /// The actions that run when nothing is recorded, before the default is entered.
     pub actions: Option<Block>,
 }
 
@@ -109,21 +109,21 @@ pub struct Tail {
     pub actions: Option<Block>,
 }
 
-/// A target, with arguments for a final state.
+/// A target of a transition, with arguments if it is a final state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Which.
+    /// The path of the state.
     pub path: Path,
-    /// In order.
+    /// The arguments, in order.
     pub arguments: Vec<Expr>,
 }
 
 /// A transition as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its first words.
+    /// The trigger.
     pub kind: LineKind,
-    /// The rest.
+    /// The guard, the targets and the actions.
     pub tail: Tail,
 }
 
@@ -138,7 +138,7 @@ pub enum LineKind {
     After {
         /// `each`.
         each: bool,
-        /// The bound.
+        /// The time or the number of turns.
         deadline: Deadline,
     },
     /// `may …`.
@@ -178,7 +178,7 @@ pub struct Done {
 /// The bound of an `after` line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deadline {
-    /// A Duration.
+    /// A time, of type Duration.
     Time(Expr),
     /// `n turns`.
     Turns(Expr),
@@ -187,13 +187,13 @@ pub enum Deadline {
 /// `may x(arg: T) "text"`, `may call SET into v`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct May {
-    /// Option or call.
+    /// An option or a tool call.
     pub kind: MayKind,
     /// The description for the model.
     pub text: Option<Template>,
 }
 
-/// Option or call.
+/// The kind of a `may` transition: an option, or a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MayKind {
     /// `may x(arg: T)`.
@@ -205,22 +205,22 @@ pub enum MayKind {
 /// `from * [except a | b] { lines }`, `from a | b { lines }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct From {
-    /// Empty is `*`.
+    /// The named states; empty for `*`.
     pub states: Vec<Path>,
-    /// After `except`.
+    /// The states after `except`.
     pub except: Vec<Path>,
-    /// The lines.
+    /// The transitions.
     pub lines: Vec<Noted<Line>>,
     /// Comments after the last line.
     pub end: Vec<Comment>,
-    /// The `*`, or the states.
+    /// The span of the `*` or of the states.
     pub span: Span,
 }
 
 /// `allow a -> b [if g]`, `allow * -> b`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Allow {
-    /// `None` is `*`.
+    /// The state that may be left; `None` is `*`.
     pub from: Option<Path>,
     /// The state that may be entered.
     pub to: Path,
@@ -231,11 +231,11 @@ pub struct Allow {
 /// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// Its name.
+    /// The name, as written.
     pub name: Ident,
     /// `renamed_from a, b`.
     pub renamed: Vec<Ident>,
-    /// Its first words.
+    /// The kind of the step, with what its first line says.
     pub kind: StepKind,
     /// `each x in xs`.
     pub each: Option<Box<Each>>,
@@ -254,13 +254,13 @@ pub struct Step {
 /// `each x in xs`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Each {
-    /// The name of an element.
+    /// The name for an element of the list.
     pub name: Ident,
-    /// The list.
+    /// The list that is iterated over.
     pub list: Expr,
 }
 
-/// The first words of a step.
+/// The kind of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepKind {
     /// `llm s`.
@@ -282,7 +282,7 @@ pub enum StepKind {
 pub struct Run {
     /// The chart to run.
     pub chart: Ident,
-    /// Its params.
+    /// The arguments for its params.
     pub arguments: Vec<ParamArgument>,
     /// `at entry`: when the step's state is entered, not in the walk of a turn.
     pub at_entry: bool,
@@ -295,7 +295,7 @@ pub struct Run {
 pub struct ParamArgument {
     /// `name:`.
     pub name: Option<Ident>,
-    /// Its value.
+    /// The value of the argument.
     pub value: Expr,
 }
 
@@ -310,12 +310,12 @@ pub struct Ask {
     pub otherwise: Option<AskElse>,
 }
 
-/// What follows the `else` of an `ask`.
+/// The fallback of an `ask`, after its `else`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskElse {
     /// `stay`.
     Stay,
-    /// A target.
+    /// A target to enter.
     Take(Target),
 }
 
@@ -350,12 +350,12 @@ pub enum StepItem {
     Bad(Span),
 }
 
-/// An outcome as written.
+/// An outcome of a step, as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Its first word.
+    /// The kind of the outcome.
     pub kind: OutcomeKind,
-    /// The rest.
+    /// The guard, the targets and the actions.
     pub tail: Tail,
 }
 

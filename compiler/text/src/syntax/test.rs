@@ -6,9 +6,9 @@ use crate::span::{Ident, Span, Spanned};
 /// `test "name" for N { … }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// Its name.
+    /// The name of the test.
     pub name: Spanned<String>,
-    /// The chart.
+    /// The name of the chart.
     pub chart: Ident,
     /// The items, in order.
     pub items: Vec<Noted<TestItem>>,
@@ -27,7 +27,7 @@ pub enum TestItem {
     At(Vec<Path>),
     /// `send e(a)`.
     Send(Path, Vec<Expr>),
-    /// `turn`; `turns 3` with how many.
+    /// `turn`, or `turns 3` with the number.
     Turn(Option<Spanned<u32>>),
     /// `set x = 1`.
     Set(Ident, Expr),
@@ -47,7 +47,7 @@ pub enum TestItem {
     Bad(Span),
 }
 
-/// Who is asked: `s`, `child/s`, `s[1]`.
+/// A reference to a step that is asked: `s`, `child/s`, `s[1]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepRef {
     /// The `run` steps that lead to the chart, outermost first.
@@ -80,7 +80,7 @@ pub enum TestAnswer {
     Value(Expr),
 }
 
-/// How a call fails.
+/// The reason with which a call fails.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FailureReason {
     /// `timeout`, `rate_limited`, …
@@ -94,14 +94,14 @@ pub enum FailureReason {
 pub struct Expectation {
     /// `not` before an expectation that is not an expression.
     pub negated: bool,
-    /// The expectation itself.
+    /// The expected fact.
     pub what: Assertion,
 }
 
-/// What is expected.
+/// A fact that a test expects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Assertion {
-    /// A condition.
+    /// A condition that must hold.
     Holds(Expr),
     /// `at s, t`.
     At(Vec<Path>),

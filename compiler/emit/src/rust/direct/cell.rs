@@ -1,4 +1,4 @@
-//! A cell: the steps for one occurrence in one leaf, as an expression that says whether a transition was taken.
+//! Writes cells: the steps for one occurrence in one leaf, as an expression that says whether a transition was taken.
 
 use super::super::Context;
 use super::super::code::{Fragment, Use, code};
@@ -11,7 +11,7 @@ use chartc_core::store::Occurrence;
 use chartc_core::tables::Tables;
 use std::fmt::Write;
 
-/// Writes cells.
+/// The writer of cells.
 pub(super) struct Cells<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) pool: Pool<'c>,
@@ -20,24 +20,24 @@ pub(super) struct Cells<'c> {
     pub(super) revives: bool,
 }
 
-/// How a failing guard is handled.
+/// The handling of a failing guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Faults {
-    /// It raises an error.
+    /// The failure raises an error.
     Raise,
-    /// It raises an error, once in a macrostep.
+    /// The failure raises an error, at most once in a macrostep.
     RaiseOnce,
-    /// It is ignored: a handler of errors triggers no other handler.
+    /// The failure is ignored: a handler of errors must not trigger another one, endlessly.
     Ignore,
 }
 
-/// How a transition is tried.
+/// The outcome of trying a transition.
 enum Try {
-    /// Never, because its scope is not active.
+    /// The transition is never taken, because its scope is not active.
     Never,
-    /// It is taken if its guard holds.
+    /// The transition is taken if its guard holds.
     If(Guard, Steps),
-    /// It is always taken.
+    /// The transition is always taken.
     Take(Steps),
 }
 
@@ -45,17 +45,18 @@ impl<'c> Cells<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
         let tables: Tables<'c> = context.tables;
         let mut unroll = Unroll::new(tables);
+        // Only a machine that can be in a dead end must take note when it leaves one.
         let revives = context.configurations().iter().any(|leaves| unroll.ends_dead_in(leaves));
         let queues = context.is_queueing();
         Self { context, pool: Pool::new(context), unroll, queues, revives }
     }
 
-    /// The transitions that are tried, in order.
+    /// The transitions that are tried for an occurrence in a leaf, in order.
     pub(super) fn candidates(&mut self, leaf: StateId, on: Option<Occurrence>) -> Vec<Candidate> {
         self.unroll.candidates(leaf, on)
     }
 
-    /// The configurations that are dead ends.
+    /// The code for the configurations that are dead ends.
     pub(super) fn dead_ends(&mut self) -> Vec<String> {
         let all = self.context.configurations().iter().enumerate();
         let dead = all.filter(|(_, leaves)| self.unroll.ends_dead_in(leaves));
@@ -109,6 +110,7 @@ impl<'c> Cells<'c> {
         let mut after = Steps::default();
         after.code(report.clone());
         after.code("false");
+        // From the last candidate to the first: each one continues with those after it if it is not taken.
         for (transition, part) in parts.into_iter().rev() {
             let mut refuted = Steps::default();
             if on.is_some() {
@@ -161,7 +163,7 @@ impl<'c> Cells<'c> {
         out
     }
 
-    /// The only eventless transition in `leaf`, if it is taken exactly when its guard holds: the guard, and the steps.
+    /// For a leaf with a single eventless transition that is taken exactly when its guard holds: the guard, and the steps.
     pub(super) fn guarded(&mut self, leaf: StateId) -> Option<(Fragment, Fragment)> {
         let candidates = self.unroll.candidates(leaf, None);
         let [Candidate::Guarded(transition, place)] = candidates.as_slice() else { return None };
@@ -198,7 +200,7 @@ impl<'c> Cells<'c> {
         let mut out = Steps::default();
         let mut revived = !self.revives;
         let mut entered = false;
-        // Queued events are handled last: nothing else follows the entry of a final state.
+        // Completions are queued last: nothing else follows the entry of a final state.
         let mut queued = String::new();
         for operation in &unrolled.operations {
             match operation {
@@ -212,7 +214,7 @@ impl<'c> Cells<'c> {
                     entered = true;
                     out.tell("entered", state.0);
                 }
-                // Code that all machines share reports the end of the run; guards are candidates.
+                // Code that all machines share reports the end of the run; guards are part of the candidates.
                 Operation::Told(_) | Operation::Asked(..) => {}
                 Operation::Ran(block, place) => out.code(self.pool.block(*block, place)),
                 Operation::Read(transition, place) => {
@@ -228,7 +230,7 @@ impl<'c> Cells<'c> {
                 Operation::Queued(_) => {}
             }
         }
-        // The configuration is set even if it does not change, so that all transitions with entries look alike.
+        // The configuration is set even if it does not change, so that equal steps have equal code and can be shared.
         if entered {
             out.code("self.configuration = ");
             out.name(Name::Configuration, self.context.within(&unrolled.lowest));

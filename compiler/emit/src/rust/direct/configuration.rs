@@ -1,4 +1,4 @@
-//! The configurations of a chart with direct code.
+//! Enumerates the configurations of a chart with direct code.
 
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::machine::ErrorKind;
@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 /// The maximum number of configurations of a chart with parallels, so that their tables stay short.
 const MOST: usize = 256;
 
-/// The maximum number of rows of these tables, one for each configuration and event.
+/// The maximum number of rows of those tables, one for each configuration and event.
 const MOST_ROWS: usize = 4096;
 
-/// All configurations as lists of their active leaves in document order, sorted. Without parallels every leaf is a configuration; with
-/// parallels only the reachable configurations are listed.
+/// All configurations as lists of their active leaves in document order, sorted. Without parallels, every leaf is a configuration; with
+/// parallels, only the reachable configurations are listed.
 ///
 /// # Errors
 /// The reason why the configurations are not enumerated.
@@ -24,6 +24,7 @@ pub(super) fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>
     if !chart.states.iter().any(|state| is_parallel(&state.kind)) {
         return Ok(leaves(chart).map(|leaf| vec![leaf]).collect());
     }
+    // With guards, the next configuration is not known at compile time.
     if is_guarded(chart) {
         return Err("there are parallel states and guards");
     }
@@ -54,7 +55,7 @@ pub(super) fn is_guarded(chart: &Chart) -> bool {
     chart.transitions.iter().any(|transition| transition.guard.is_some())
 }
 
-/// Every occurrence that can trigger a transition of such a chart.
+/// Every occurrence that can trigger a transition of a chart without guards; `None` stands for eventless transitions.
 fn occurrences(chart: &Chart) -> Vec<Option<Occurrence>> {
     let mut all: Vec<Option<Occurrence>> = vec![None];
     all.extend((0..chart.events.len()).map(|i| Some(Occurrence::Event(EventId::at(i)))));
@@ -77,7 +78,7 @@ fn awaits(chart: &Chart, state: StateId) -> bool {
     chart.transitions.iter().any(|transition| transition.trigger == Trigger::StateDone(state))
 }
 
-/// The leaves, in document order.
+/// The leaves of a chart, in document order.
 pub(super) fn leaves(chart: &Chart) -> impl Iterator<Item = StateId> + '_ {
     let rows = chart.states.iter().enumerate();
     rows.filter(|(_, row)| match row.kind {

@@ -1,4 +1,4 @@
-//! `Leaf`, `Core`, and its `Direct` implementation.
+//! Writes `Configuration`, the struct `Core`, and its implementation of `direct::Direct`.
 
 use super::super::Context;
 use super::super::body::Methods;
@@ -12,7 +12,7 @@ use chartc_core::model::StateKind;
 use chartc_core::visible;
 use codegen::{Enum, Impl, Scope, Struct, Variant};
 
-/// Adds the enum of leaves, `Core` with its methods, and the steps.
+/// Adds the enum `Configuration`, and the struct `Core` with its methods and its implementation of `Direct`. Returns the form of the steps.
 pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
     configurations(context, scope);
     let mut cells = Cells::new(context);
@@ -50,7 +50,7 @@ pub(in super::super) fn emit(context: &Context<'_>, scope: &mut Scope) -> Form {
 
 fn configurations(context: &Context<'_>, scope: &mut Scope) {
     let mut item = Enum::new("Configuration");
-    // Public, because the names of its variants come from the chart, and some may never be constructed.
+    // Public, because the names of its variants come from the chart, and some variants may never be constructed.
     item.vis("pub").doc(if context.has_parallels() {
         "The configurations, each by its active leaves."
     } else {
@@ -69,9 +69,10 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// The fields of `Core` with their types and initial values.
+/// Returns the fields of `Core` with their types and initial values.
 fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     let mut all = vec![
+        // Only `new` knows the initial configuration.
         ("configuration", "Configuration".to_owned(), String::new()),
         ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
         ("host", "H".to_owned(), "host".to_owned()),
@@ -95,6 +96,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     }
     if context.has_endings() {
         let finals = ending::finals(context).len();
+        // `[None; n]` would need a `Copy` type.
         let value = format!("[const {{ None }}; {finals}]");
         field("endings", format!("[Option<Ending>; {finals}]"), &value);
     }
@@ -116,7 +118,7 @@ fn core(context: &Context<'_>) -> Struct {
     item
 }
 
-/// The body of `Machine::new`.
+/// Writes the body of `Machine::new`.
 pub(in super::super) fn new(context: &Context<'_>) -> String {
     let first = Cells::new(context).unroll.start();
     let fields = fields(context).into_iter().map(|(name, _, value)| match name {
@@ -128,7 +130,7 @@ pub(in super::super) fn new(context: &Context<'_>) -> String {
     format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
 }
 
-/// Adds associated types and constants.
+/// Adds the associated types and constants of `Direct`.
 fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
     item.associate_type("Event", "EventName");
     item.associate_type("Payload", "Payload");
@@ -214,7 +216,7 @@ fn queue(context: &Context<'_>, item: &mut Impl) {
             .attr("inline")
             .line("self.queue.pop_front()");
     } else {
-        // Nothing waits for entries of this queue.
+        // Without further microsteps nothing reads the queue, so the occurrence is dropped.
         push.arg("_occurrence", "store::Occurrence").line("true");
         item.new_fn("pop")
             .arg_mut_self()

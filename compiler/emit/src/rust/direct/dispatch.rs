@@ -1,4 +1,4 @@
-//! The dispatch of direct code: for each leaf and occurrence the code of its step.
+//! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::Context;
 use super::super::code::{Fragment, Use, code};
@@ -13,19 +13,19 @@ use chartc_core::store::Occurrence;
 use codegen::{Function, Impl};
 use std::collections::BTreeMap;
 
-/// The right side of a match arm.
+/// The right side of a match arm. For most methods it is an expression that says whether a transition was taken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Does {
-    /// `true` or `false`.
+    /// The literal `true` or `false`.
     Gives(bool),
-    /// Statements (possibly none), or another value.
+    /// Another expression, or statements, possibly none.
     Code(Fragment),
-    /// The code if the condition holds, else `false`.
+    /// The second code if the condition holds, else `false`.
     If(Fragment, Fragment),
 }
 
 impl Does {
-    /// The right side for the steps of a cell.
+    /// Returns the right side for the steps of a cell.
     fn steps(steps: &Steps) -> Self {
         let nothing = {
             let mut nothing = Steps::default();
@@ -44,7 +44,7 @@ impl Does {
     }
 }
 
-/// Adds the methods that take steps.
+/// Adds the methods of `Direct` that take steps. Returns the form of the code.
 pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     let body = cells.start().fragment();
     item.push_fn(sinking("enter", None, body, false));
@@ -63,14 +63,14 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     form
 }
 
-/// A parameter of a method that its body may not read.
+/// A parameter of a method: its use, its name and its type. It gets an underscore if the body does not read it.
 type Parameter = (Use, &'static str, &'static str);
 
 pub(super) const EVENT: Parameter = (Use::Event, "event", "EventName");
 pub(super) const OCCURRENCE: Parameter = (Use::Occurrence, "occurrence", "store::Occurrence");
 pub(super) const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
 
-/// Adds `is_dead_end`.
+/// Adds `is_dead_end`, which says whether the current configuration is a dead end.
 pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
     let body = match cells.dead_ends().as_slice() {
         [] => "false".to_owned(),
@@ -79,7 +79,7 @@ pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
     item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
 }
 
-/// A method that is generic over the sink, which its body may not use.
+/// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.
 pub(super) fn sinking(
     name: &str,
     parameter: Option<Parameter>,
@@ -148,7 +148,7 @@ fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
     let guarded = is_false && order.iter().any(|(does, _)| matches!(does, Does::If(..)));
     let mut arms: Vec<Fragment> =
         order.iter().map(|(does, patterns)| arm(&patterns.join(" | "), does)).collect();
-    // Processors guess branches in document order best, so only `_` moves to the end.
+    // Arms stay in document order, which processors predict best; only `_` moves to the end.
     if guarded || patterns.len() > 1 {
         arms.push(arm("_", rest));
     } else {
@@ -166,7 +166,7 @@ fn event() -> Fragment {
     Fragment::from("event").using(Use::Event)
 }
 
-/// Matches on the leaf: the steps for an occurrence in each.
+/// Matches on the leaf; each arm takes the steps for the occurrence in that leaf. Without an occurrence, these are eventless transitions.
 fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     let leaves = leaves(cells.context).into_iter();
     let rows = leaves.map(|leaf| {
@@ -198,6 +198,7 @@ fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
         return (Form::Uniform, Does::Code(code));
     }
     let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| uniform::groups(row)).collect();
+    // Leaves behave alike if there are at most half as many groups as cells.
     if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
         let at = "self.configuration as usize".into();
         let rows = events.iter().zip(all.iter().zip(&groups));
@@ -225,7 +226,7 @@ fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
     (Form::ByLeaf, one_of(&configuration(), rows.collect()))
 }
 
-/// The leaf of each configuration; for charts without parallels only.
+/// Returns the leaf of each configuration of a chart without parallels.
 fn leaves(context: &Context<'_>) -> Vec<StateId> {
     context.configurations().iter().flatten().copied().collect()
 }
@@ -253,15 +254,16 @@ fn on_other(cells: &mut Cells<'_>) -> Does {
     Does::Code(code.using(Use::Occurrence))
 }
 
-/// The Rust pattern of an occurrence.
+/// Writes the Rust pattern of an occurrence.
 pub(super) fn pattern(occurrence: Occurrence) -> String {
+    // The debug output is already Rust, except for the paths.
     let text = format!("{occurrence:?}");
     let text = text.replace("StateId", "arena::StateId");
     let text = text.replacen("Error(", "Error(machine::ErrorKind::", 1);
     format!("store::Occurrence::{text}")
 }
 
-/// The steps at the end of the run, by leaf.
+/// Writes the steps at the end of the run, by leaf.
 fn leave(cells: &mut Cells<'_>) -> Does {
     let leaves = leaves(cells.context).into_iter();
     let rows = leaves
@@ -269,7 +271,7 @@ fn leave(cells: &mut Cells<'_>) -> Does {
     one_of(&configuration(), rows.collect())
 }
 
-/// Whether a transition for the event would be taken. A guard that fails counts as true.
+/// Writes the test whether an event would take a transition. A guard that fails counts as true.
 fn would_handle(cells: &mut Cells<'_>) -> Does {
     let context = cells.context;
     let mut rows = Vec::new();

@@ -1,8 +1,25 @@
-//! Direct code for charts whose configurations are all known. The steps for an occurrence in each configuration are then known at compile
-//! time: which transitions are tried, which states are exited and entered, and which blocks run, in order. Without parallels and histories
-//! the active leaf is the whole configuration.
+//! Writes direct code, for charts whose configurations are all known when the code is written.
 //!
-//! The step algorithm itself computes all this ([`chartc_core::semantics::unroll`]); this module only writes it as code.
+//! The problem: the step algorithm finds out at run time which transitions to try and which states to exit and enter, although the answer
+//! for an occurrence in a configuration is always the same. The idea: the step algorithm itself computes all answers beforehand
+//! ([`chartc_core::semantics::unroll`]), and this module only writes them as code. For example:
+//!
+//! ```text
+//! chart D {                                            match self.configuration {
+//!   event go                                               Configuration::A => {
+//!   initial a                                                  direct::taken(sink, 0);
+//!   state a { on go -> b }                                     direct::exited(sink, 1);
+//!   state b {                                                  direct::entered(sink, 2);
+//!     initial c                                                direct::entered(sink, 3);
+//!     state c { on go -> a }                                   self.configuration = Configuration::BC;
+//!   }                                                          true
+//! }                                                        }
+//!                                                          Configuration::BC => { … }
+//!                                                      }
+//! ```
+//!
+//! `shape` decides which charts have direct code. Without parallels the active leaf is the whole configuration, and the code is a `match`
+//! (`dispatch`, whose arms are `cell`s); with parallels the steps are data (`rows`).
 
 mod cell;
 mod configuration;
@@ -27,7 +44,7 @@ impl Context<'_> {
         matches!(self.shape, Shape::Direct(_))
     }
 
-    /// The parameter through which the chart's code reads the machine; direct code needs none.
+    /// Returns the parameter through which a method of the chart reads the machine; direct code has none.
     pub(super) fn view(&self, body: &Fragment) -> Option<String> {
         (!self.is_direct()).then(|| body.parameter("view", Use::View))
     }
@@ -40,7 +57,7 @@ impl Context<'_> {
         }
     }
 
-    /// The name of a configuration: that of its leaf if every configuration has a single leaf.
+    /// Names a configuration: after its leaf if every configuration has a single leaf, otherwise by its number.
     fn configuration(&self, nth: usize) -> String {
         match &self.configurations()[nth][..] {
             [leaf] if !self.has_parallels() => {
@@ -51,13 +68,14 @@ impl Context<'_> {
         }
     }
 
-    /// The name of the configuration with these active leaves.
+    /// Returns the name of the configuration with these active leaves.
     fn within(&self, leaves: &[StateId]) -> String {
         self.configuration(self.nth(leaves))
     }
 
-    /// The number of the configuration with these active leaves.
+    /// Returns the number of the configuration with these active leaves.
     fn nth(&self, leaves: &[StateId]) -> usize {
+        // `configuration::all` returns the configurations in this order.
         let found = self.configurations().binary_search_by(|one| one.as_slice().cmp(leaves));
         found.unwrap_or_else(|_| unreachable!("all configurations are known"))
     }

@@ -1,4 +1,4 @@
-//! Methods for guards and blocks that may fail. Code that cannot fail is written inline.
+//! Collects the methods for guards and blocks that may fail. Code that cannot fail is written inline.
 
 use super::super::body::{self, Methods};
 use super::super::code::{Binding, Fragment, Use, code};
@@ -8,31 +8,31 @@ use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 use std::collections::BTreeMap;
 
-/// A guard as code.
+/// A guard as an expression.
 pub(super) enum Guard {
-    /// A condition.
+    /// A condition that cannot fail.
     Plain(Fragment),
-    /// A call that returns a `Result`.
+    /// A call of a method that returns a `Result`.
     Fallible(Fragment),
 }
 
-/// A method of the program: its body, which returns a `Result` with the error of expressions, and what fails if it fails.
+/// A method of the program. Its body returns a `Result` with the error type of expressions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct PooledMethod {
     result: &'static str,
     body: Fragment,
-    /// The part of the place that failed, for the notes; `None` without an allocator or if the body cannot fail.
+    /// The code that names the failed part of the chart in a note; `None` without an allocator, or if the body cannot fail.
     what: Option<String>,
 }
 
-/// Methods of the program, each generated once.
+/// The methods of the program, each generated once.
 pub(super) struct Pool<'c> {
     context: &'c Context<'c>,
-    /// By name. A block that reads active states has one method for each place where it runs.
+    /// The methods, by name. A block that reads active states has one method for each place where it runs.
     methods: BTreeMap<String, Vec<PooledMethod>>,
-    /// The call of each method.
+    /// The call of each method, by which equal methods are found.
     calls: BTreeMap<PooledMethod, Fragment>,
-    /// By name, the bodies of the methods that say which alternatives hold.
+    /// The bodies of the methods that say which alternatives hold, by name.
     reasons: BTreeMap<String, Vec<Fragment>>,
 }
 
@@ -46,7 +46,7 @@ impl<'c> Pool<'c> {
         Self { context, methods: BTreeMap::new(), calls: BTreeMap::new(), reasons: BTreeMap::new() }
     }
 
-    /// The guard of a transition.
+    /// Writes the guard of a transition.
     pub(super) fn guard(&mut self, transition: TransitionId, place: &Place) -> Guard {
         let Some(guard) = &self.context.chart.transition(transition).guard else {
             return Guard::Plain("true".into());
@@ -61,7 +61,7 @@ impl<'c> Pool<'c> {
         Guard::Fallible(self.method(&format!("guard_{}", transition.0), "bool", body, what))
     }
 
-    /// The statements that report which alternatives of a guard hold; empty for a guard without alternatives.
+    /// Writes the statements that report which alternatives of a guard hold; empty for a guard without alternatives.
     pub(super) fn why(&mut self, transition: TransitionId, place: &Place) -> Fragment {
         let Some(body) = reasons::held(self.context, transition, place) else {
             return Fragment::default();
@@ -80,13 +80,13 @@ impl<'c> Pool<'c> {
         Fragment::from(text).using(Use::Sink)
     }
 
-    /// The statements that run a block.
+    /// Writes the statements that run a block.
     pub(super) fn block(&mut self, block: Block, place: &Place) -> Fragment {
         let body = blocks::of(self.context, block, Some(place));
         if body.has(Use::Failure) { faulted(&self.block_result(block, place)) } else { body }
     }
 
-    /// An expression of type `Result` that runs a block.
+    /// Writes an expression of type `Result` that runs a block.
     pub(super) fn block_result(&mut self, block: Block, place: &Place) -> Fragment {
         let name = match block {
             Block::Entry(state, nth) => numbered("enter", state, nth),
@@ -99,7 +99,7 @@ impl<'c> Pool<'c> {
         self.result(&name, body, format!("actions_of(&TABLES, program::Block::{path})"))
     }
 
-    /// The statements that read the arguments for the final target of a transition.
+    /// Writes the statements that read the arguments for the final target of a transition.
     pub(super) fn arguments(&mut self, transition: TransitionId, place: &Place) -> Fragment {
         let body = ending::read(self.context, transition, Some(place));
         if body.has(Use::Failure) {
@@ -109,7 +109,7 @@ impl<'c> Pool<'c> {
         }
     }
 
-    /// An expression of type `Result` that reads the arguments for the final target of a transition.
+    /// Writes an expression of type `Result` that reads the arguments for the final target of a transition.
     pub(super) fn arguments_result(&mut self, transition: TransitionId, place: &Place) -> Fragment {
         let body = ending::read(self.context, transition, Some(place));
         let what = format!("arguments_of(&TABLES, arena::TransitionId({}))", transition.0);
@@ -123,7 +123,7 @@ impl<'c> Pool<'c> {
         self.method(name, "()", code!("{body}Ok(())", body), what)
     }
 
-    /// The call of a method with this body. `what` of the place names the part that failed, for the notes.
+    /// Returns the call of the method with this body, which is added if it is new. `what` names the failed part of the chart in a note.
     fn method(
         &mut self,
         name: &str,
@@ -143,10 +143,11 @@ impl<'c> Pool<'c> {
         call
     }
 
-    /// Adds the methods.
+    /// Adds all collected methods.
     pub(super) fn emit(self, methods: &mut Methods) {
         for (name, all) in self.reasons {
             for (nth, body) in all.into_iter().enumerate() {
+                // Only a sink that asks for reasons calls it.
                 methods.add(&nth_name(&name, nth), body).attr("cold").ret("u64");
             }
         }
@@ -158,6 +159,7 @@ impl<'c> Pool<'c> {
                     function.ret(format!("Result<{result}, machine::Fault>"));
                     continue;
                 };
+                // The outer method records in a note why the inner one failed.
                 let begin = if body.has(Use::Work) { "self.work.begin();\n" } else { "" };
                 let call = format!(
                     "{begin}self.try_{name}()\
@@ -172,12 +174,12 @@ impl<'c> Pool<'c> {
     }
 }
 
-/// The name of the `nth` method for one thing.
+/// Names the `nth` method for one guard or block; the first one has no number.
 fn nth_name(name: &str, nth: usize) -> String {
     if nth == 0 { name.to_owned() } else { format!("{name}_in_{nth}") }
 }
 
-/// The statement that runs code which may fail.
+/// Writes the statement that runs code which may fail, and reports a fault if it does.
 fn faulted(result: &Fragment) -> Fragment {
     code!("if {result}.is_err() {{ direct::fault(self, sink); }}\n", result).using(Use::Sink)
 }

@@ -1,7 +1,7 @@
-//! Steps as data: for each occurrence and configuration a row with its operations and the next configuration.
+//! Writes steps as data: for each occurrence and configuration a row with its operations and the next configuration.
 //!
 //! A block that only adds constants to numbers is also stored as sums in the rows of events. All sums of one number in a row have the same
-//! sign, so that an intermediate addition overflows only if the sum does. Only then does the order matter, and the operations are executed one
+//! sign, so an intermediate addition overflows only if the sum does. Only then does the order matter, and the operations are executed one
 //! by one.
 
 use super::super::code::{Fragment, Use};
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 /// The rows of a chart without guards.
 pub(super) struct Rows<'c> {
     context: &'c Context<'c>,
-    /// The distinct lists of operations.
+    /// The distinct lists of operations, each with a number.
     operations: Numbered<Vec<String>>,
     runs: Numbered<Fragment>,
-    /// By event, then by configuration.
+    /// The effects of events, by event and then by configuration.
     events: Vec<OccurrenceEffect>,
     others: Vec<(Occurrence, Vec<OccurrenceEffect>)>,
     nothing: Vec<OccurrenceEffect>,
@@ -37,7 +37,7 @@ struct OccurrenceEffect {
     /// The number of the next configuration.
     next: usize,
     taken: bool,
-    /// The amounts added to variables, if the blocks do nothing else.
+    /// The amounts that the blocks add to variables, if they do nothing else.
     sums: Option<BTreeMap<usize, i64>>,
 }
 
@@ -90,7 +90,7 @@ impl<'c> Rows<'c> {
         rows.enter = rows.row(cells, &unrolled);
         for leaves in context.configurations() {
             let mut unrolled = cells.unroll.finish(leaves);
-            // No state is entered any more.
+            // The end of the run enters no state, so the configuration stays.
             unrolled.lowest = leaves.clone().into();
             let row = rows.row(cells, &unrolled);
             rows.leave.push(row);
@@ -169,7 +169,7 @@ impl<'c> Rows<'c> {
         Some(sums)
     }
 
-    /// Adds the methods that take steps.
+    /// Adds the methods of `Direct` that take steps.
     pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Impl) {
         let enter = format!(
             "direct::perform(self, Self::operations({}), sink);\nself.configuration = {};",
@@ -207,7 +207,7 @@ impl<'c> Rows<'c> {
         methods.push_fn(self.takes());
     }
 
-    /// The index of an event's row.
+    /// Writes the index of an event's row.
     fn place(&self) -> String {
         let len = self.context.configurations().len();
         format!("event as usize * {len} + self.configuration as usize")
@@ -299,7 +299,7 @@ impl<'c> Rows<'c> {
         sinks(format!("let at = self.configuration as usize;\n{}", self.exactly(&rows)))
     }
 
-    /// The step at `at`, operation by operation.
+    /// Writes the step at the index `at`, operation by operation.
     fn exactly(&self, rows: &[&OccurrenceEffect]) -> String {
         let taken: Vec<String> = rows.iter().map(|row| row.taken.to_string()).collect();
         format!(
@@ -317,7 +317,7 @@ impl<'c> Rows<'c> {
         table("STEPS", self.step(), &column)
     }
 
-    /// The integer type for the number of a list of operations.
+    /// Returns the integer type for the number of a list of operations.
     fn step(&self) -> &'static str {
         if self.operations.all.len() <= 256 { "u8" } else { "u16" }
     }
@@ -328,7 +328,7 @@ impl<'c> Rows<'c> {
         table("NEXT", "Configuration", &column)
     }
 
-    /// Writes `operations`: the distinct lists of operations.
+    /// Writes `operations`, which returns a list of operations by its number.
     fn operations(&self) -> Function {
         let mut function = Function::new("operations");
         function.arg("step", self.step()).ret("&'static [direct::Instruction]").attr("inline");
@@ -341,7 +341,7 @@ impl<'c> Rows<'c> {
         function
     }
 
-    /// Writes `takes`: whether an event takes a transition.
+    /// Writes `takes`, which says whether an event takes a transition.
     fn takes(&self) -> Function {
         let mut function = Function::new("takes");
         function.ret("bool").attr("inline");
@@ -355,7 +355,7 @@ impl<'c> Rows<'c> {
     }
 }
 
-/// Code that writes to the sink.
+/// Marks code as code that writes to the sink.
 fn sinks(text: String) -> Fragment {
     Fragment::from(text).using(Use::Sink)
 }
@@ -364,7 +364,7 @@ fn table(name: &str, ty: &str, column: &[String]) -> String {
     format!("static {name}: [{ty}; {}] = [{}];\n", column.len(), column.join(", "))
 }
 
-/// The record as code, if the chart's code reports it; code that all machines share reports the end of the run.
+/// Writes a record as code, if the chart's code reports it; code that all machines share reports the end of the run.
 fn told(record: Record) -> Option<String> {
     let told = if let Record::Taken(TransitionId(line)) = record {
         format!("taken({line})")
@@ -382,7 +382,7 @@ fn told(record: Record) -> Option<String> {
     Some(format!("Instruction::{told}"))
 }
 
-/// The variable and the amount of `variable = variable + constant`.
+/// Returns the variable and the amount of `variable = variable + constant`.
 fn added(context: &Context<'_>, action: &Action) -> Option<(VarId, i64)> {
     let Action::Assign(variable, expr) = action else { return None };
     let row = &context.chart.variables[variable.index()];

@@ -1,4 +1,4 @@
-//! Which charts have direct code, and why the others do not.
+//! Decides which charts have direct code, and says why the others have none.
 
 use super::configuration;
 use crate::rust::uses;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(in super::super) enum Shape {
     /// Direct code: the steps for each occurrence in each of these configurations. A configuration is the list of its active leaves.
     Direct(Vec<Vec<StateId>>),
-    /// Sets of bits, and the step algorithm of the interpreter; with the reason why direct code is impossible.
+    /// The configuration as a set of bits, and the step algorithm of the interpreter; with the reason why direct code is impossible.
     Shared(&'static str),
 }
 
@@ -32,7 +32,7 @@ pub(in super::super) enum Form {
     Data,
 }
 
-/// The maximum number of leaves times occurrences, so that direct code stays short.
+/// The maximum number of leaves times occurrences times levels, so that direct code stays short.
 const MOST: usize = 6000;
 
 /// The maximum number of guarded transitions that one occurrence may try in one leaf. Direct code puts each into the `else` of the one
@@ -51,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// The description of the shape in the head of the file.
+    /// Returns the description of the shape for the head of the file.
     pub(in super::super) fn text(&self, form: Form) -> String {
         let all = match self {
             Self::Direct(all) => all,
@@ -109,6 +109,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
     if why.is_some() {
         return why;
     }
+    // A state without children ends right after itself.
     let leaves = chart.states.iter().enumerate().filter(|(i, s)| s.end.index() == i + 1).count();
     let depth = chart.states.iter().map(|s| s.path.matches('.').count()).max().unwrap_or_default();
     if leaves * (chart.events.len() + 4) * (1 + depth) > MOST {
@@ -119,7 +120,7 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
 
 /// The maximum number of guarded transitions that one occurrence may try in one leaf.
 fn deepest(chart: &Chart) -> usize {
-    // By state: the number of its own and its ancestors' transitions with each trigger.
+    // For each state, the number of its own and its ancestors' transitions with each trigger.
     let mut all: Vec<BTreeMap<TriggerKey, usize>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
         let mut counts = state.parent.map_or_else(BTreeMap::new, |p| all[p.index()].clone());
@@ -139,7 +140,7 @@ fn deepest(chart: &Chart) -> usize {
     all.iter().map(deep).max().unwrap_or_default()
 }
 
-/// A trigger. Transitions with equal triggers are tried together.
+/// A trigger, as far as it decides which transitions are tried together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum TriggerKey {
     Event(EventId),
@@ -150,6 +151,7 @@ enum TriggerKey {
     Other,
 }
 
+/// Returns the triggers of a transition: one for each event that it names, or a single one.
 fn moments(transition: &Transition) -> Vec<TriggerKey> {
     vec![match &transition.trigger {
         Trigger::Event(events) => return events.iter().copied().map(TriggerKey::Event).collect(),
@@ -171,6 +173,7 @@ fn moments(transition: &Transition) -> Vec<TriggerKey> {
     }]
 }
 
+/// Says why a transition rules out direct code, if it does.
 fn unsupported(transition: &Transition) -> Option<&'static str> {
     match &transition.trigger {
         Trigger::Event(_)
@@ -192,6 +195,7 @@ fn unsupported(transition: &Transition) -> Option<&'static str> {
     }
 }
 
+/// Says why an action rules out direct code, if it does.
 fn action(action: &Action) -> Option<&'static str> {
     match action {
         Action::Assign(..)
@@ -205,7 +209,8 @@ fn action(action: &Action) -> Option<&'static str> {
     }
 }
 
-/// The observables that direct code can read. Those that depend only on the active states are known in transitions and blocks.
+/// Says why an observable rules out direct code, if it does. Those that depend only on the active states are known in transitions and
+/// blocks.
 fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
     match observable {
         Observable::Turns | Observable::Event => None,

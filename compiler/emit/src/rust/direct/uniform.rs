@@ -1,4 +1,5 @@
-//! Cells that differ only in names: one piece of code for all of them, with the names in tables.
+//! Merges cells that differ only in names: one piece of code for all of them, with the names in tables. For example, `direct::taken(sink,
+//! 0)` and `direct::taken(sink, 1)` become `direct::taken(sink, T0[at])`, with `static T0: [u32; 2] = [0, 1]`.
 
 use super::super::code::{Fragment, Use, code};
 
@@ -64,7 +65,7 @@ impl Steps {
         }
     }
 
-    /// The steps as code.
+    /// Returns the steps as code.
     pub(super) fn fragment(&self) -> Fragment {
         let parts = self.0.iter().map(|part| match part {
             CodePart::Code(code) => code.clone(),
@@ -73,7 +74,7 @@ impl Steps {
         parts.collect()
     }
 
-    /// Whether both differ in names at most.
+    /// Whether both are equal, except for names.
     fn is_like(&self, other: &Self) -> bool {
         let alike = |(a, b): (&CodePart, &CodePart)| match (a, b) {
             (CodePart::Code(a), CodePart::Code(b)) => a == b,
@@ -86,7 +87,7 @@ impl Steps {
     }
 }
 
-/// Groups cells that differ only in names, as lists of their numbers, ordered by the first of each group.
+/// Groups cells that differ only in names. A group is a list of numbers of cells; groups are ordered by their first cells.
 pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (nth, steps) in cells.iter().enumerate() {
@@ -98,8 +99,8 @@ pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// One piece of code for all cells, if they differ only in names. `cells` pairs each cell with its index in tables of `len` entries; `at`
-/// is the index of the current cell.
+/// Returns one piece of code for all cells, if they differ only in names. `cells` pairs each cell with its index in tables of `len`
+/// entries; `at` is the index of the current cell.
 pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Option<Fragment> {
     let (_, first) = cells.first()?;
     if !cells.iter().all(|(_, steps)| steps.is_like(first)) {
@@ -123,10 +124,12 @@ pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Op
         };
         let nth = names;
         names += 1;
+        // A name that all cells share needs no table.
         if cells.iter().all(|(_, steps)| of(steps) == *text) {
             out += text.as_str().into();
             continue;
         }
+        // The entries of other cells are never read.
         let mut column = vec![text.clone(); len];
         for (place, steps) in cells {
             column[*place] = of(steps);

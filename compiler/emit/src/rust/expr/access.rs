@@ -1,4 +1,4 @@
-//! Reads by an expression: variables, answers, observables, fields, elements, host functions.
+//! Writes reads: of variables, answers, observables, fields, elements and slices.
 
 use super::super::types::{optional, optional_inner};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
@@ -23,6 +23,7 @@ impl Writer<'_> {
         let name = &self.context.names.variables[id.index()];
         if self.early {
             let name = super::super::data::local(self.context, id);
+            // Nobody can set it before the machine exists.
             if self.context.is_supplied(id) {
                 return self.fails(&row.ty, &format!("`{}` was never set", row.name));
             }
@@ -47,7 +48,7 @@ impl Writer<'_> {
         let ty = self.context.chart.steps[step.index()].returns.clone();
         let name = super::super::payload::answer_field(self.context, step);
         if *seen_as == Type::Json && ty == Type::Json {
-            // The type does not allow for a missing answer: a field of `none` is an error.
+            // A missing answer reads as `none` here, because the type JSON includes it; a field of `none` is an error.
             return Code::lent(format!("generated::json(&self.answers.{name})"), Type::Json);
         }
         Code::place(format!("self.answers.{name}"), optional(ty))
@@ -108,15 +109,15 @@ impl Writer<'_> {
         }
     }
 
-    /// The ids of a set's tools, as code.
+    /// Writes the ids of a set's tools.
     fn tools_of(&self, set: ToolSetId) -> String {
         let tools = self.context.chart.tools_of(set).into_iter();
         let tools: Vec<String> = tools.map(|tool| format!("arena::ToolId({})", tool.0)).collect();
         tools.join(", ")
     }
 
-    /// An observable that direct code knows. Charts that read any other have no direct code; nor do charts that read active states where
-    /// the place is unknown.
+    /// Writes an observable that direct code knows. Charts that read any other have no direct code; nor do charts that read active states
+    /// where the place is unknown.
     fn known(&self, observable: &Observable) -> Code {
         let tables = &self.context.tables;
         if let Observable::In(state) = observable {
@@ -136,7 +137,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A state's id: by name, or by number for a state without a name.
+    /// Writes a state's id: by name, or by number for a state without a name.
     fn state(&self, id: chartc_core::arena::StateId) -> String {
         match &self.context.names.states[id.index()] {
             Some(name) => format!("State::{name}.id()"),
@@ -191,7 +192,7 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Failure), Type::Json)
     }
 
-    /// Writes `of[at]`.
+    /// Writes `of[at]`: an element of a list, a map, a text or JSON.
     pub(super) fn index(&mut self, of: &Expr, at: &Expr) -> Code {
         let code = self.expr(of);
         let place = self.expr(at);
@@ -201,6 +202,7 @@ impl Writer<'_> {
             let text = text.using(Use::Failure).using(Use::Allocator);
             let item = (**item).clone();
             return match code.form {
+                // A temporary list is gone after this expression.
                 Form::Owned => Code::owned(code!("{text}.clone()", text), item),
                 Form::Place | Form::Lent if item == Type::Text => {
                     Code::lent(code!("{text}.as_str()", text), item)
@@ -220,7 +222,7 @@ impl Writer<'_> {
         self.convert(value, &ty)
     }
 
-    /// Writes `of[from:to]`.
+    /// Writes `of[from:to]`: a part of a list or text.
     pub(super) fn slice(&mut self, of: &Expr, from: Option<&Expr>, to: Option<&Expr>) -> Code {
         let code = self.expr(of);
         let ty = code.ty.clone();
@@ -245,10 +247,11 @@ impl Writer<'_> {
         let (inner, json) = match optional_inner(&code.ty) {
             Some(inner) => (inner.clone(), false),
             None if code.ty == Type::Json => (Type::Json, true),
-            // The value is never `none`.
+            // The value is never `none`, so the default is never used.
             None => return self.convert(code, ty),
         };
         let default = self.value_code(default, ty);
+        // `unwrap_or` evaluates the default even if nothing is missing.
         if inner == *ty && !json && self.is_at_hand(&default) {
             let (of, default) = (self.operand(&code, Binding::Whole), self.own(&default));
             return Code::owned(code!("{of}.unwrap_or({default})", of, default), ty.clone());
@@ -266,7 +269,7 @@ impl Writer<'_> {
         Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
-    /// Whether the code is so cheap that it may be computed in vain.
+    /// Whether the code is so cheap that it may be evaluated in vain.
     pub(in super::super) fn is_at_hand(&self, code: &Code) -> bool {
         let copy = self.context.facts.is_copy(&code.ty) && !code.text().has(Use::Failure);
         copy && (code.constant.is_some() || code.form != Form::Owned)

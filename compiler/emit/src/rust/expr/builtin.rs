@@ -1,4 +1,4 @@
-//! Functions of the language: Rust's own where they mean the same, otherwise the interpreter's.
+//! Writes calls of the language's functions: as Rust's own functions where they mean the same, otherwise as the interpreter's.
 
 use super::{Binding, Code, Constant, Error, Fragment, Use, Writer, code};
 use chartc_core::model::{Builtin, Expr, Type};
@@ -38,7 +38,7 @@ impl Writer<'_> {
         native.unwrap_or_else(|| self.dynamic_builtin(function, codes, ty))
     }
 
-    /// A call of a function of `ops` that may fail.
+    /// Writes a call of a function of `ops` that may fail.
     pub(super) fn operation(&self, name: &str, arguments: &[&Code], ty: Type) -> Code {
         let arguments = Fragment::joined(arguments.iter().map(|code| self.own(code)), ", ");
         self.tries(code!("ops::{name}({arguments})", arguments), ty, Error::Fault)
@@ -53,6 +53,7 @@ impl Writer<'_> {
 
     fn len(x: &Code) -> Option<Code> {
         let x = match x.ty {
+            // The language counts characters, Rust's `len` counts bytes.
             Type::Text => code!("{x}.chars().count()", x = x.within(Binding::Whole)),
             Type::List(_) | Type::Map(_) => code!("{x}.len()", x = x.within(Binding::Whole)),
             Type::Bool
@@ -66,7 +67,7 @@ impl Writer<'_> {
         Some(Code::owned(code!("{x} as i64", x), Type::Int).bound(Binding::Cast))
     }
 
-    /// The minimum or maximum of several numbers or durations.
+    /// Writes the minimum or maximum of several numbers or durations; `None` for other types.
     fn extreme(&mut self, function: Builtin, codes: &[Code], ty: &Type) -> Option<Code> {
         let all = |ty: &Type| codes.iter().all(|c| c.ty == *ty);
         let numbers = codes.iter().all(|c| matches!(c.ty, Type::Int | Type::Float));
@@ -107,7 +108,7 @@ impl Writer<'_> {
         Some(Code::owned(text.using(Use::Allocator), Type::Text))
     }
 
-    /// `int(x)`, `float(x)`, `bool(x)`.
+    /// Writes `int(x)`, `float(x)` or `bool(x)`; `None` for other types.
     fn scalar(&mut self, function: Builtin, x: &Code) -> Option<Code> {
         let compare = |text: Fragment| Some(Code::owned(text, Type::Bool).bound(Binding::Compare));
         match (function, &x.ty) {

@@ -1,4 +1,4 @@
-//! Lists, maps, records and comprehensions.
+//! Writes lists, maps, records and comprehensions, and the loops over them.
 
 use super::super::types::{list_item, owned};
 use super::super::uses;
@@ -7,13 +7,13 @@ use chartc_core::arena::{LocalId, TypeId};
 use chartc_core::model::{Expr, Type, TypeKind};
 
 impl Writer<'_> {
-    /// An array of the values, each converted to `item`.
+    /// Writes an array of the values, each converted to `item`.
     pub(super) fn array(&mut self, items: &[Expr], item: &Type) -> Fragment {
         let items = Fragment::joined(items.iter().map(|i| self.value(i, item)), ", ");
         code!("[{items}]", items)
     }
 
-    /// A list whose items are converted to `item`.
+    /// Writes a list whose items are converted to `item`.
     pub(super) fn list(&mut self, items: &[Expr], item: &Type) -> Code {
         let ty = Type::List(Box::new(item.clone()));
         if items.is_empty() {
@@ -24,13 +24,13 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Allocator), ty)
     }
 
-    /// A list of any values.
+    /// Writes a list of JSON values.
     pub(super) fn json_list(&mut self, items: &[Expr]) -> Code {
         let list = self.list(items, &Type::Json);
         Code::owned(code!("Value::List({list})", list = list.text()), Type::Json)
     }
 
-    /// A map whose values are converted to `item`; later entries win.
+    /// Writes a map whose values are converted to `item`; later entries win.
     pub(super) fn map(&mut self, entries: &[(Expr, Expr)], item: &Type) -> Code {
         let ty = Type::Map(Box::new(item.clone()));
         if entries.is_empty() {
@@ -46,7 +46,7 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Allocator), ty)
     }
 
-    /// A record.
+    /// Writes a value of a record type that the chart declares.
     pub(super) fn record(&mut self, id: TypeId, fields: &[(String, Expr)]) -> Code {
         let context = self.context;
         let name = &context.names.types[id.index()];
@@ -101,8 +101,8 @@ impl Writer<'_> {
         Code::owned(text.using(Use::Allocator), ty).bound(Binding::Block)
     }
 
-    /// The elements of a list, the characters of a text or the keys of a map, for a loop. The local is in scope until [`Writer::forget`].
-    /// Each repetition costs `nodes` nodes.
+    /// Writes the elements of a list, the characters of a text or the keys of a map, for a loop. The local is in scope until
+    /// [`Writer::forget`]. Each repetition costs `nodes` nodes, and one more for the loop itself.
     pub(in super::super) fn each(&mut self, source: &Expr, local: LocalId, nodes: u64) -> Fragment {
         let work = if self.early { "&work" } else { "&self.work" };
         let nodes = nodes.saturating_add(1);
@@ -132,7 +132,7 @@ impl Writer<'_> {
         self.locals.remove(&local);
     }
 
-    /// A loop variable.
+    /// Writes a read of a local.
     pub(super) fn local(&self, id: LocalId, ty: &Type) -> Code {
         match self.locals.get(&id) {
             Some(ty) => {
@@ -145,7 +145,7 @@ impl Writer<'_> {
     }
 }
 
-/// The name of the variable that holds a local.
+/// Names the variable that holds a local.
 pub(in super::super) fn local_name(id: LocalId) -> String {
     format!("item{}", id.0)
 }

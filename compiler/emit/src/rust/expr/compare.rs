@@ -1,11 +1,11 @@
-//! Comparisons.
+//! Writes comparisons: as Rust's own where they mean the same, otherwise as calls of the interpreter.
 
 use super::logic::{is_pure, opposite};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code, float};
 use chartc_core::model::{CompareOp, Expr, ExprKind, Observable, Type};
 
 impl Writer<'_> {
-    /// `a < b <= c`: each operand evaluated at most once, from left to right.
+    /// Writes `a < b <= c`; each operand is evaluated at most once, from left to right.
     pub(super) fn comparison(&mut self, first: &Expr, rest: &[(CompareOp, Expr)]) -> Code {
         if let [(op, second)] = rest {
             return self.compared(*op, first, second, true);
@@ -19,7 +19,7 @@ impl Writer<'_> {
             if i + 1 < rest.len() && !is_plain(expr) {
                 lets += self.named(&mut right);
                 if tests.is_empty() && !is_plain(first) {
-                    // The operands before it are evaluated first.
+                    // The operands before it must be evaluated first.
                     let mut before = self.named(&mut left);
                     before += std::mem::take(&mut lets);
                     lets = before;
@@ -36,7 +36,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The statement that binds an operand to a name.
+    /// Writes the statement that binds an operand to a name, by which the operand is read from then on.
     fn named(&mut self, operand: &mut Operand) -> Fragment {
         let name = self.temporary();
         let value = self.own(&operand.code);
@@ -45,7 +45,7 @@ impl Writer<'_> {
         code!("let {name} = {value};\n", value)
     }
 
-    /// The code for `first op second`, or for its negation if `holds` is false.
+    /// Writes `first op second`, or its negation if `holds` is false.
     pub(super) fn compared(
         &mut self,
         op: CompareOp,
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
         let (left, right) = (Operand::from_expr(self, first), Operand::from_expr(self, second));
         let method = if holds { None } else { float_method(op) };
-        // For NaN, neither of two floats is less than the other.
+        // With NaN, both `a < b` and `a >= b` are false, so the opposite operator is not the negation.
         if let (Some(method), Some(a), Some(b)) = (method, left.float(), right.float()) {
             let text = code!("!f64::{method}({a}, {b})", a = a.lend(), b = b.lend());
             return Code::owned(text, Type::Bool).bound(Binding::Prefix);
@@ -75,7 +75,7 @@ impl Writer<'_> {
         Self::inverted(&code)
     }
 
-    /// The text of an expression, if it is known.
+    /// Returns the text of an expression, if it is known when the code is written.
     fn known_text(&self, expr: &Expr) -> Option<String> {
         if let ExprKind::Text(text) = &expr.kind {
             return text.literal().map(str::to_owned);
@@ -85,7 +85,7 @@ impl Writer<'_> {
         is_state.then(|| self.context.tables.state(place.leaf).path.to_owned())
     }
 
-    /// Writes `x == x` and other comparisons with a known result.
+    /// Writes `x == x`, and other comparisons with a known result.
     fn with_itself(&mut self, op: CompareOp, first: &Expr, second: &Expr) -> Option<Code> {
         if let (Some(a), Some(b), CompareOp::Equal | CompareOp::NotEqual) =
             (self.known_text(first), self.known_text(second), op)
@@ -97,6 +97,7 @@ impl Writer<'_> {
             return None;
         }
         let code = self.expr(first);
+        // A Float may be NaN, which does not equal itself.
         let exact = matches!(code.ty, Type::Bool | Type::Int | Type::Duration | Type::Text);
         if !exact || code.text().has(Use::Failure) {
             return None;
@@ -109,7 +110,7 @@ impl Writer<'_> {
         Some(Code::owned(holds.to_string(), Type::Bool).known(Constant::Bool(holds)))
     }
 
-    /// Writes `x == true`.
+    /// Writes `x == true` as `x`, and the other comparisons of a Bool with a literal alike.
     fn with_truth(&mut self, op: CompareOp, first: &Expr, second: &Expr) -> Option<Code> {
         let wanted = match op {
             CompareOp::Equal => true,
@@ -185,7 +186,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes `x == none`.
+    /// Writes `x == none` and `x != none`.
     fn with_none(op: CompareOp, left: &Operand, right: &Operand) -> Option<Code> {
         let known = |b: bool| Code::owned(b.to_string(), Type::Bool).known(Constant::Bool(b));
         let (value, test) = match (left.none, right.none, op) {
@@ -211,7 +212,7 @@ impl Writer<'_> {
         Some(Code::owned(code!("{whole}.{name}()", whole), Type::Bool))
     }
 
-    /// Writes `x == ""`.
+    /// Writes `x == ""` and `x != ""`.
     fn with_empty(op: CompareOp, left: &Operand, right: &Operand) -> Option<Code> {
         let is_empty = |side: &Operand| side.code.constant == Some(Constant::Empty);
         let value = match (is_empty(left), is_empty(right)) {
@@ -258,7 +259,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Compares by the interpreter's rules.
+    /// Writes a comparison by the interpreter's rules.
     fn dynamic(&self, op: CompareOp, a: Code, b: Code) -> Code {
         let (a, b) = (self.json(a), self.json(b));
         let call = code!("expr::compare(model::CompareOp::{op:?}, &{a}, &{b})", a, b);
@@ -270,13 +271,13 @@ impl Writer<'_> {
         match ty {
             Type::Bool | Type::Int | Type::Float | Type::Text | Type::Duration => true,
             Type::List(inner) | Type::Optional(inner) => self.is_rust_equality(inner),
-            // As values, 1, 1.0 and true are equal; as their Rust type, they are not.
+            // As values of the language, 1, 1.0 and true are equal; as Rust values, they are not.
             Type::Json | Type::Map(_) => false,
             Type::Named(_) => self.context.facts.is_copy(ty),
         }
     }
 
-    /// A place or reference for a comparison; both sides must have the same number of references.
+    /// Writes one side of a comparison; both sides must have the same number of references.
     fn referred(code: &Code, equality: bool) -> Fragment {
         match (&code.ty, code.form) {
             (Type::Text, _) => code.lend(),
@@ -290,7 +291,7 @@ impl Writer<'_> {
 #[derive(Clone)]
 struct Operand {
     code: Code,
-    /// Whether it is `none`.
+    /// Whether the expression is `none`.
     none: bool,
     /// The value of an Int literal that a Float represents exactly.
     literal: Option<f64>,
@@ -299,7 +300,7 @@ struct Operand {
 }
 
 impl Operand {
-    /// The operand as a Float, if it is a Float or a literal of one.
+    /// Returns the operand as a Float, if it is a Float or a literal of one.
     fn float(&self) -> Option<Code> {
         let is_float = self.code.ty == Type::Float;
         if is_float { Some(self.code.clone()) } else { self.literal.map(float) }
@@ -354,7 +355,7 @@ fn sign(op: CompareOp) -> &'static str {
     }
 }
 
-/// The method of Float for an ordering operator.
+/// Returns the method of `f64` for an ordering operator.
 fn float_method(op: CompareOp) -> Option<&'static str> {
     match op {
         CompareOp::Less => Some("lt"),
@@ -365,7 +366,7 @@ fn float_method(op: CompareOp) -> Option<&'static str> {
     }
 }
 
-/// The method of `Ordering` for an operator; for `!=` the one to negate.
+/// Returns the method of `Ordering` for an operator; for `!=` the one whose result is negated.
 fn ordering_test(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Equal | CompareOp::NotEqual => "core::cmp::Ordering::is_eq",

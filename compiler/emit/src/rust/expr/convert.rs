@@ -1,4 +1,4 @@
-//! Conversion from the type of an expression to the wanted type.
+//! Converts code from the type of its expression to the wanted type.
 
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer, code};
 use chartc_core::model::{Expr, Type};
@@ -38,7 +38,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The inner value of an optional, or an error.
+    /// Writes the inner value of an optional; a missing one is an error.
     fn unwrapped(&self, code: &Code, inner: Type) -> Code {
         let (function, error) =
             if self.context.bare { ("set", Error::Fault) } else { ("some", Error::Failure) };
@@ -56,12 +56,12 @@ impl Writer<'_> {
         }
     }
 
-    /// The code as an owned `Value`.
+    /// Writes the code as an owned `Value`.
     pub(in super::super) fn json(&self, code: Code) -> Fragment {
         let value = match (code.constant, &code.ty) {
             (_, Type::Json) => self.own(&code),
             (Some(Constant::None), _) => "Value::None".into(),
-            // A number literal has no Rust type yet.
+            // A number literal has no Rust type yet, so no conversion can be called on it.
             (Some(Constant::Int(_)), Type::Int) => code!("Value::Int({i})", i = code.text()),
             (_, Type::Float) if code.form == Form::Owned => {
                 code!("Value::Float({x})", x = code.text())
@@ -75,7 +75,7 @@ impl Writer<'_> {
         value.using(Use::Allocator)
     }
 
-    /// A slice of values. A single value is borrowed, not copied.
+    /// Writes a slice of values. A single value is borrowed, not copied.
     pub(in super::super) fn values(&self, codes: Vec<Code>) -> Fragment {
         match codes.as_slice() {
             [one] if one.ty == Type::Json && one.form != Form::Owned => {
@@ -88,7 +88,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An expression of the type `want` as a `Value`.
+    /// Writes an expression of the type `want` as a `Value`.
     pub(in super::super) fn valued(&mut self, expr: &Expr, want: &Type) -> Fragment {
         let code = self.value_code(expr, want);
         if *want == Type::Json || code.constant.is_some() {
@@ -98,14 +98,14 @@ impl Writer<'_> {
         code!("{{ let value: {rust} = {value}; value.into_value() }}", value).using(Use::Braces)
     }
 
-    /// Converts through a `Value`.
+    /// Writes a conversion through a `Value`.
     fn typed(&self, code: Code, want: &Type) -> Code {
         let rust = super::super::types::owned(self.context, want);
         let call = code!("generated::typed::<{rust}>({value})", value = self.json(code));
         self.tries(call, want.clone(), Error::Failure)
     }
 
-    /// Converts one optional to another.
+    /// Writes the conversion of one optional to another.
     fn inside(&mut self, code: &Code, inner: &Type, want: &Type) -> Code {
         let Type::Optional(wanted) = want else { return code.clone() };
         if self.same_rust(inner, wanted) {
@@ -114,6 +114,7 @@ impl Writer<'_> {
         let name = self.temporary();
         let item = self.convert(Code::place(name.as_str(), inner.clone()), wanted);
         let item = self.own(&item);
+        // In a closure, `?` would not leave the body.
         if !item.has(Use::Failure) {
             let of = self.operand(code, Binding::Whole);
             return Code::owned(code!("{of}.map(|{name}| {item})", of, item), want.clone());

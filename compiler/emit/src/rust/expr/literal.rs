@@ -1,11 +1,11 @@
-//! Constant values of the model as Rust.
+//! Writes constant values of the model as Rust.
 
 use super::{Code, Fragment, Use, Writer, code, float, integer};
 use chartc_core::expr::Value;
 use chartc_core::model::{Type, TypeKind};
 
 impl Writer<'_> {
-    /// A constant that fits `ty`, as an owned value.
+    /// Writes a constant that fits `ty`, as an owned value.
     pub(in super::super) fn literal(&self, value: &Value, ty: &Type) -> Fragment {
         match (ty, value) {
             (Type::Json, value) => Self::json_literal(value),
@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 }
 
-/// A text as an owned value.
+/// Writes a text as an owned value.
 fn owned_text(text: &str) -> Fragment {
     let code = Code::lent(format!("{text:?}"), Type::Text);
     code.own(false).using(Use::Allocator)

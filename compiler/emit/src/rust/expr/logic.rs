@@ -1,11 +1,11 @@
-//! Conditions: `not`, `and`, `or`, `if`.
+//! Writes conditions: `not`, `and`, `or`, `if`.
 
 use super::{Binding, Code, Constant, Fragment, Use, Writer, code};
 use chartc_core::arena::PredicateId;
 use chartc_core::model::{CompareOp, Expr, ExprKind, Type, UnaryOp};
 
 impl Writer<'_> {
-    /// A call of a named condition.
+    /// Writes a call of a named condition.
     pub(super) fn predicate(&self, id: PredicateId) -> Code {
         let name = &self.context.names.predicates[id.index()];
         let mut call = if self.context.is_direct() {
@@ -20,7 +20,7 @@ impl Writer<'_> {
         Code::tried(call.using(Use::Program), Type::Bool, true)
     }
 
-    /// `not of`.
+    /// Writes `not of`.
     pub(in super::super) fn not(&mut self, of: &Expr) -> Code {
         if let ExprKind::Unary(UnaryOp::Not, inner) = &of.kind {
             return self.truth(inner);
@@ -34,7 +34,7 @@ impl Writer<'_> {
         Self::inverted(&code)
     }
 
-    /// The negation of a condition.
+    /// Writes the negation of a condition.
     pub(super) fn inverted(code: &Code) -> Code {
         match code.constant {
             Some(Constant::Bool(b)) => {
@@ -59,15 +59,16 @@ impl Writer<'_> {
         match (a.constant, b.constant) {
             (Some(Constant::Bool(known)), _) => return if known == deciding { a } else { b },
             (_, Some(Constant::Bool(known))) if known != deciding => return a,
+            // The left operand may be dropped only if nobody notices its evaluation.
             (_, Some(Constant::Bool(_))) if plain(&a) && is_pure(left) => return b,
             _ => {}
         }
-        // The same operator on the right comes from parentheses, which make no difference to it.
+        // The same operator on the right comes from parentheses, which change nothing: `a and (b and c)` is `a and b and c`.
         let (a, b) = (a.truth(binding), b.truth(binding));
         Code::owned(code!("{a} {sign} {b}", a, b), Type::Bool).bound(binding)
     }
 
-    /// `if condition then then else otherwise`.
+    /// Writes `if condition then then else otherwise`.
     pub(super) fn choice(
         &mut self,
         condition: &Expr,
@@ -96,7 +97,7 @@ impl Writer<'_> {
     }
 }
 
-/// The comparison that holds exactly where `op` does not.
+/// Returns the comparison that holds exactly where `op` does not, unless an operand is NaN.
 pub(super) fn opposite(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Equal => CompareOp::NotEqual,

@@ -1,5 +1,17 @@
-//! Expressions as typed Rust. Numbers, booleans, durations and texts use Rust's types with the interpreter's arithmetic; lists, maps and
-//! JSON use the interpreter's functions where Rust's own would mean something else.
+//! Writes expressions as typed Rust.
+//!
+//! The problem: an expression must mean in generated code what it means in the interpreter, faults included, but must not cost what it
+//! costs there. The idea: each expression becomes code of its own type. Numbers, booleans, durations and texts use Rust's types with the
+//! interpreter's arithmetic; lists, maps and JSON use the interpreter's functions where Rust's own would mean something else. Values are
+//! converted only where two types meet. For example, with the variables `n: Int`, `x: Float`, `name: Text` and `names: List(Text)`:
+//!
+//! ```text
+//! n + 1 > 3          ops::add(self.data.n, 1)? > 3
+//! n / 2              generated::explained::div_float(self.data.n as f64, 2.0)?
+//! name == ""         self.data.name.is_empty()
+//! name in names      generated::has(&self.data.names, self.data.name.as_str())
+//! names + [name]     generated::typed::<Vec<String>>(expr::binary(model::BinaryOp::Add, …)?)?
+//! ```
 
 mod access;
 mod builtin;
@@ -37,19 +49,19 @@ pub(super) struct Writer<'w> {
     loops: u32,
 }
 
-/// The error type of a function.
+/// The error type of a called function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Error {
     /// `machine::Fault`, the error of bodies without an allocator.
     Fault,
-    /// `generated::Failure`, the error of bodies with one.
+    /// `generated::Failure`, the error of bodies with an allocator.
     Failure,
-    /// The interpreter's.
+    /// The error of the interpreter's functions.
     Evaluation,
 }
 
 impl<'w> Writer<'w> {
-    /// A writer for a body without a payload.
+    /// Creates a writer for a body without a payload.
     pub(super) fn new(context: &'w Context<'w>) -> Self {
         Self {
             context,
@@ -62,12 +74,12 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// A writer for initial values of variables; earlier variables are locals.
+    /// Creates a writer for initial values of variables; earlier variables are locals.
     pub(super) fn before_start(context: &'w Context<'w>) -> Self {
         Self { early: true, ..Self::new(context) }
     }
 
-    /// The expression in its cheapest form.
+    /// Writes the expression in its cheapest form.
     pub(super) fn expr(&mut self, expr: &Expr) -> Code {
         let code = self.kind(expr);
         match (&code.ty, &expr.ty) {
@@ -84,7 +96,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The expression as an owned value of type `want`.
+    /// Writes the expression as an owned value of type `want`.
     pub(super) fn value(&mut self, expr: &Expr, want: &Type) -> Fragment {
         let code = self.value_code(expr, want);
         self.own(&code)
@@ -102,7 +114,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The expression converted to `want`, in any form.
+    /// Writes the expression, converted to `want`, in any form.
     pub(super) fn value_code(&mut self, expr: &Expr, want: &Type) -> Code {
         match (&expr.kind, want) {
             (ExprKind::None, Type::Optional(_)) => Self::none(want),
@@ -116,29 +128,29 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The `None` of an optional.
+    /// Writes the `None` of an optional.
     pub(super) fn none(want: &Type) -> Code {
         Code::owned("None", want.clone()).known(Constant::None)
     }
 
-    /// A condition as an operand of an operator that binds as tightly as `outer`.
+    /// Writes a condition as an operand of an operator that binds as tightly as `outer`.
     pub(super) fn condition(&mut self, expr: &Expr, outer: Binding) -> Fragment {
         let code = self.truth(expr);
         code.truth(outer)
     }
 
-    /// A condition as a boolean.
+    /// Writes a condition as a boolean.
     pub(super) fn truth(&mut self, expr: &Expr) -> Code {
         let code = self.expr(expr);
         self.convert(code, &Type::Bool)
     }
 
-    /// The code as an owned value of its own type.
+    /// Returns the code as an owned value of its own type.
     pub(super) fn own(&self, code: &Code) -> Fragment {
         code.own(self.context.facts.is_copy(&code.ty))
     }
 
-    /// The code as an owned operand.
+    /// Returns the code as an owned operand of an operator that binds as tightly as `outer`.
     pub(super) fn operand(&self, code: &Code, outer: Binding) -> Fragment {
         let binding = match code.form {
             Form::Lent if self.context.facts.is_copy(&code.ty) => Binding::Prefix,
@@ -147,13 +159,13 @@ impl<'w> Writer<'w> {
         Code::owned(self.own(code), code.ty.clone()).bound(binding).within(outer)
     }
 
-    /// A name that is unique in the body.
+    /// Returns a name that is unique in the body.
     pub(super) fn temporary(&mut self) -> String {
         self.temporaries += 1;
         format!("value{}", self.temporaries - 1)
     }
 
-    /// The value of a call that may fail.
+    /// Returns the value of a call that may fail with `error`.
     fn tries(&self, call: Fragment, ty: Type, error: Error) -> Code {
         let own = match error {
             Error::Fault => self.context.bare,
@@ -222,7 +234,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Code of type `ty` that always fails.
+    /// Writes code of type `ty` that always fails.
     fn fails(&self, ty: &Type, why: &str) -> Code {
         let rust = super::types::owned(self.context, ty);
         let call = if self.context.bare {
@@ -234,13 +246,13 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// An Int literal.
+/// Writes an Int literal.
 fn integer(i: i64) -> Code {
     let binding = if i < 0 { Binding::Prefix } else { Binding::Whole };
     Code::owned(i.to_string(), Type::Int).bound(binding).known(Constant::Int(i))
 }
 
-/// A Float literal.
+/// Writes a Float literal.
 pub(super) fn float(x: f64) -> Code {
     let text = match x {
         _ if x.is_nan() => "f64::NAN".to_owned(),
@@ -254,7 +266,7 @@ pub(super) fn float(x: f64) -> Code {
     Code::owned(text, Type::Float).bound(binding).known(Constant::Other)
 }
 
-/// A number close to a constant, such as a chart's 3.14, as a quotient (314.0 / 100.0), so that Clippy does not take it for `PI`.
+/// Writes a number close to a constant, such as a chart's 3.14, as a quotient (314.0 / 100.0), so that Clippy does not take it for `PI`.
 fn quotient(x: f64) -> Code {
     let whole = (1..=15).map(|digits| 10_f64.powi(digits)).find_map(|ten| {
         let whole = x * ten;
@@ -270,6 +282,7 @@ fn quotient(x: f64) -> Code {
 /// Whether `x` may be a mathematical constant of Rust, truncated or rounded.
 fn is_close_to_a_constant(x: f64) -> bool {
     use std::f64::consts as c;
+    // These are often written with only two decimals.
     let often_cut = [c::PI, c::TAU, c::E];
     let others = [
         c::FRAC_1_PI,

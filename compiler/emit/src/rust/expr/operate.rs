@@ -1,4 +1,4 @@
-//! Arithmetic.
+//! Writes arithmetic.
 
 use super::{Binding, Code, Error, ExprKind, Fragment, Type, Use, Writer, code, float, integer};
 use chartc_core::model::{BinaryOp, Expr};
@@ -68,15 +68,17 @@ impl Writer<'_> {
             BinaryOp::Divide => self.divided("div", a, b, Type::Float),
             BinaryOp::FloorDivide => self.divided("floor_div", a, b, Type::Int),
             BinaryOp::Modulo => self.divided("modulo", a, b, Type::Int),
+            // Only with such an exponent is the result an Int.
             BinaryOp::Power if matches!(right, ExprKind::Int(0..)) => {
                 self.operation("power", &[a, b], Type::Int)
             }
             BinaryOp::Power => self.explained("power", a, b, Type::Float),
+            // Never reached: `binary` passes them to `logic`.
             BinaryOp::And | BinaryOp::Or => self.operation("", &[a, b], Type::Bool),
         }
     }
 
-    /// A call of a function with several reasons for failure. With an allocator, a variant that names the reason is called.
+    /// Writes a call of a function with several reasons for failure. With an allocator, a variant that names the reason is called.
     fn divided(&self, name: &str, a: &Code, b: &Code, ty: Type) -> Code {
         if self.context.bare {
             self.operation(name, &[a, b], ty)
@@ -143,7 +145,7 @@ impl Writer<'_> {
         Some(code!("{place} {sign} {value};\n", value = self.own(&code)))
     }
 
-    /// Turns an Int literal into a Float literal.
+    /// Writes an Int literal as a Float literal; other code is converted.
     fn as_float(&mut self, code: &Code, expr: &Expr) -> Code {
         if let ExprKind::Int(i) = expr.kind {
             return float(i as f64);
@@ -152,7 +154,7 @@ impl Writer<'_> {
     }
 }
 
-/// The function of `generated` for a Duration and an operand of type `right`, with its result type.
+/// Returns the function of `generated` for a Duration and an operand of type `right`, with its result type.
 fn duration_function(op: BinaryOp, right: &Type) -> Option<(&'static str, Type)> {
     match (op, right) {
         (BinaryOp::Add, Type::Duration) => Some(("add_duration", Type::Duration)),

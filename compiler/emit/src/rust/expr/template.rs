@@ -1,10 +1,10 @@
-//! Texts with placeholders.
+//! Writes texts with placeholders.
 
 use super::{Binding, Code, Constant, Fragment, Use, Writer, code};
 use chartc_core::model::{Template, TemplatePart, Type};
 
 impl Writer<'_> {
-    /// A literal text as it is; any other text as a block that builds it.
+    /// Writes a literal text as it is, and any other text as a block that builds it.
     pub(super) fn text(&mut self, text: &Template) -> Code {
         match text.literal() {
             Some(literal) => {
@@ -18,7 +18,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Statements that leave the text in a variable `text`. `{options}` reads the variable `options`.
+    /// Writes statements that leave the text in a variable `text`. `{options}` reads the variable `options`.
     pub(in super::super) fn template(&mut self, template: &Template) -> Fragment {
         let parts = template.parts.iter().map(|part| self.part(part)).collect::<Fragment>();
         if parts.is_empty() {
@@ -27,7 +27,7 @@ impl Writer<'_> {
         code!("let mut text = String::new();\n{parts}", parts).using(Use::Allocator)
     }
 
-    /// Statements that append a part to a variable `text`.
+    /// Writes statements that append a part to the variable `text`.
     fn part(&mut self, part: &TemplatePart) -> Fragment {
         match part {
             // Each line of the text becomes a line of code.
@@ -53,7 +53,7 @@ impl Writer<'_> {
     }
 }
 
-/// The statement that appends a line.
+/// Writes the statement that appends a line.
 fn push(line: &str) -> Fragment {
     let mut chars = line.chars();
     match (chars.next(), chars.next()) {

@@ -5,9 +5,9 @@ use super::code::Ty;
 /// A name of the context.
 #[derive(Debug)]
 pub(super) struct Builtin {
-    /// As files write it.
+    /// The name, as agents write it.
     pub(super) name: &'static str,
-    /// Its type, which determines its default: zero, the empty text, or no elements.
+    /// The type, which determines the default: zero, the empty text, or no elements.
     pub(super) ty: Plain,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Plain {
 }
 
 impl Builtin {
-    /// Its type for the inference.
+    /// The type, as the inference represents it.
     pub(super) fn ty(&self) -> Ty {
         match self.ty {
             Plain::Int => Ty::Int,
@@ -38,7 +38,7 @@ const fn row(name: &'static str, ty: Plain) -> Builtin {
     Builtin { name, ty }
 }
 
-/// The names of the context, with their types as charts write them.
+/// The names of the context, each with its type as charts write it.
 pub fn context() -> impl Iterator<Item = (&'static str, &'static str)> {
     BUILTINS.iter().map(|one| {
         let ty = match one.ty {
@@ -94,7 +94,7 @@ pub(super) const BUILTINS: &[Builtin] = &[
 /// The context's name for the current state; charts call it `state`.
 pub(super) const CURRENT_STATE: &str = "_current_state";
 
-/// The row of a name.
+/// Looks up a name of the context.
 pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|b| b.name == name)
 }

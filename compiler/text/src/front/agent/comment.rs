@@ -14,9 +14,9 @@ use crate::syntax::{
     Action, Chart, ChartItem, Comment, File, Item, Noted, StateItem, Step, StepKind, Trivia,
 };
 
-/// A comment of the file.
+/// A comment of the file, with what its position says about the item to which it belongs.
 struct Remark {
-    /// Without the `#`.
+    /// The text, without the `#`.
     text: String,
     /// Its first byte.
     at: usize,
@@ -30,9 +30,9 @@ struct Remark {
     blank_above: bool,
     /// Whether a blank line follows it.
     blank_below: bool,
-    /// The start of what it is about: after it, or on its line.
+    /// The start of what it describes: the next word after it, or the first of its line.
     next: usize,
-    /// The end of the code that contains it.
+    /// The end of the code that contains it, which bounds the search for an item.
     limit: usize,
 }
 

@@ -9,13 +9,13 @@ use crate::span::{FileId, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The folder of components.
+/// The name of the folder that contains components.
 const FOLDER: &str = "_components";
-/// The number of folders above the agent's own that are searched for it.
+/// The number of folders above the agent's own in which that folder is searched.
 const LEVELS: usize = 4;
 const SYSTEM_PROMPT: &str = "system_prompt.md";
 
-/// The kind of a component file, by its path.
+/// The kind of a component file, from its path; `None` if the path is not that of a component.
 pub(super) fn kind_of(path: &str) -> Option<ComponentKind> {
     let mut parts = path.rsplit('/').skip(1);
     let kind = parts.next()?;
@@ -41,6 +41,7 @@ pub(super) fn load(
         findings.push(unloaded_components::unloaded(agent.listed.len(), at));
         return;
     }
+    // A list whose components are loaded is no metadata.
     agent.meta.retain(|(key, _)| key.node != "components");
     let mut known: BTreeMap<(ComponentKind, String), Span> = BTreeMap::new();
     for listed in std::mem::take(&mut agent.listed) {
@@ -146,6 +147,7 @@ fn component(
     };
     let before = findings.len();
     let Some(node) = node::read(id, &source, findings) else {
+        // An empty file is valid YAML, but no component.
         if findings.len() == before {
             let place = Span::new(id, 0, 0);
             findings.push(wrong_type::value("a component", "a mapping", "nothing", place));

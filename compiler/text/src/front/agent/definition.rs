@@ -1,45 +1,41 @@
-//! The content of an `agent.yaml`, with spans: [`super::read`] makes it from the YAML tree, [`super::build`] makes a chart from
-//! it.
+//! The content of an `agent.yaml`, with spans: [`super::read`] makes it from the YAML tree, [`super::build`] makes a chart from it. A field
+//! without a comment has the name of its key in the file.
 
 use super::node::Node;
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{ExprKind, InsertPosition};
 
-/// One `agent.yaml`.
+/// The content of one `agent.yaml` and of the files beside it.
 #[derive(Debug, Clone)]
 pub(super) struct Agent {
-    /// `id`.
     pub(super) id: Option<Ident>,
     /// `llm_model`.
     pub(super) model: Option<Ident>,
-    /// `temperature`.
     pub(super) temperature: Option<Spanned<f64>>,
-    /// `max_tokens`.
     pub(super) max_tokens: Option<Spanned<i64>>,
-    /// `cognitive_schema`: the form of actions.
+    /// `cognitive_schema`: the form in which models answer with actions.
     pub(super) form: Option<Ident>,
     /// `input_price`, `output_price`.
     pub(super) prices: Vec<(Ident, f64)>,
-    /// `action_schema`: what each prompt of an llm step ends with.
+    /// `action_schema`: the text that ends each prompt of an `llm` step.
     pub(super) action_schema: Option<Text>,
-    /// `llm_budget`: bounds of the run, each with its word.
+    /// `llm_budget`: bounds of the run, each with the word of the limit.
     pub(super) budget: Vec<(Ident, ExprKind)>,
-    /// `inputs`: what the host may give, each with its default.
+    /// `inputs`: the names that the host may set, each with its default.
     pub(super) inputs: Vec<(Ident, Node)>,
     /// Keys that are kept and not interpreted, in the order of the file.
     pub(super) meta: Vec<(Ident, Node)>,
-    /// `workflow`.
     pub(super) workflow: Option<Workflow>,
-    /// `components`.
+    /// `components`: the names of the components that the agent uses.
     pub(super) listed: Vec<Listed>,
     /// The listed components that were found, in the order in which they are inserted into prompts.
     pub(super) components: Vec<Component>,
-    /// `rag`, where it is enabled.
+    /// `rag`, if it is enabled.
     pub(super) rag: Option<Span>,
-    /// `rag.query_template`.
+    /// `rag.query_template`: the text of the query to the agent's memory.
     pub(super) query: Option<Text>,
-    /// `system_prompt.md`.
+    /// The text of the file `system_prompt.md`.
     pub(super) system_prompt: Option<Spanned<String>>,
     /// The whole file.
     pub(super) span: Span,
@@ -48,9 +44,9 @@ pub(super) struct Agent {
 /// A name under `components`.
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
-    /// Which list.
+    /// The list that contains it.
     pub(super) kind: ComponentKind,
-    /// As listed.
+    /// The name, as listed.
     pub(super) name: Ident,
 }
 
@@ -64,7 +60,7 @@ pub(super) enum ComponentKind {
 }
 
 impl ComponentKind {
-    /// All of them, in order.
+    /// All kinds, in order.
     pub(super) const ALL: [Self; 4] = [Self::Behavior, Self::Goal, Self::Trait, Self::Phase];
 
     /// The key of the list, and the name of the folder.
@@ -93,13 +89,12 @@ impl ComponentKind {
 pub(super) struct Component {
     /// Its entry in the agent's list.
     pub(super) listed: Listed,
-    /// `description`.
     pub(super) description: Option<String>,
-    /// `inject_into`.
+    /// `inject_into`: the prompts into which the fragment is inserted.
     pub(super) places: Vec<Injection>,
-    /// `prompt_fragment`.
+    /// `prompt_fragment`: the text that is inserted.
     pub(super) fragment: Option<Text>,
-    /// `requires_context`.
+    /// `requires_context`: the names that must be in the context of the agent.
     pub(super) requires: Vec<Ident>,
     /// The comments of its file.
     pub(super) comments: Vec<String>,
@@ -108,51 +103,49 @@ pub(super) struct Component {
 /// An entry of `inject_into`.
 #[derive(Debug, Clone)]
 pub(super) struct Injection {
-    /// The step.
+    /// The step into whose prompt the fragment is inserted.
     pub(super) step: Ident,
-    /// `at`.
+    /// `at`: the place in the prompt.
     pub(super) place: InsertPosition,
-    /// `if`; without one, always.
+    /// `if`; without one, the fragment is always inserted.
     pub(super) condition: Option<Source>,
 }
 
-/// `workflow`.
+/// The value of `workflow`.
 #[derive(Debug, Clone)]
 pub(super) struct Workflow {
-    /// `state_machine`.
+    /// `state_machine`; `None` if the agent has no states.
     pub(super) machine: Option<Machine>,
-    /// `steps`.
     pub(super) steps: Vec<Step>,
     /// `error_handling` and its other spellings.
     pub(super) policy: Policy,
-    /// `calls_per_turn`.
+    /// `calls_per_turn`: the maximum number of `llm` and `transition` steps in a turn that ask the model; 0 is no bound.
     pub(super) calls: Option<Spanned<u32>>,
     /// `keep`: the variables that last from turn to turn, each with its value at the beginning.
     pub(super) keep: Vec<(Ident, Node)>,
 }
 
-/// What a failed step does; absent fields have the documented defaults.
+/// The handling of a failed step; absent fields have the documented defaults.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Policy {
-    /// `default_on_failure`, `on_failure`.
+    /// `default_on_failure` of a workflow, or `on_failure` of a step.
     pub(super) on_failure: Option<Spanned<OnFailure>>,
-    /// `max_retries`.
     pub(super) max_retries: Option<Spanned<u32>>,
 }
 
-/// What a failed step does.
+/// The reaction to a failure of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnFailure {
-    /// It is tried again, up to `max_retries` times; then the turn stops.
+    /// The step is tried again, up to `max_retries` times; then the turn stops.
     Retry,
-    /// The walk goes on.
+    /// The walk continues with the next step.
     Skip,
-    /// The turn stops.
+    /// The turn stops at once.
     Fail,
 }
 
 impl OnFailure {
-    /// The word in the file, if it does not retry.
+    /// The word in the file, for a failure without retries.
     pub(super) const fn at_once(self) -> Option<&'static str> {
         match self {
             Self::Retry => None,
@@ -162,27 +155,23 @@ impl OnFailure {
     }
 }
 
-/// `state_machine`.
+/// The value of `state_machine`.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
-    /// `states`.
     pub(super) states: Vec<Ident>,
     /// `initial_state`; the first state if absent.
     pub(super) initial: Option<Ident>,
-    /// `transitions`.
     pub(super) transitions: Vec<Permit>,
 }
 
 /// A row of `transitions`.
 #[derive(Debug, Clone)]
 pub(super) struct Permit {
-    /// `None` is `*`.
+    /// `from`; `None` is `*`.
     pub(super) from: Option<Ident>,
-    /// `to`.
     pub(super) to: Ident,
-    /// `condition`.
     pub(super) condition: Option<Source>,
-    /// The row.
+    /// The whole row.
     pub(super) span: Span,
 }
 
@@ -198,13 +187,11 @@ pub(super) enum Source {
 /// `{invoke: artifact, method, args: [], fallback}`.
 #[derive(Debug, Clone)]
 pub(super) struct Invoke {
-    /// `invoke`.
+    /// `invoke`: the name of the host artifact.
     pub(super) artifact: Ident,
-    /// `method`.
     pub(super) method: Option<Ident>,
-    /// `args`.
+    /// `args`: the arguments of the method.
     pub(super) arguments: Vec<Node>,
-    /// `fallback`.
     pub(super) fallback: Option<Node>,
     /// The whole InvokeSpec.
     pub(super) span: Span,
@@ -213,11 +200,8 @@ pub(super) struct Invoke {
 /// `type` of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepType {
-    /// `llm`.
     Llm,
-    /// `code`.
     Code,
-    /// `transition`.
     Transition,
 }
 
@@ -226,26 +210,23 @@ pub(super) enum StepType {
 pub(super) struct Step {
     /// `name`; without one, a name made of the step's type and number.
     pub(super) name: Ident,
-    /// `type`.
+    /// `type`: what the step does.
     pub(super) kind: StepType,
     /// `in_state`; `None` runs in every state.
     pub(super) states: Option<Vec<Ident>>,
-    /// `run_if`.
     pub(super) run_if: Option<Source>,
-    /// `prompt`.
     pub(super) prompt: Option<Source>,
-    /// `code`.
     pub(super) code: Option<Text>,
     /// `action` of a code step: a host function.
     pub(super) action: Option<Ident>,
-    /// `transition_to`.
+    /// `transition_to`: the state after the step, if the table permits it.
     pub(super) to: Option<Ident>,
     /// `transition_map`: answers and their states.
     pub(super) map: Option<Vec<(Ident, Ident)>>,
-    /// `transition_source`.
+    /// `transition_source`: the call that decides instead of the model.
     pub(super) decision: Option<Invoke>,
     /// `on_failure`, `max_retries`.
     pub(super) policy: Policy,
-    /// The step.
+    /// The whole step.
     pub(super) span: Span,
 }

@@ -1,4 +1,4 @@
-//! Python's `str.format`: prompts and the texts of invocations.
+//! Parses the templates of Python's `str.format`: prompts and the texts of invocations.
 
 use super::scalar::Text;
 use crate::span::{Ident, Span, Spanned};
@@ -23,9 +23,9 @@ pub(super) struct Field {
     pub(super) name: Ident,
     /// The accesses after it.
     pub(super) path: Vec<Access>,
-    /// After the colon.
+    /// The format after the colon; empty without one.
     pub(super) spec: Spanned<String>,
-    /// With its braces.
+    /// The placeholder with its braces.
     pub(super) span: Span,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Access {
     Index(i64, Span),
 }
 
-/// Splits a text into its parts.
+/// Splits a text into plain text, placeholders and errors.
 pub(super) fn parts(text: &Text) -> Vec<FormatPart> {
     let mut parts = Vec::new();
     let mut plain = String::new();
@@ -53,6 +53,7 @@ pub(super) fn parts(text: &Text) -> Vec<FormatPart> {
     let mut left = braces.into_iter();
     while let Some(brace) = left.find(|brace| *brace >= at) {
         plain.push_str(&value[at..brace]);
+        // `{{` and `}}` stand for one brace.
         if value[brace + 1..].starts_with(&value[brace..=brace]) {
             plain.push_str(&value[brace..=brace]);
             at = brace + 2;
@@ -169,7 +170,7 @@ fn field(text: &Text, range: Range<usize>) -> FormatPart {
     })
 }
 
-/// At most one line and 24 characters, for messages.
+/// Shortens a text to at most one line and 24 characters, for messages.
 fn shown(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(24).collect();
@@ -190,7 +191,7 @@ fn head_len(inner: &str) -> usize {
     inner.len()
 }
 
-/// The maximal number of attributes and keys in a placeholder.
+/// The maximum number of attributes and keys in a placeholder. The expression for it nests as deeply.
 const MAX_ACCESSES: usize = 60;
 
 /// Parses `.a[b][0]`; `head` starts at `from` in the text.
@@ -201,7 +202,7 @@ fn accesses(text: &Text, head: &str, from: usize, start: usize) -> Result<Vec<Ac
         if path.len() == MAX_ACCESSES {
             return Err(format!("a placeholder goes at most {MAX_ACCESSES} levels into a value"));
         }
-        // Empty inside of a multibyte character, which starts no access.
+        // `get` finds nothing inside of a multibyte character, which starts no access.
         let rest = head.get(at + 1..).unwrap_or_default();
         if head[at..].starts_with('.') {
             let len = rest.find(['.', '[']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Helpers that make syntax nodes.
+//! Constructors of syntax nodes.
 
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{
@@ -6,18 +6,18 @@ use crate::syntax::{
     Template, TemplatePart, Trivia, UnaryOp,
 };
 
-/// A node without comments.
+/// A node without comments and without a blank line before it.
 pub(super) fn noted<T>(node: T, span: Span) -> Noted<T> {
     Noted { trivia: Trivia::default(), doc: String::new(), node, span }
 }
 
-/// A node after a blank line.
+/// A node with a blank line before it.
 pub(super) fn apart<T>(node: T, span: Span) -> Noted<T> {
     let trivia = Trivia { blank_before: true, ..Trivia::default() };
     Noted { trivia, doc: String::new(), node, span }
 }
 
-/// A path of one name.
+/// A path that consists of one name.
 pub(super) fn path(name: &Ident) -> Path {
     Path { names: vec![name.clone()], span: name.span }
 }
@@ -27,27 +27,27 @@ pub(super) fn target(name: &Ident) -> Target {
     Target { path: path(name), arguments: Vec::new() }
 }
 
-/// `[if guard] [-> to]`.
+/// The end of a line: `[if guard] [-> to]`.
 pub(super) fn tail(guard: Option<Expr>, to: Option<&Ident>) -> Tail {
     Tail { guard, targets: to.map(target).into_iter().collect(), reenter: false, actions: None }
 }
 
-/// A step as an item of a chart's body.
+/// A step as an item of a chart's body, after a blank line.
 pub(super) fn chart_step(step: Step, span: Span) -> Noted<ChartItem> {
     apart(ChartItem::State(StateItem::Step(step)), span)
 }
 
-/// An expression.
+/// An expression of a given kind.
 pub(super) fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-/// A name.
+/// An expression that reads a name.
 pub(super) fn name(name: impl Into<String>, span: Span) -> Expr {
     expr(ExprKind::Name(name.into()), span)
 }
 
-/// A string without placeholders.
+/// A string without placeholders, as an expression.
 pub(super) fn text(value: impl Into<String>, span: Span) -> Expr {
     expr(ExprKind::Text(literal(value, span)), span)
 }
@@ -59,32 +59,32 @@ pub(super) fn literal(value: impl Into<String>, span: Span) -> Template {
     Template { parts, span, block: false }
 }
 
-/// `f(arguments)`.
+/// A call: `f(arguments)`.
 pub(super) fn call(function: &str, arguments: Vec<Expr>, span: Span) -> Expr {
     expr(ExprKind::Call(Spanned::new(function.to_owned(), span), arguments), span)
 }
 
-/// `left op right`.
+/// A binary operation: `left op right`.
 pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), span)
 }
 
-/// `left op right`.
+/// A comparison: `left op right`.
 pub(super) fn compare(left: Expr, op: CompareOp, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Compare(Box::new(left), vec![(op, right)]), span)
 }
 
-/// `not operand`.
+/// A negation: `not operand`.
 pub(super) fn not(operand: Expr, span: Span) -> Expr {
     expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), span)
 }
 
-/// `if condition then yes else no`.
+/// A conditional expression: `if condition then yes else no`.
 pub(super) fn choose(condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr {
     expr(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), span)
 }
 
-/// `in(a) or in(b)`; `false` for no state.
+/// A condition on the active state: `in(a) or in(b)`; `false` for no state.
 pub(super) fn in_any(states: &[Ident], at: Span) -> Expr {
     let one = |s: &Ident| call("in", vec![name(s.node.clone(), s.span)], s.span);
     let mut all = states.iter();
@@ -95,7 +95,7 @@ pub(super) fn in_any(states: &[Ident], at: Span) -> Expr {
     })
 }
 
-/// The conjunction of both conditions, or the only one.
+/// The conjunction of both conditions, or the one that exists.
 pub(super) fn both(left: Option<Expr>, right: Option<Expr>) -> Option<Expr> {
     match (left, right) {
         (Some(l), Some(r)) => {

@@ -1,4 +1,4 @@
-//! A state whose name is misspelt in the list of states and correct everywhere else.
+//! Corrects a state whose name is misspelt in the list of states and correct everywhere else.
 
 use super::definition::Agent;
 use crate::diagnostic::Diagnostic;
@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::span::{Ident, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Renames the state to the name that is used, so that only the list gets a finding.
+/// Gives the state the name that is used, so that only the list gets a finding, and not each use.
 pub(super) fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagnostic>) {
     let Some(workflow) = &mut agent.workflow else { return };
     let Some(machine) = &mut workflow.machine else { return };
@@ -23,6 +23,7 @@ pub(super) fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagno
     let declared: BTreeSet<&str> = machine.states.iter().map(|state| &state.node[..]).collect();
     let mut renamed: Vec<(usize, String)> = Vec::new();
     for (name, places) in &uses {
+        // A name that is used once is rather misspelt there.
         if declared.contains(name) || places.len() < 2 {
             continue;
         }

@@ -1,4 +1,17 @@
 //! Parses `agent.yaml` workflows into the same syntax as `.chart` files.
+//!
+//! The problem: an agent is YAML with Python in it, names are used without a declaration, and its prompts are shared with other agents. All
+//! of it has to become a chart, and every finding must point into the file that the author wrote. The idea: each stage keeps spans, down to
+//! the characters of a text in a YAML scalar, and nothing that cannot be expressed is guessed: it is a finding. For example:
+//!
+//! ```text
+//! - name: count  # each turn     1. `node`        a tree of keys and values, each with its span
+//!   type: code                   2. `read`        an `Agent` with a code step `count`; unknown keys are findings
+//!   run_if: "balance > 10"       3. `companion`   the components and the system prompt of the agent, from other files
+//!   code: |                      4. `python`      the statement `n = n + 1`, at the bytes of line 5
+//!     n = n + 1                  5. `build`       `var n: Json = none per turn`, and a step `code count` with the guard `balance > 10`
+//!                                6. `comment`     `# each turn` goes to the step
+//! ```
 
 mod build;
 mod builtin;
@@ -25,7 +38,7 @@ use crate::syntax;
 use definition::{Agent, Listed};
 use std::collections::BTreeMap;
 
-/// `agent.yaml` and any other `.yaml` or `.yml` file.
+/// The front end of `agent.yaml` and of any other `.yaml` or `.yml` file.
 pub const FRONTEND: Frontend = Frontend {
     name: "agent.yaml",
     comment: ("#", ""),
@@ -57,7 +70,8 @@ fn parse(
     file
 }
 
-/// The states of each `in_state`: they are where the step is put, or part of its condition.
+/// For each state that an `in_state` names: the span of the use, and the span of the declaration. A use is no name of the chart: it decides
+/// where the step is placed, or becomes part of its condition.
 fn followed(agent: &Agent) -> Vec<(Span, Span)> {
     let Some(workflow) = &agent.workflow else { return Vec::new() };
     let mut states: BTreeMap<&str, Span> = BTreeMap::new();
@@ -73,7 +87,7 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim_end).find(|l| !l.is_empty() && !l.starts_with('#') && *l != "---")
 }
 
-/// Whether the line is `key:`, with or without a value.
+/// Whether the line is a key with its colon, with or without a value.
 fn begins_a_mapping(line: &str) -> bool {
     let end = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
     end > 0

@@ -1,4 +1,15 @@
 //! Maps offsets in the text of a YAML scalar to offsets in the file, through block indentation, folds and escapes.
+//!
+//! The problem: a finding inside of a prompt or of Python code must underline characters of the file, but YAML has changed the text. The
+//! idea: walk over the text as written and as read at the same time, and record runs that correspond. For example, a block scalar:
+//!
+//! ```text
+//! file    prompt: |⏎␠␠␠␠Hi⏎␠␠␠␠{nam}⏎       text    Hi⏎{nam}⏎
+//!
+//! text 0..2    "Hi"       ↔ file, byte by byte
+//! text 2..3    "⏎"        ↔ file "⏎␠␠␠␠", only as a whole
+//! text 3..8    "{nam}"    ↔ file, byte by byte: an error in the placeholder is underlined at its characters
+//! ```
 
 use crate::span::{FileId, Span};
 use std::ops::Range;
@@ -6,9 +17,9 @@ use std::ops::Range;
 /// The text of a scalar, and the place of each of its parts in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Text {
-    /// Its value in YAML.
+    /// The text that the scalar means in YAML.
     pub(super) value: String,
-    /// The file.
+    /// The file that contains it.
     file: FileId,
     map: Map,
 }
@@ -16,9 +27,9 @@ pub(super) struct Text {
 /// The places of the bytes of a text.
 #[derive(Debug, Clone, PartialEq)]
 enum Map {
-    /// The file contains the text unchanged, starting here.
+    /// The file contains the text unchanged, starting at this byte.
     Straight(usize),
-    /// Ascending and without gaps over the text.
+    /// The runs of the text, ascending and without gaps.
     Pieces(Vec<Piece>),
 }
 
@@ -33,12 +44,13 @@ struct Piece {
 }
 
 impl Text {
-    /// Finds how `value` results from the bytes `range` of `source`. If that is unknown, everything maps to the whole range.
+    /// Finds how `value` results from the bytes `range` of `source`. If that is not known, each byte maps to the whole range.
     pub(super) fn new(file: FileId, source: &str, range: Range<usize>, value: String) -> Self {
         let raw = source.get(range.clone()).unwrap_or_default();
         if let Some(from) = straight(raw, &value) {
             return Self { value, file, map: Map::Straight(range.start + from) };
         }
+        // The style is not known here, so each is tried. Only the one that yields the value is right.
         let mut pieces = flow(raw, &value, Style::Double)
             .or_else(|| flow(raw, &value, Style::Single))
             .or_else(|| flow(raw, &value, Style::Plain))
@@ -53,7 +65,7 @@ impl Text {
         Self { value, file, map: Map::Pieces(pieces) }
     }
 
-    /// A text that is not in the file: everything maps to `span`.
+    /// Creates a text that is not in the file: each byte maps to `span`.
     pub(super) fn at(span: Span, value: &str) -> Self {
         let (file, file_len) = (span.start as usize, (span.end - span.start) as usize);
         let pieces = vec![Piece { text: 0, len: value.len(), file, file_len, bytewise: false }];
@@ -67,7 +79,7 @@ impl Text {
         Span::new(self.file, start, end.max(start))
     }
 
-    /// The place of the whole text.
+    /// The place of the whole text, without trailing blanks.
     pub(super) fn whole(&self) -> Span {
         self.span(0..self.value.trim_end().len().max(1))
     }
@@ -99,7 +111,7 @@ enum Style {
     Double,
 }
 
-/// Collects pieces, joining neighbours that both map byte by byte.
+/// A collector of pieces, which joins neighbours that both map byte by byte.
 #[derive(Default)]
 struct Pieces {
     all: Vec<Piece>,
@@ -137,8 +149,8 @@ fn blanks(text: &str) -> usize {
     text.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// The length of the common start of both: at least a character, then up to a byte that may be written in another way. `None` if
-/// the first characters differ.
+/// The length of the common start of both texts: at least one character, then up to a byte that may be written in another way. `None`
+/// if the first characters differ.
 fn alike(raw: &str, text: &str) -> Option<usize> {
     let first = raw.chars().next().filter(|c| text.starts_with(*c))?.len_utf8();
     let pairs = raw.bytes().zip(text.bytes()).skip(first);
@@ -225,7 +237,7 @@ fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     Some((first.len_utf8(), Some(plain)))
 }
 
-/// The length of the first line without trailing blanks, if the text starts with it.
+/// The length of the first line without its trailing blanks, if the text starts with it.
 fn same_line(raw: &str, text: &str) -> Option<usize> {
     let line = raw.split('\n').next()?.trim_end_matches([' ', '\t', '\r']);
     (!line.is_empty() && text.starts_with(line)).then_some(line.len())

@@ -1,8 +1,8 @@
-//! What the grammar takes at a place of a `.chart`, for what an editor offers there.
+//! Finds out what the grammar accepts at a place of a `.chart`, so that an editor can offer it.
 //!
-//! The text before the place is parsed as a file: recovery closes all that is open with the end of the text, so that the tree says
-//! in which bodies the place lies. Then the item at the place is parsed alone, with a character behind it that begins nothing, and
-//! the parser says what it would have taken instead.
+//! The text before the place is parsed as a file: recovery closes all open bodies at its end, so that the tree says where the place
+//! lies. Then the item at the place is parsed alone, followed by a character that begins nothing, and the parser's error lists what it
+//! would have accepted instead. After `state a { on go `, that is `if`, `->`, `(` or a block: the item in `state a` begins at `on`.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -19,20 +19,20 @@ use pest::Parser;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
-/// Begins nothing and continues nothing.
+/// A character that begins nothing in the language and continues nothing.
 const END: char = '\u{1}';
 
-/// How many items before a place are looked at, to find where the item at the place begins.
+/// The maximum number of items before a place that are tried as the beginning of the item at the place.
 const TRIES: usize = 6;
 
-/// A place in a `.chart`.
+/// The syntax around a place in a `.chart`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionContext {
     /// The bodies around the place, outermost first; outside charts there are none.
     pub open: Vec<Open>,
-    /// Where the item begins that the place continues; the place itself if one may begin here.
+    /// The offset of the item that the place continues, or the place itself if an item may begin here.
     pub item: usize,
-    /// What may stand here.
+    /// The words and kinds of syntax that may stand here.
     pub next: Next,
 }
 
@@ -46,31 +46,31 @@ impl CompletionContext {
 /// A body whose brace is not closed before the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Open {
-    /// Its kind.
+    /// The kind of the body.
     pub place: BodyKind,
-    /// The offset of the first word of what it belongs to.
+    /// The offset of the first word of the construct to which the body belongs.
     pub start: usize,
-    /// The offset of its brace.
+    /// The offset of its opening brace.
     pub brace: usize,
 }
 
-/// What the grammar takes at a place.
+/// The syntax that the grammar accepts at a place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Next {
-    /// The keywords.
+    /// The keywords that may stand here.
     pub words: Vec<&'static str>,
-    /// A name.
+    /// Whether a name may stand here.
     pub name: bool,
-    /// An expression.
+    /// Whether an expression may stand here.
     pub expression: bool,
-    /// A text in quotes.
+    /// Whether a text in quotes may stand here.
     pub text: bool,
-    /// Whether the text before the place is understood. Otherwise nothing is known, and all else is empty.
+    /// Whether the text before the place could be read. If not, all other fields are empty.
     pub known: bool,
 }
 
-/// What may stand at the offset `at` of a text. The offset lies at the beginning of a word, or where one could begin, and outside
-/// of comments and texts in quotes. `None` if the text nests too deep to be read.
+/// Finds the context of the offset `at` in a text. The offset is at the beginning of a word, or where one could begin, and outside of
+/// comments and texts in quotes. `None` if the text nests too deeply to be parsed.
 pub fn spot(text: &str, at: usize) -> Option<CompletionContext> {
     let before = text.get(..at)?;
     let file = FileId::default();
@@ -91,7 +91,7 @@ pub fn spot(text: &str, at: usize) -> Option<CompletionContext> {
     Some(CompletionContext { open, item, next })
 }
 
-/// What may follow the beginning of an expression: in a placeholder, without its brace.
+/// What may follow the beginning of an expression in a placeholder. `before` is the placeholder without its opening brace.
 pub fn in_placeholder(before: &str) -> Next {
     if too_deep(before) {
         return Next::default();
@@ -99,7 +99,7 @@ pub fn in_placeholder(before: &str) -> Next {
     ask(Rule::hole_body, &plain(before, FileId::default())).unwrap_or_default()
 }
 
-/// Collects the bodies that are open at the end of a text, and where the items of the innermost begin.
+/// Collects the bodies that are open at the end of a text, and the offsets at which items of the innermost one begin.
 fn descend(
     pair: Pair<'_, Rule>,
     owner: Option<usize>,
@@ -168,7 +168,7 @@ fn rule_of(place: BodyKind) -> Rule {
     }
 }
 
-/// Where the item at the end of `before` begins, and what may follow: tried from the nearest beginning on.
+/// The beginning of the item at the end of `before`, and what may follow it. Tries possible beginnings from the nearest one on.
 fn continued(before: &str, place: BodyKind, items: &[usize]) -> Option<(usize, Next)> {
     let first_words = place.first_words();
     let last = items.last().copied().unwrap_or(before.len());
@@ -180,7 +180,7 @@ fn continued(before: &str, place: BodyKind, items: &[usize]) -> Option<(usize, N
     let mut starts: Vec<usize> = nearest.filter(outside).collect();
     let own = items.iter().rev().take(TRIES);
     if first_words.is_empty() {
-        // Where items begin with names, the rest of one reads as the beginning of another.
+        // Where items begin with names, the rest of an item reads as the beginning of another one, so the farthest is tried first.
         starts.extend(own.rev());
     } else {
         starts.extend(own);
@@ -189,14 +189,14 @@ fn continued(before: &str, place: BodyKind, items: &[usize]) -> Option<(usize, N
         let next = ask(rule_of(place), &before[start..])?;
         Some((start, next))
     });
-    // After something that cannot be read, a new line may begin an item.
+    // After text that cannot be read, a new line may begin an item.
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let alone = items.is_empty() || before[line..].trim().is_empty();
     let alone = alone && unclosed(&before[last..]).is_none();
     found.or_else(|| alone.then(|| ask(rule_of(place), "").map(|next| (before.len(), next)))?)
 }
 
-/// Where the innermost bracket opens that a text does not close.
+/// The offset of the innermost bracket that a text opens and does not close.
 fn unclosed(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     for token in tokens(text) {
@@ -213,7 +213,7 @@ fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\t']).len()
 }
 
-/// The body that opens in an item that cannot be read, its first item at the place, and what may follow.
+/// For an item that cannot be read: the body that it opens, the first item there at the place, and what may follow.
 fn in_bad(before: &str, place: BodyKind, last: Option<usize>) -> (Option<Open>, usize, Next) {
     let none = (None, before.len(), Next::default());
     let Some(last) = last else { return none };
@@ -250,9 +250,9 @@ fn in_bad(before: &str, place: BodyKind, last: Option<usize>) -> (Option<Open>, 
     (Some(open), item, next)
 }
 
-/// What the parser would take behind `before`; `None` if it does not come so far.
+/// What the parser would accept after `before`; `None` if it stops earlier.
 fn ask(rule: Rule, before: &str) -> Option<Next> {
-    // The blank in front lets the parser tell what it would take from what the whole is.
+    // Without the blank in front, the parser would stop at the first byte and name the whole rule, not its parts.
     let text = format!(" {before}{END}");
     let Err(error) = Grammar::parse(rule, &text) else { return None };
     let at = match error.location {
@@ -271,7 +271,7 @@ fn ask(rule: Rule, before: &str) -> Option<Next> {
     Some(next)
 }
 
-/// Adds what can be typed for a rule.
+/// Adds the words and kinds of syntax with which a rule can begin.
 fn add(next: &mut Next, rule: Rule) {
     let words: &[&str] = match rule {
         Rule::name
@@ -304,7 +304,7 @@ fn add(next: &mut Next, rule: Rule) {
             next.expression = true;
             &["if", "not", "none", "true", "false"]
         }
-        // Behind an operator no `if` may begin.
+        // No `if` may begin after an operator.
         Rule::chain => {
             next.expression = true;
             &["not", "none", "true", "false"]

@@ -1,4 +1,4 @@
-//! Finds `x = a // 2`, which divides in Python, but here is `x = a` and a comment.
+//! Finds `x = a // 2`, a division in Python, which here is `x = a` and a comment.
 
 use super::parse_expression;
 use super::scan::Comment;
@@ -11,7 +11,7 @@ use crate::syntax::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Functions that return numbers. After `//`, a call of any other undeclared name is probably prose.
+/// Functions that return numbers. After `//`, a call of any other undeclared name is probably a word of prose.
 const FUNCTIONS: [&str; 8] = ["abs", "float", "int", "len", "max", "min", "round", "sum"];
 
 /// Reports comments that directly follow an expression and read like its divisor.
@@ -39,7 +39,7 @@ pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Ve
     }
 }
 
-/// The expression that makes up the whole comment, if any.
+/// The expression of which a comment consists, if it consists of one.
 fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
     let body = text[comment.start..comment.end].strip_prefix("//")?;
     expression(body, file.id, comment.start)
@@ -53,12 +53,12 @@ fn expression(body: &str, file: FileId, at: usize) -> Option<Expr> {
     parse_expression(written, file, at).ok()
 }
 
-/// Whether a comment with this text may read as the divisor of the expression before it.
+/// Whether a comment with this text could read as the divisor of the expression before it.
 pub(in crate::front) fn may_divide(words: &str) -> bool {
     expression(words, FileId(0), 0).is_some()
 }
 
-/// Whether two words follow each other, as they never do in arithmetic. Most comments thus need no parsing.
+/// Whether two words follow each other, as they never do in arithmetic. Most comments thus need no parser.
 fn is_prose(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
@@ -106,7 +106,7 @@ fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// What a file declares, and the ends of the expressions that a comment may follow.
+/// The names that a file declares, and the ends of the expressions that a comment may follow.
 #[derive(Default)]
 struct DeclaredNames<'f> {
     names: BTreeSet<&'f str>,
@@ -159,7 +159,7 @@ impl<'f> DeclaredNames<'f> {
         }
     }
 
-    /// Uses an explicit stack, as states nest as deep as the parser allows.
+    /// Collects from a state and its descendants, with an explicit stack, as states nest as deeply as the parser permits.
     fn states(&mut self, item: &'f StateItem) {
         let mut open = vec![item];
         while let Some(item) = open.pop() {
@@ -237,7 +237,7 @@ impl<'f> DeclaredNames<'f> {
         }
     }
 
-    /// The expression that ends where the text ends. Its span excludes its parentheses.
+    /// The expression that ends where the text ends. Its span excludes its parentheses, so closing ones are skipped.
     fn behind(&self, text: &str) -> Option<&'f Expr> {
         let mut rest = text.trim_end_matches([' ', '\t']);
         loop {

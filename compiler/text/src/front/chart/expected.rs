@@ -1,4 +1,4 @@
-//! The text of each rule of the grammar in messages; they never show the name of a rule.
+//! The words for each rule of the grammar in messages, which never show the name of a rule.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -10,7 +10,7 @@ mod keyword;
 use super::grammar::Rule;
 pub(super) use keyword::{keyword_of, keywords};
 
-/// First words outside charts.
+/// The first words of items outside charts.
 pub(super) const TOP: &[&str] = &[
     "import",
     "type",
@@ -25,7 +25,7 @@ pub(super) const TOP: &[&str] = &[
     "test",
 ];
 
-/// First words of items that are allowed in a chart but not in a state.
+/// The first words of items that are allowed in a chart and not in a state.
 pub(super) const DECLARATIONS: &[&str] = &[
     "var",
     "param",
@@ -44,26 +44,26 @@ pub(super) const DECLARATIONS: &[&str] = &[
     "meta",
 ];
 
-/// First words of transitions.
+/// The first words of transitions.
 pub(super) const LINES: &[&str] = &["on", "when", "may", "after", "each"];
 
-/// First words in states, without transitions.
+/// The first words of items in states, except transitions.
 pub(super) const STATES: &[&str] = &[
     "state", "parallel", "final", "history", "initial", "llm", "ask", "code", "call", "human",
     "run", "from", "enter", "exit", "allow", "advice", "limits",
 ];
 
-/// First words in steps.
+/// The first words of items in steps.
 pub(super) const STEPS: &[&str] = &[
     "prompt", "tools", "retry", "skip", "fail", "returns", "done", "error", "timeout", "doubt",
     "cut", "ends",
 ];
 
-/// First words in tests.
+/// The first words of items in tests.
 pub(super) const TESTS: &[&str] =
     &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
 
-/// What to type where a rule was expected; `None` if that is not worth saying.
+/// The words for what to type where a rule was expected; `None` if that is not worth saying.
 pub(super) fn describe(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::name | Rule::quoted | Rule::word => "a name",
@@ -153,7 +153,7 @@ pub(super) fn describe(rule: Rule) -> Option<&'static str> {
     })
 }
 
-/// The keyword, if the rule is one.
+/// The words for a rule that reads a keyword; `None` for other rules.
 fn keyword(rule: Rule) -> Option<&'static str> {
     const KEYWORDS: &[(Rule, &str)] = &[
         (Rule::kw_into, "`into`"),
@@ -191,7 +191,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
     KEYWORDS.iter().find(|(r, _)| *r == rule).map(|(_, word)| *word)
 }
 
-/// Whether recovery makes this rule.
+/// Whether recovery uses this rule, for items that cannot be read.
 pub(super) fn is_bad(rule: Rule) -> bool {
     matches!(
         rule,

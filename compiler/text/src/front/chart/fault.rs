@@ -1,4 +1,4 @@
-//! A syntax error before it becomes a diagnostic.
+//! Syntax errors before they become diagnostics.
 
 use super::build::Cx;
 use crate::diagnostic::{Broken, Fix};
@@ -9,20 +9,20 @@ pub(super) struct Fault {
     pub(super) help: Option<String>,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The replacement, if one is known.
+    /// The replacement of the text at `start..end`, if one is known.
     pub(super) instead: Option<&'static str>,
     /// Whether [`Self::instead`] is certainly what was meant.
     pub(super) is_certain: bool,
-    /// What was expected and found, for errors of that kind.
+    /// For errors of that kind: what was expected, and what was found.
     pub(super) unexpected: Option<Unexpected>,
     /// The name that the text would declare if its first word were spelled correctly.
     pub(super) lost: Option<String>,
 }
 
-/// What a parser expected, and what it found instead.
+/// The expectation of a parser, and what it found instead.
 #[derive(Clone, Copy)]
 pub(super) struct Unexpected {
-    /// The likeliest expectation.
+    /// The most likely of the things that were expected.
     pub(super) expected: Option<&'static str>,
     /// Whether `(` was found.
     pub(super) opens: bool,
@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// Reports an error in the text that begins at `base`.
+/// Reports an error in the text that begins at byte `base`.
 pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
     let found = cx.error(span, fault.message);

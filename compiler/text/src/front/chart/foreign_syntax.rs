@@ -1,11 +1,11 @@
-//! Hints for syntax of other languages.
+//! Hints for authors who write the syntax of another language.
 
 use super::grammar::Rule;
 use super::recover::shorten;
 use crate::syntax::is_reserved;
 use pest::error::ErrorVariant;
 
-/// The hint for a token of another language.
+/// The hint for a token of another language, given what the grammar expected in its place.
 pub(super) fn token_hint(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
     let rules: &[Rule] = match variant {
         ErrorVariant::ParsingError { positives, .. } => positives,
@@ -51,12 +51,13 @@ pub(super) fn token_hint(found: &str, variant: &ErrorVariant<Rule>) -> Option<St
     Some(text.to_owned())
 }
 
-/// The hint where one token does not show it; `found` is at byte `at`.
+/// The hint in cases in which one token is not enough; `found` is at byte `at`.
 pub(super) fn context_hint(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
     let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
     if unexpected && behind.starts_with(':') {
         return Some(format!("write `{}` without `:`", shorten(found)));
     }
+    // `x += 1`.
     let adds = matches!(found, "+" | "-" | "*" | "/") && behind.starts_with('=');
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let name = text[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! The tokens of a `.chart`, also of a broken one: for colours, folds and what can be written at a place.
+//! Splits a `.chart`, also a broken one, into tokens: for colours, folding and completion.
 //!
-//! The parser has no tokens of its own, as the grammar reads characters. Where texts, names in back-quotes and comments end is said
+//! The parser has no tokens of its own, as the grammar reads characters. The ends of texts, back-quoted names and comments are defined
 //! here once, for this pass and for `scan`.
 
 use std::ops::Range;
@@ -32,19 +32,19 @@ pub enum TokenKind {
     Open,
     /// `)`, `]` or `}`.
     Close,
-    /// A character that begins nothing in the language, or a number that is none.
+    /// A character that begins nothing in the language, or a malformed number.
     Other,
 }
 
-/// Whether a word is a keyword somewhere. Most keywords are names elsewhere.
+/// Whether a word is a keyword in some place. In other places, most keywords are names.
 pub fn is_keyword(word: &str) -> bool {
     super::expected::keywords().any(|known| known == word)
 }
 
-/// A token, by the bytes of its text.
+/// A token, as a range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// Its kind.
+    /// The kind of the token.
     pub kind: TokenKind,
     /// The offset of its first byte.
     pub start: usize,
@@ -53,18 +53,18 @@ pub struct Token {
 }
 
 impl Token {
-    /// As written.
+    /// The text of the token in `text`, from which it was read.
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Where it stands.
+    /// The range of the token, in bytes.
     pub const fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// The tokens of a text, in order. Every byte that is no blank (space, tab, line end, byte order mark) belongs to exactly one.
+/// Splits a text into tokens. Every byte that is no blank (space, tab, line end, byte order mark) belongs to exactly one token.
 pub fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
@@ -113,7 +113,7 @@ fn token(text: &str, at: usize) -> (TokenKind, usize) {
     }
 }
 
-/// An end that is no middle of a character and not behind the carriage return of a line end.
+/// Moves an end out of the middle of a character, and before the carriage return of a line end.
 fn within_line(text: &str, end: usize) -> usize {
     let end = text.ceil_char_boundary(end);
     if text[end..].starts_with('\n') && text[..end].ends_with('\r') { end - 1 } else { end }
@@ -126,6 +126,7 @@ fn number(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     let mut end = digits(at);
     let mut kind = TokenKind::Int;
+    // In `1..5`, the points are a sign.
     if byte(end) == b'.' && byte(end + 1).is_ascii_digit() {
         (kind, end) = (TokenKind::Float, digits(end + 1));
     }
@@ -141,24 +142,24 @@ fn number(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     }
 }
 
-/// The end of the word's characters from `at` on.
+/// The end of the word characters that begin at `at`.
 fn word_end(bytes: &[u8], at: usize) -> usize {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     bytes[at..].iter().position(|b| !is_word(b)).map_or(bytes.len(), |n| at + n)
 }
 
-/// The line end from `from` on, or the end of the text.
+/// The next line end from `from` on, or the end of the text.
 pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| from + n)
 }
 
-/// The end of the `"""…"""` that opens at `at`, and whether it is closed.
+/// The end of the block string that opens at `at`, and whether it is closed. An unclosed one takes the rest of the text.
 pub(super) fn block_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let found = bytes[at + 3..].windows(3).position(|three| three == b"\"\"\"");
     found.map_or((bytes.len(), false), |n| (at + 3 + n + 3, true))
 }
 
-/// The end of what opens at `at` with a quote and ends with the same one on its line, and whether it is closed.
+/// The end of the text or name that opens at `at` with a quote and ends with the same quote on its line, and whether it is closed.
 pub(super) fn quoted_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let mut i = at + 1;
     while i < bytes.len() && bytes[i] != b'\n' {

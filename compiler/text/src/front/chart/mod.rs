@@ -1,12 +1,24 @@
 //! The `.chart` language, read with pest.
 //!
+//! The problem: a file with errors must still yield a tree (for further findings, the formatter and editors), messages in the words of the
+//! language, and all its comments. The idea: the grammar accepts unreadable items as such; comments are blanked out before parsing and
+//! attached afterwards; and only unreadable items are parsed again, to say what was expected. For example:
+//!
+//! ```text
+//! chart C {
+//!   stat a {}       // typo     1. scan     the comment is recorded and replaced by spaces of the same length
+//!   state b {}                  2. parse    items: bad_item (`stat a {}`), state
+//! }                              3. build    State(b), with a `Bad` item before it; the comment stands with the `Bad` item
+//!                                4. report   the bad item, parsed as a chart's item, fails at `stat`: "did you mean `state`?"
+//! ```
+//!
 //! | step | module | |
 //! |---|---|---|
-//! | scan | `scan` | finds comments, unclosed and too deep brackets; blanks out comments, keeping the length |
-//! | parse | `grammar` | pest, from `grammar/*.pest`; never fails, because it keeps bad items |
+//! | scan | `scan` | finds comments, unclosed brackets and too deep nesting; blanks out comments, keeping the length |
+//! | parse | `grammar` | pest, from `grammar/*.pest`; fails only on too deep nesting, because it keeps unreadable items |
 //! | build | `build` | turns pairs into syntax and texts into templates, and attaches comments to items |
-//! | editors | `lex`, `spot` | tokens, and what the grammar takes at a place; both also of broken texts |
-//! | report | `recover`, `typos`, `expected` | parses bad items again, to say what was expected and to find more misspelled words |
+//! | editors | `lex`, `completion_context` | tokens, and what the grammar accepts at a place; both also of broken texts |
+//! | report | `recover`, `typos`, `expected` | parses unreadable items again, to say what was expected and to find more misspelled words |
 
 mod build;
 pub mod completion_context;
@@ -67,12 +79,13 @@ fn parse(
         }
     }
     file.comments = scan.comments.iter().map(|c| Span::new(id, c.start, c.end)).collect();
+    // The scan, the builder and `division` report one after the other.
     found.sort_by_key(|d| d.span);
     diagnostics.append(&mut found);
     file
 }
 
-/// Parses one expression as written in a chart. `base` is the offset of `text` in `file`.
+/// Parses one expression, as it is written in a chart. `base` is the offset of `text` in `file`.
 ///
 /// # Errors
 /// The first error, at its place in the file.

@@ -1,4 +1,4 @@
-//! Error messages: parses again what recovery skipped, to say what was expected where.
+//! Explains syntax errors: parses again what recovery skipped, to say what was expected where.
 
 use super::build::Cx;
 use super::expected::{self, describe};
@@ -12,10 +12,10 @@ use crate::span::Span;
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 
-/// The greatest number of syntax errors reported in one file.
+/// The maximum number of syntax errors that are reported in one file.
 pub(super) const MAX_ERRORS: usize = 100;
 
-/// The kind of body that contains an item; it decides which items are allowed.
+/// The kind of a body, which decides which items are allowed in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
     /// Outside charts.
@@ -47,7 +47,7 @@ pub enum BodyKind {
 }
 
 impl BodyKind {
-    /// Whether consecutive bad items are probably one.
+    /// Whether consecutive unreadable items are probably one.
     pub(super) fn joins(self) -> bool {
         matches!(self, Self::Top | Self::Code | Self::Actions)
     }
@@ -69,7 +69,7 @@ impl BodyKind {
         }
     }
 
-    /// The keywords that begin items here; empty where items begin with names.
+    /// The keywords that begin items here. Empty for bodies whose items begin with names.
     pub(super) fn first_words(self) -> Vec<&'static str> {
         let lists: &[&[&'static str]] = match self {
             Self::Top => &[expected::TOP],
@@ -108,7 +108,7 @@ impl BodyKind {
     }
 }
 
-/// Reports the bad item at `bad`; `previous` is the item right before it.
+/// Reports the unreadable item at `bad`; `previous` is the item directly before it.
 pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, previous: Option<Span>, bad: Span) {
     if cx.diagnostics.len() >= MAX_ERRORS {
         return;
@@ -131,7 +131,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, previous: Option<Span>, b
     {
         return push(cx, start, fault);
     }
-    // Text after an item on the same line, and text that begins no item, is read together with the previous item.
+    // Text after an item on its line, or that begins no item, may be a faulty continuation of the item: both are parsed together.
     let joined = if known.is_empty() { !lone } else { !listed };
     let from = previous.filter(|_| joined).map_or(start, |p| p.start as usize);
     let mut fault = read_again(place, cx, from, end, &known).unwrap_or_else(|| {
@@ -144,7 +144,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, previous: Option<Span>, b
     push(cx, from, fault);
 }
 
-/// What is wrong with the text from `from` to `end`, if it cannot be parsed.
+/// Parses the text from `from` to `end` again. Returns the error, or `None` if there is none.
 fn read_again(
     place: BodyKind,
     cx: &Cx<'_>,
@@ -156,7 +156,7 @@ fn read_again(
     let read = |text: &str| Grammar::parse(place.rule(), &plain(text, cx.origin.file)).err();
     let error = read(&text[..end])?;
     let mut fault = explain(text, end, FILE_END, &error);
-    // `on e ->`, then `state b` on the next line: the parser took `state` for the missing name.
+    // In `on e ->` with `state b` on the next line, the parser takes `state` for the missing name. The line alone has the real error.
     let line = text[..fault.start.min(end)].rfind('\n').map_or(0, |at| at + 1);
     let line = line + text[line..].len() - text[line..].trim_start().len();
     let eaten = first_word(&text[line..]);
@@ -178,7 +178,7 @@ fn read_again(
     Some(fault)
 }
 
-/// `when` instead of `if`: after the first words of an outcome, and before actions.
+/// The error for `when` in place of `if`: before actions, and after the first words of an outcome.
 fn condition(place: BodyKind, word: &str, lone: bool) -> Option<Fault> {
     let before_actions = matches!(place, BodyKind::Actions | BodyKind::Code);
     let behind_outcome = place == BodyKind::Step && !lone;
@@ -188,7 +188,7 @@ fn condition(place: BodyKind, word: &str, lone: bool) -> Option<Fault> {
     })
 }
 
-/// The error for a first word that begins no item here: it belongs elsewhere, or is a typo.
+/// The error for a first word that begins no item here: it belongs elsewhere, or it is misspelled.
 pub(super) fn misplaced(
     place: BodyKind,
     text: &str,
@@ -247,17 +247,17 @@ pub(super) fn misplaced(
     })
 }
 
-/// The name after the first word of a line.
+/// The name after the first word of a line, if there is one.
 fn second_name(text: &str) -> Option<String> {
     let name = text.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']);
     let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
     (end > 0).then(|| name[..end].to_owned())
 }
 
-/// What follows the last token of a file, in messages.
+/// The words in messages for the end of a file.
 const FILE_END: &str = "the end of the file";
 
-/// Says in words what a parse of `text[..end]` expected. The text after `end` only serves to say what was found.
+/// Explains a failed parse of `text[..end]`. The text after `end` only serves to say what was found; `last` stands for its end.
 fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at.min(end),
@@ -300,7 +300,7 @@ fn explain(text: &str, end: usize, last: &str, error: &Error<Rule>) -> Fault {
     Fault { help, unexpected: Some(unexpected), ..Fault::at(start, end, message) }
 }
 
-/// The error for an unquoted name with a non-ASCII letter at byte `at`, where the grammar stopped.
+/// The error for a name with a non-ASCII letter at byte `at`, where the grammar stopped, and without back-quotes.
 fn foreign_name(text: &str, at: usize) -> Option<Fault> {
     let letter = text[at..].chars().next().filter(|c| !c.is_ascii() && c.is_alphabetic())?;
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -317,10 +317,10 @@ fn char_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// How messages name a missing target.
+/// The words in messages for a missing target.
 const ARROW: &str = "`->`";
 
-/// What to type, without duplicates, the likeliest first.
+/// The words for the expected rules, without duplicates, the most likely one first.
 fn expected(rules: &[Rule]) -> Vec<&'static str> {
     let mut all: Vec<&'static str> = Vec::new();
     for rule in rules {
@@ -329,6 +329,7 @@ fn expected(rules: &[Rule]) -> Vec<&'static str> {
     if all.is_empty() && rules.contains(&Rule::infix) {
         all.push("an operator");
     }
+    // A missing operand is more likely than a missing continuation.
     let order = |word: &&str| match *word {
         ARROW => 1,
         "`if`" => 2,
@@ -355,13 +356,13 @@ pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnost
     diagnostic
 }
 
-/// The first word of a text; empty if it begins with something else.
+/// The first word of a text; empty if the text begins with something else.
 pub(super) fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
 
-/// The first token of a text, as a person sees it, and the length of what precedes it; empty at the end.
+/// The first token of a text, as a person sees it, and the length of the blanks and comments before it. The token is empty at the end.
 fn token(text: &str) -> (usize, &str) {
     let mut rest = text.trim_start();
     while rest.starts_with("//") {

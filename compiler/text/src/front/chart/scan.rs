@@ -1,7 +1,7 @@
 //! One pass over the characters before parsing. It finds comments, other blanks, too deep nesting and unclosed brackets.
 //!
-//! It agrees with the grammar on strings, names in back-quotes and comments. It is linear and uses an explicit stack, so that
-//! endlessly nested text is refused before any recursion.
+//! It agrees with the grammar on strings, back-quoted names and comments. It takes linear time and uses an explicit stack, so that
+//! deeply nested text is refused before any recursion.
 
 use super::lex::{block_end, line_end, quoted_end};
 use crate::diagnostic::Diagnostic;
@@ -10,10 +10,10 @@ use crate::span::{FileId, Span};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How deep brackets of all kinds together may nest.
+/// The maximum depth of nested brackets, all kinds together.
 pub(super) const MAX_NESTING: usize = 64;
 
-/// The place of a comment.
+/// The position of a comment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comment {
     /// The offset of its first slash.
@@ -25,7 +25,7 @@ pub(super) struct Comment {
 }
 
 impl Comment {
-    /// Whether it begins with exactly three slashes.
+    /// Whether it is documentation: it begins with exactly three slashes.
     pub(super) fn is_doc(self, text: &str) -> bool {
         let body = &text[self.start..self.end];
         body.starts_with("///") && !body.starts_with("////")
@@ -35,17 +35,17 @@ impl Comment {
 /// The result of the pass.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// In order.
+    /// The comments, in order.
     pub(super) comments: Vec<Comment>,
-    /// What the grammar skips outside texts besides spaces and line ends: comments, tabs, carriage returns and byte order marks,
-    /// in order.
+    /// The ranges, besides spaces and line ends, that the grammar skips outside of texts: comments, tabs, carriage returns and byte order
+    /// marks, in order.
     blanks: Vec<Range<usize>>,
-    /// Brackets nest too deep for the parser; already reported.
+    /// Whether brackets nest too deeply for the parser, which is reported.
     pub(super) too_deep: bool,
 }
 
 impl Scan {
-    /// The text for the grammar: of the same length, with spaces in place of its `blanks`.
+    /// The text for the grammar: its `blanks` are replaced by spaces, so that offsets stay the same.
     pub(super) fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.blanks.is_empty() {
             return Cow::Borrowed(text);
@@ -60,7 +60,7 @@ impl Scan {
     }
 }
 
-/// A part of the text of `file`, prepared for the grammar. The part begins outside texts.
+/// Prepares a part of the text of `file` for the grammar. The part begins outside of texts.
 pub(super) fn plain(text: &str, file: FileId) -> Cow<'_, str> {
     if text.bytes().any(|b| matches!(b, b'/' | b'\t' | b'\r' | MARK_START)) {
         scan(text, file, &mut Vec::new()).plain(text)
@@ -90,7 +90,7 @@ struct Scanner<'s> {
     scan: Scan,
 }
 
-/// Scans the `text` of `file`; reports unclosed strings, and unclosed and stray braces.
+/// Scans the `text` of `file`. Reports unclosed strings, and unclosed and stray braces.
 pub(super) fn scan(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Scan {
     let mut s = Scanner {
         bytes: text.as_bytes(),
@@ -104,6 +104,7 @@ pub(super) fn scan(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) 
     };
     s.begin_line(0);
     s.run(diagnostics);
+    // After an unclosed text, braces are counted wrongly.
     if !s.scan.too_deep && !s.unclosed_text {
         s.report_unclosed(diagnostics);
     }
@@ -179,7 +180,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The end of the string that opens at `at`.
+    /// The end of the string that opens at `at`. Reports it if it is unclosed.
     fn string(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) -> usize {
         if !self.bytes[at..].starts_with(b"\"\"\"") {
             return self.quoted(at, b'"', "this text", diagnostics);
@@ -201,7 +202,7 @@ impl Scanner<'_> {
         end
     }
 
-    /// The end of a token that opens at `at` with `quote` and ends with it on the same line.
+    /// The end of a token that opens at `at` with `quote` and ends with it on the same line. Reports it if it is unclosed.
     fn quoted(
         &mut self,
         at: usize,
@@ -213,7 +214,7 @@ impl Scanner<'_> {
         if closed {
             return end;
         }
-        // Braces in the rest of the line may be real braces.
+        // Braces after the quote may be real braces or part of the text, so unclosed braces cannot be reported with certainty.
         self.unclosed_text |= self.bytes[at..end].iter().any(|b| matches!(b, b'{' | b'}'));
         let help = if quote == b'"' {
             "end it with `\"` on the same line; text of several lines stands between `\"\"\"`"
@@ -226,6 +227,7 @@ impl Scanner<'_> {
     }
 
     fn close_brace(&mut self, at: usize, diagnostics: &mut Vec<Diagnostic>) {
+        // A brace closes all brackets inside of it: an unclosed `(` rather spoils one line than the file.
         while self.stack.last().is_some_and(|o| o.kind != b'{') {
             self.stack.pop();
         }
@@ -236,6 +238,7 @@ impl Scanner<'_> {
                     .help("remove it, or a `}` too many before it"),
             ),
             Some(opener) => {
+                // A closing brace to the left of its opener's line closes an outer block: the `}` of the inner one is missing.
                 let leads = at == self.line + self.indent;
                 if leads && opener.at < self.line && self.indent < opener.indent {
                     self.suspect.get_or_insert(opener.at);
@@ -252,7 +255,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether brackets nest too deep to be parsed.
+/// Whether brackets nest too deeply to be parsed.
 pub(super) fn too_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     for byte in text.bytes() {

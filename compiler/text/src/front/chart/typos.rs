@@ -1,4 +1,4 @@
-//! Misspelled first words within a bad item: recovery skips the lines after an error, so they are checked here.
+//! Finds misspelled first words within an unreadable item. Recovery skips the lines after an error, so they are checked here.
 
 use super::build::Cx;
 use super::fault::push;
@@ -6,7 +6,7 @@ use super::recover::{BodyKind, MAX_ERRORS, first_word, misplaced};
 use crate::diagnostic::nearest;
 use crate::span::Span;
 
-/// Reports the lines of a bad item, except the first, whose first word resembles one that begins items.
+/// Reports each line of an unreadable item, except the first, whose first word resembles one that begins items.
 pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, bad: Span) {
     let known = place.first_words();
     if known.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, bad: Span) {
     }
 }
 
-/// Where lines begin, except the first, outside of braces, texts and comments.
+/// The beginnings of lines, except the first, outside of braces, texts and comments.
 fn lines(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Events between a document and those that it invokes: uses that charts do not support.
+//! Finds events between a document and those that it invokes that charts do not support.
 
 use super::document::{ActKind, Descriptor, Document, Invoke, ScxmlStateKind, To, dotted, walk};
 use crate::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use crate::rules::outside_subset;
 use crate::span::{Ident, Span};
 use std::collections::BTreeSet;
 
-/// Reports such uses in a document and in those that it invokes.
+/// Reports these events for a document and, recursively, for those that it invokes.
 pub(super) fn check(document: &Document, findings: &mut Vec<Diagnostic>) {
     let mut own = None;
     for invoke in &document.invokes {
@@ -25,8 +25,8 @@ pub(super) fn check(document: &Document, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// SCXML forwards every external event. A chart forwards events of the host and of other charts, but not those that it sends to
-/// itself, nor those that the invoked chart has sent.
+/// Reports events that would not be forwarded. SCXML forwards every external event; a chart forwards events of the host and of other
+/// charts, but not those that it sends to itself, nor those that the invoked chart has sent.
 fn forwarded(own: &[String], invoke: &Invoke, span: Span, findings: &mut Vec<Diagnostic>) {
     let mut heard = TriggerEvents::default();
     heard.add(&invoke.child);
@@ -101,8 +101,8 @@ impl TriggerEvents {
     }
 }
 
-/// Charts report the end of an invoked document only while the invoking state is active. In SCXML it can be queued behind an
-/// event that leaves that state.
+/// Reports a `done.invoke` that cannot arrive. Charts report the end of an invoked document only while the invoking state is active;
+/// in SCXML, it can be queued behind an event that leaves that state.
 fn over_there(
     document: &Document,
     state: usize,
@@ -124,7 +124,8 @@ fn over_there(
 }
 
 impl Invoke {
-    /// Whether `done.invoke` with this id waits for its end: the id is its own, or a prefix of it up to a dot; no id is any.
+    /// Whether `done.invoke` with this id waits for the end of this document. The id is its own or a prefix of it up to a dot; without an
+    /// id, any document is meant.
     pub(super) fn is_meant(&self, id: Option<&Ident>) -> bool {
         id.is_none_or(|id| {
             let rest = self.id.node.strip_prefix(&id.node);
@@ -134,7 +135,7 @@ impl Invoke {
 }
 
 impl Document {
-    /// Whether two states can be active at the same time.
+    /// Whether two states can be active at the same time: one contains the other, or a parallel state contains them in different regions.
     fn may_be_together(&self, a: usize, b: usize) -> bool {
         if a == b || self.is_below(a, b) || self.is_below(b, a) {
             return true;

@@ -1,20 +1,20 @@
-//! The contents of a document: states, transitions, executable content, with all expressions parsed.
+//! The contents of a document: states, transitions and executable content, with all expressions parsed.
 
 use super::script::{Expr, Statement};
 use crate::span::{Ident, Span, Spanned};
 
-/// One document. Element 0 of `states` is the document itself; a parent precedes its children.
+/// An SCXML document. Element 0 of `states` is the document itself; a parent precedes its children.
 #[derive(Debug)]
 pub(super) struct Document {
     /// The value of `_name`.
     pub(super) name: String,
     pub(super) name_span: Span,
-    /// The name of its chart, unique in the file.
+    /// The name of its chart, which is unique in the file.
     pub(super) chart: String,
     pub(super) span: Span,
     pub(super) states: Vec<ScxmlState>,
     pub(super) data: Vec<Data>,
-    /// In the order of their states.
+    /// The `<invoke>` elements of all states, in the order of the states.
     pub(super) invokes: Vec<Invoke>,
     /// Comments before and after the document.
     pub(super) before: Vec<Spanned<String>>,
@@ -35,10 +35,10 @@ pub(super) enum ScxmlStateKind {
 #[derive(Debug)]
 pub(super) struct ScxmlState {
     pub(super) kind: ScxmlStateKind,
-    /// Its id, or a generated one.
+    /// The written id, or a generated one.
     pub(super) id: Ident,
     pub(super) parent: Option<usize>,
-    /// The states, parallels, finals and histories in it, in order.
+    /// The indices of the states, parallels, finals and histories in it, in document order.
     pub(super) children: Vec<usize>,
     pub(super) initial: Option<Initial>,
     pub(super) enter: Vec<Block>,
@@ -46,7 +46,7 @@ pub(super) struct ScxmlState {
     pub(super) lines: Vec<Transition>,
     pub(super) done: Option<Payload>,
     pub(super) span: Span,
-    /// Comments before it, and at its end.
+    /// Comments before it; below, comments at its end.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) end: Vec<Spanned<String>>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Initial {
     pub(super) before: Vec<Spanned<String>>,
 }
 
-/// `<onentry>`, `<onexit>`.
+/// An `<onentry>` or `<onexit>`.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) body: Vec<Executable>,
@@ -68,10 +68,10 @@ pub(super) struct Block {
     pub(super) before: Vec<Spanned<String>>,
 }
 
-/// `<transition>`.
+/// A `<transition>`.
 #[derive(Debug)]
 pub(super) struct Transition {
-    /// `None` without `event`.
+    /// The words of `event`; `None` without the attribute.
     pub(super) events: Option<Vec<Descriptor>>,
     pub(super) cond: Option<Expr>,
     pub(super) targets: Vec<Ident>,
@@ -81,26 +81,26 @@ pub(super) struct Transition {
     pub(super) before: Vec<Spanned<String>>,
 }
 
-/// One word of `event`.
+/// A descriptor: one word of `event`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Descriptor {
     /// `*`.
     All(Span),
-    /// `a.b`, `a.b.*`.
+    /// `a.b`, or `a.b.*`, which means the same.
     Event(Vec<Ident>, Span),
     /// `error`, `error.execution`: the dotted text.
     Error(Spanned<String>),
-    /// `error.communication`: an invoked document fails.
+    /// `error.communication`: the failure of an invoked document.
     Communication(Span),
-    /// `done`: of any state or invoked document.
+    /// `done`: the end of any state or invoked document.
     Done(Span),
-    /// `done.state.s`; without a state, of any.
+    /// `done.state.s`: the end of a state; without an id, of any one.
     DoneState(Option<Ident>, Span),
-    /// `done.invoke.c`; without an id, of any.
+    /// `done.invoke.c`: the end of an invoked document; without an id, of any one.
     DoneInvoke(Option<Ident>, Span),
 }
 
-/// `<data>`.
+/// A `<data>`: a variable.
 #[derive(Debug)]
 pub(super) struct Data {
     pub(super) id: Ident,
@@ -109,21 +109,21 @@ pub(super) struct Data {
     pub(super) before: Vec<Spanned<String>>,
 }
 
-/// `<invoke>` of an inline document.
+/// An `<invoke>` of an inline document.
 #[derive(Debug)]
 pub(super) struct Invoke {
-    /// The state that contains it.
+    /// The index of the state that contains it.
     pub(super) state: usize,
-    /// Its id, or a generated one.
+    /// The written id, or a generated one.
     pub(super) id: Ident,
     pub(super) child: Document,
-    /// `<param>` and `namelist`.
+    /// The values that the document receives, from `<param>` and `namelist`.
     pub(super) given: Vec<(Ident, Expr)>,
-    /// `autoforward`, if on.
+    /// The place of `autoforward`, if it is on.
     pub(super) forward: Option<Span>,
-    /// Where its id is stored.
+    /// The location at which the id is stored, from `idlocation`.
     pub(super) place: Option<Expr>,
-    /// Why its id cannot be stored there, so that nothing is ever invoked.
+    /// The reason why the id cannot be stored there, so that nothing is ever invoked.
     pub(super) fault: Option<Spanned<String>>,
     pub(super) span: Span,
     pub(super) before: Vec<Spanned<String>>,
@@ -140,21 +140,21 @@ pub(super) struct Executable {
 /// The kinds of executable content.
 #[derive(Debug)]
 pub(super) enum ActKind {
-    /// Location and value.
+    /// An assignment: its location and its value.
     Assign(Expr, Expr),
     Raise(Event, Option<Payload>),
     Send(Box<Send>),
     Cancel(Ident),
-    /// Branches; the last may have no condition.
+    /// The branches, each with its condition; the last one may have none.
     If(Vec<(Option<Expr>, Vec<Executable>)>),
     ForEach(Box<ForEach>),
     Log(Option<String>, Option<Expr>),
     Script(Vec<Statement>),
-    /// Fails when it runs, with this reason.
+    /// An element that fails when it runs, with the reason.
     Faulty(String),
 }
 
-/// `<foreach>`.
+/// A `<foreach>`.
 #[derive(Debug)]
 pub(super) struct ForEach {
     pub(super) array: Expr,
@@ -181,14 +181,14 @@ pub(super) fn dotted(names: &[Ident]) -> String {
     names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// `<send>` of an event.
+/// A `<send>`.
 #[derive(Debug)]
 pub(super) struct Send {
     pub(super) event: Event,
     pub(super) data: Option<Payload>,
     pub(super) delay: Option<Delay>,
     pub(super) id: Option<Ident>,
-    /// Where its id is stored.
+    /// The location at which the id is stored, from `idlocation`.
     pub(super) put: Option<Expr>,
     pub(super) to: To,
 }
@@ -204,10 +204,10 @@ pub(super) enum To {
     Invoked(Ident),
 }
 
-/// How long a `<send>` waits.
+/// The delay of a `<send>`.
 #[derive(Debug)]
 pub(super) enum Delay {
-    /// Milliseconds.
+    /// A delay in milliseconds.
     Fixed(u64, Span),
     Computed(Expr),
 }
@@ -215,9 +215,9 @@ pub(super) enum Delay {
 /// The data of an event.
 #[derive(Debug)]
 pub(super) enum Payload {
-    /// `<param>` and `namelist`.
+    /// The fields from `<param>` and `namelist`.
     Fields(Vec<(Ident, Expr)>, Span),
-    /// `<content>`.
+    /// The value from `<content>`.
     Value(Expr),
 }
 
@@ -231,7 +231,7 @@ impl Document {
         })
     }
 
-    /// Whether a state can reach its end.
+    /// Whether a state can be done: it has a final child, or, for a parallel, regions.
     pub(super) fn is_ever_done(&self, nth: usize) -> bool {
         let state = &self.states[nth];
         let has = |is_it: fn(ScxmlStateKind) -> bool| {

@@ -1,9 +1,10 @@
-//! The elements of SCXML, their attributes, and the elements allowed in them.
+//! The elements of SCXML, with their attributes and the elements that are allowed in them. The reader checks documents with these tables,
+//! and the editor completes from them.
 
 /// An element.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// The name without a prefix.
+    /// The name, without a prefix.
     pub name: &'static str,
     /// The purpose of the element.
     pub doc: &'static str,
@@ -87,7 +88,7 @@ const fn may(name: &'static str, holds: Holds, doc: &'static str) -> Attribute {
     Attribute { name, holds, need: Need::Rare, doc }
 }
 
-/// An element with contents.
+/// Creates an element that usually has contents.
 const fn tag(
     name: &'static str,
     doc: &'static str,
@@ -97,7 +98,7 @@ const fn tag(
     Tag { name, doc, attributes, inside, is_short: false }
 }
 
-/// An element that is usually empty.
+/// Creates an element that is usually empty.
 const fn short(
     name: &'static str,
     doc: &'static str,
@@ -118,7 +119,7 @@ const YES: &[&str] = &["true", "false"];
 const EDGES: &[&str] = &["external", "internal"];
 const DEPTHS: &[&str] = &["shallow", "deep"];
 const MODELS: &[&str] = &["ecmascript", "null"];
-/// The types of event processors, then those of invoked documents.
+/// The types of event processors; below, those of invoked documents.
 const PROCESSORS: &[&str] = &["scxml", "http://www.w3.org/TR/scxml/#SCXMLEventProcessor"];
 const INVOKED: &[&str] = &["scxml", "http://www.w3.org/TR/scxml/"];
 
@@ -363,13 +364,13 @@ pub const TAGS: &[Tag] = &[
     ),
 ];
 
-/// The element with this name.
+/// Finds an element by name.
 pub fn named(name: &str) -> Option<&'static Tag> {
     TAGS.iter().find(|tag| tag.name == name)
 }
 
 impl Tag {
-    /// The attribute of this element with this name.
+    /// Finds an attribute of this element by name.
     pub fn attribute(&self, name: &str) -> Option<&'static Attribute> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }

@@ -1,4 +1,4 @@
-//! The kinds of values that each variable may hold, from all assignments to it.
+//! Infers the kinds of values that each variable may hold, from all assignments to it.
 
 use super::convert::{Brings, Converter, ExprContext, Value};
 use super::document::{ActKind, Document, Executable};
@@ -8,10 +8,10 @@ use super::script::{Expr, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 
-/// Rounds before kinds that still change become [`Kinds::ANY`].
+/// The number of rounds after which kinds that still change become [`Kinds::ANY`].
 const ROUNDS: usize = 8;
 
-/// Infers the kinds of all variables of a scope.
+/// Infers the kinds of all variables of a scope: repeats over all assignments until nothing changes.
 pub(super) fn settle(scope: &mut Scope<'_>) {
     let document = scope.document;
     for nth in 0..scope.variables.len() {
@@ -40,13 +40,13 @@ pub(super) fn settle(scope: &mut Scope<'_>) {
             return;
         }
     }
-    // Other kinds may depend on those that were given up; give up all.
+    // Other kinds may be derived from those that were given up, so all are given up.
     for variable in &mut scope.variables {
         variable.kinds = Kinds::ANY;
     }
 }
 
-/// The variables with a given initial value that blocks assign to.
+/// The variables that receive an initial value and are assigned to in blocks.
 fn changed(scope: &Scope<'_>, document: &Document) -> BTreeSet<usize> {
     let mut muted = Vec::new();
     let mut walker = Walker::new(scope, &mut muted);
@@ -156,7 +156,7 @@ impl<'w, 'd> Walker<'w, 'd> {
     }
 }
 
-/// The kinds of the items that a loop over the value visits.
+/// The kinds of the items over which a loop over the value runs.
 pub(super) fn items(value: &Value) -> Kinds {
     let only = value.kinds.less(Kinds::NONE).within(value.kinds.item().list());
     if only { value.kinds.item() } else { Kinds::ANY }

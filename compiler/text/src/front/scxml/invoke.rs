@@ -1,4 +1,4 @@
-//! Documents that invoke documents: their names, and the values passed to invoked ones.
+//! Resolves the names of documents that invoke documents, and the values that are passed to invoked ones.
 
 use super::convert::{Converter, ExprContext};
 use super::document::Document;
@@ -7,17 +7,17 @@ use super::kinds::Kinds;
 use super::scope::Scope;
 use std::collections::BTreeMap;
 
-/// A document and those that it invokes, with names and types resolved.
+/// A document and those that it invokes, with names and kinds resolved.
 pub(super) struct Family<'d> {
     pub(super) scope: Scope<'d>,
-    /// In the order of `Document::invokes`.
+    /// The invoked documents, in the order of `Document::invokes`.
     pub(super) children: Vec<Family<'d>>,
 }
 
-/// The initial value that a variable of an invoked document receives.
+/// The initial value that a variable of an invoked document receives, as a param of its chart.
 #[derive(Debug, Clone)]
 pub(super) struct PassedParam {
-    /// The name of the param; it is the variable's own if nothing is assigned to the variable.
+    /// The name of the param. It is the variable's own if nothing is assigned to the variable.
     pub(super) name: String,
     pub(super) kinds: Kinds,
 }
@@ -28,6 +28,7 @@ impl<'d> Family<'d> {
         let mut scope = Scope::new(document, given);
         infer::settle(&mut scope);
         let children = document.invokes.iter().map(|invoke| {
+            // The values are translated again when the step is built, which reports their errors.
             let mut muted = Vec::new();
             let mut converter = Converter { scope: &scope, findings: &mut muted };
             let at = ExprContext::state(invoke.state);

@@ -1,20 +1,20 @@
-//! The kinds of an ECMAScript value, and the type that can store it.
+//! The kinds of values that an ECMAScript expression may have, and the type that can store them.
 
 use crate::span::Span;
 use crate::syntax::{TypeExpr, TypeKind};
 
-/// A set of kinds of values.
+/// A set of kinds of values, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kinds {
     own: u8,
-    /// The kinds of a list's items.
+    /// The kinds of the items, if the value is a list.
     items: u8,
 }
 
 impl Kinds {
     /// No value at all: an expression that always fails.
     pub(super) const NEVER: Self = Self::from_bits(0);
-    /// `undefined`, `null`.
+    /// `undefined` and `null`, which are one value here.
     pub(super) const NONE: Self = Self::from_bits(1);
     pub(super) const BOOL: Self = Self::from_bits(2);
     pub(super) const INT: Self = Self::from_bits(4);
@@ -28,12 +28,12 @@ impl Kinds {
         Self { own, items: 0 }
     }
 
-    /// A list of items of these kinds.
+    /// A list whose items have these kinds.
     pub(super) const fn list(self) -> Self {
         Self { own: 32, items: self.own }
     }
 
-    /// The kinds of the items of such a list.
+    /// The kinds of the items, if a value of these kinds is a list. The items of its items are not tracked: they may be of any kind.
     pub(super) const fn item(self) -> Self {
         Self { own: self.items, items: if self.items & 0x60 == 0 { 0 } else { 127 } }
     }
@@ -57,7 +57,7 @@ impl Kinds {
         self.own & other.own != 0
     }
 
-    /// Whether it is certainly a list, or possibly nothing.
+    /// Whether it is certainly a list, or either a list or nothing.
     pub(super) const fn is_list(self) -> bool {
         self.own == 32 || self.own == 33
     }
@@ -66,12 +66,12 @@ impl Kinds {
         self.own & 32 != 0
     }
 
-    /// Whether a value of these kinds may equal one of `other`.
+    /// Whether a value of these kinds may be equal to one of `other`.
     pub(super) const fn may_equal(self, other: Self) -> bool {
         self.meets(other) || self.meets(Self::NUMBER) && other.meets(Self::NUMBER)
     }
 
-    /// The type of a variable that stores it.
+    /// The type of a variable that stores such values.
     pub(super) fn class(self) -> Class {
         match self.own {
             2 => Class::Bool,
@@ -86,7 +86,7 @@ impl Kinds {
 /// The type of a translated expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// The literal `none`.
+    /// The literal `none`, which has no type of its own.
     None,
     Bool,
     Int,
@@ -98,7 +98,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// The type in a declaration.
+    /// The type as it is declared.
     pub(super) fn written(self, span: Span) -> TypeExpr {
         let name = match self {
             Self::Bool => "Bool",

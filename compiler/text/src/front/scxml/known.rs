@@ -1,11 +1,11 @@
-//! What a document has that SCXML does not define.
+//! Reports parts of a document that SCXML does not define.
 
 use super::elements::{self, EXECUTABLE, Tag};
 use super::xml::{Attribute, Child, Element};
 use crate::diagnostic::Diagnostic;
 use crate::rules::{left_out, unknown_field};
 
-/// Reports attributes and elements that SCXML does not define, in `root` and below.
+/// Reports attributes and elements that SCXML does not define, in `root` and below it.
 pub(super) fn check(root: &Element, findings: &mut Vec<Diagnostic>) {
     let mut open = vec![root];
     while let Some(element) = open.pop() {
@@ -51,7 +51,7 @@ fn row(element: &Element) -> Option<&'static Tag> {
     elements::named(&element.name.node)
 }
 
-/// Whether the parent allows this child.
+/// Whether SCXML permits this child in this parent.
 pub(super) fn fits(parent: &Element, child: &Element) -> bool {
     row(parent).is_some_and(|tag| tag.inside.contains(&child.name.node.as_str()))
 }

@@ -1,4 +1,4 @@
-//! Whether content reads the event that triggers it.
+//! Finds out whether a transition reads the event that triggers it.
 
 use super::document::{ActKind, Executable, Payload, walk};
 use super::script::{Expr, ScriptExprKind, Statement, StatementKind};
@@ -10,7 +10,7 @@ pub(super) fn reads_data(cond: Option<&Expr>, body: &[Executable]) -> bool {
     found
 }
 
-/// Whether a transition reads its event at all.
+/// Whether a transition reads its event at all, be it only the name.
 pub(super) fn reads_name(cond: Option<&Expr>, body: &[Executable]) -> bool {
     let mut found = cond.is_some_and(|expr| mentions(expr, true));
     walk(body, &mut |act| found |= exprs(act).into_iter().any(|expr| mentions(expr, true)));

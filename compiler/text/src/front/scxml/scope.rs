@@ -1,4 +1,4 @@
-//! The names of a document: states, variables, events with data.
+//! The names of a document: states, variables, and events with data.
 
 use super::document::{ActKind, Descriptor, Document, Event, Executable, dotted, walk};
 use super::invoke::PassedParam;
@@ -12,13 +12,13 @@ use std::ops::Bound;
 /// A variable of the chart.
 #[derive(Debug)]
 pub(super) struct Variable {
-    /// Its name in the chart.
+    /// The name in the chart.
     pub(super) name: String,
     pub(super) span: Span,
     pub(super) kinds: Kinds,
-    /// The `<data>` that declares it.
+    /// The index of the `<data>` that declares it.
     pub(super) data: Option<usize>,
-    /// Whether its initial value is more than a literal: it is computed when the run begins, and may fail.
+    /// Whether its initial value is more than a literal: it is computed at the start of the run, and may fail.
     pub(super) late: bool,
     /// The value that it receives if the document is invoked with one.
     pub(super) given: Option<PassedParam>,
@@ -30,11 +30,11 @@ pub(super) struct Scope<'d> {
     states: HashMap<&'d str, usize>,
     pub(super) variables: Vec<Variable>,
     by_name: HashMap<String, usize>,
-    /// For each state that is done with data, the variable that stores the data.
+    /// For each state that is done with data, the index of the variable that stores the data.
     pub(super) done: BTreeMap<usize, usize>,
-    /// Events whose data a transition reads; this includes events with these names as prefixes.
+    /// The events whose data a transition reads. Each name also stands for the events that have it as a prefix.
     wanted: BTreeSet<String>,
-    /// Events that are sent with data.
+    /// The events that are sent with data.
     given: BTreeSet<String>,
     /// The name that transitions give to the data of their event.
     pub(super) data: String,
@@ -47,7 +47,7 @@ pub(super) struct Scope<'d> {
 }
 
 impl<'d> Scope<'d> {
-    /// The names of a document that receives values of these kinds, by the ids of its data.
+    /// Collects the names of a document that receives values of these kinds, by the ids of its data.
     pub(super) fn new(document: &'d Document, given: &BTreeMap<&str, Kinds>) -> Self {
         let mut states = HashMap::new();
         for (nth, state) in document.states.iter().enumerate().skip(1) {
@@ -105,7 +105,7 @@ impl<'d> Scope<'d> {
         scope
     }
 
-    /// A name that no variable or step has.
+    /// The wanted name, with underscores appended until no variable or step has it.
     pub(super) fn free(&self, wanted: &str) -> String {
         let taken = |name: &str| {
             let variable = |v: &Variable| {
@@ -144,7 +144,7 @@ impl<'d> Scope<'d> {
         nth
     }
 
-    /// The name of the param for each id of data that receives a value.
+    /// For each id of data that receives a value, the name of the param.
     pub(super) fn params(&self) -> BTreeMap<String, String> {
         let ids = self.document.data.iter().map(|data| &data.id.node);
         let param = |id: &String| {
@@ -154,7 +154,7 @@ impl<'d> Scope<'d> {
         ids.filter_map(param).collect()
     }
 
-    /// Notes an assignment to this variable: the value that it receives then needs a param of its own.
+    /// Records an assignment to this variable. The value that it receives then needs a param of its own: params are read-only.
     pub(super) fn assigned(&mut self, nth: usize) {
         let wanted = format!("initial_{}", self.variables[nth].name);
         let name = self.free(&wanted);
@@ -171,7 +171,7 @@ impl<'d> Scope<'d> {
         nth
     }
 
-    /// Declares the variables that scripts and loops assign to.
+    /// Declares the variables to which scripts and loops assign.
     fn declared_by(&mut self, act: &Executable) {
         match &act.kind {
             ActKind::Script(statements) => self.declared_in(statements, &mut Vec::new()),
@@ -218,7 +218,7 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// Whether an initial value consists of literals and earlier variables with such values.
+    /// Whether an initial value consists of literals and of earlier variables with such values.
     fn is_plain(&self, value: &Expr, before: usize) -> bool {
         match &value.kind {
             ScriptExprKind::None
@@ -251,12 +251,12 @@ impl<'d> Scope<'d> {
         }
     }
 
-    /// The index of a variable.
+    /// The index of a variable, by its written name.
     pub(super) fn variable(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// The index of a state.
+    /// The index of a state, by its id.
     pub(super) fn state(&self, id: &str) -> Option<usize> {
         self.states.get(id).copied()
     }
@@ -315,13 +315,13 @@ impl<'d> Scope<'d> {
         !next.is_some_and(|next| next.starts_with(&below))
     }
 
-    /// Whether an event has data.
+    /// Whether an event has data: its declaration in the chart then has a field.
     pub(super) fn has_data(&self, event: &str) -> bool {
         let mut prefixes = event.match_indices('.').map(|(at, _)| &event[..at]).chain([event]);
         self.every || self.given.contains(event) || prefixes.any(|p| self.wanted.contains(p))
     }
 
-    /// The names on the path to `to` as seen from `from`; empty for the document itself.
+    /// The names on the path to `to` as seen from `from`: those below the nearest state that is or contains `from`.
     pub(super) fn path(&self, from: usize, to: usize, span: Span) -> Vec<Ident> {
         let states = &self.document.states;
         let mut names = vec![Ident::new(states[to].id.node.clone(), span)];
@@ -343,8 +343,8 @@ fn forwarded(document: &Document) -> impl Iterator<Item = &Document> {
     document.invokes.iter().filter(|invoke| invoke.forward.is_some()).map(|invoke| &invoke.child)
 }
 
-/// The names of all events that the document uses, in order, with the place of the first use; then those of documents to which it
-/// forwards events.
+/// The names of all events that the document uses, in order, each with the place of its first use; then those of documents to which
+/// it forwards events.
 pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();

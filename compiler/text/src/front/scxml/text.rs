@@ -1,27 +1,27 @@
-//! Texts of XML with references decoded; each character keeps its place in the file.
+//! Texts of XML with references decoded. Each character keeps its place in the file.
 
 use crate::span::{FileId, Span};
 
-/// A decoded text.
+/// A decoded text, with the places of its characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Text {
     /// The decoded text.
     pub(super) value: String,
-    /// Offsets in `value` with the places in the file where their text begins, ascending; the first offset is 0.
+    /// Offsets in `value`, each with the place in the file at which its text begins. Ascending; the first offset is 0.
     places: Vec<(usize, usize)>,
-    /// The whole, as written.
+    /// The whole text, as written.
     pub(super) span: Span,
 }
 
 impl Text {
-    /// The value of an attribute whose first byte is at `start`. All white space becomes blanks.
+    /// Decodes the value of an attribute whose first byte is at `start`. All white space becomes blanks.
     pub(super) fn attribute(file: FileId, raw: &str, start: usize) -> Self {
         let mut text = Self::empty(file, start, raw.len());
         text.decode(raw, start, true);
         text
     }
 
-    /// The text between two tags, with `CDATA` kept literally, but without comments and instructions.
+    /// Decodes the text between two tags. `CDATA` is kept literally; comments and instructions are left out.
     pub(super) fn content(file: FileId, raw: &str, start: usize) -> Self {
         let mut text = Self::empty(file, start, raw.len());
         let mut at = 0;
@@ -38,7 +38,7 @@ impl Text {
             } else if rest.starts_with("<?") {
                 ("<?", "?>")
             } else {
-                // An element, which the caller has reported.
+                // An element inside of a text, which the caller has reported.
                 ("", ">")
             };
             let inner = &rest[opening.len()..];
@@ -51,7 +51,7 @@ impl Text {
         text
     }
 
-    /// The text of a separate file.
+    /// The text of a separate file, which has no references.
     pub(super) fn file(file: FileId, raw: &str) -> Self {
         let mut text = Self::empty(file, 0, raw.len());
         text.copy(raw, 0);
@@ -92,7 +92,7 @@ impl Text {
         self.places.push((self.value.len(), start + raw.len()));
     }
 
-    /// The place in the file of `start..end` of the value.
+    /// The place in the file of the bytes `start..end` of the value.
     pub(super) fn place(&self, start: usize, end: usize) -> Span {
         Span::new(self.span.file, self.offset(start), self.offset(end).max(self.offset(start)))
     }
@@ -103,14 +103,14 @@ impl Text {
         (place + at - from).min(self.span.end as usize)
     }
 
-    /// The place without surrounding white space.
+    /// The place of the text without surrounding white space.
     pub(super) fn trimmed(&self) -> Span {
         let start = self.value.len() - self.value.trim_start().len();
         let end = self.value.trim_end().len().max(start);
         if start == end { self.span } else { self.place(start, end) }
     }
 
-    /// The words of the text, each with its span.
+    /// The words of the text, each with its place.
     pub(super) fn words(&self) -> Vec<(&str, Span)> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -123,8 +123,9 @@ impl Text {
     }
 }
 
-/// The character for the reference `&…;` at the start of `raw`, and its length.
+/// The character that the reference `&…;` at the start of `raw` means, and the length of the reference in bytes.
 fn reference(raw: &str) -> Option<(char, usize)> {
+    // The longest reference is `&#x10FFFF;`; a `;` further behind belongs to something else.
     let end = raw.bytes().take(12).position(|b| b == b';')?;
     let name = raw.strip_prefix('&')?.get(..end.checked_sub(1)?)?;
     let c = match name {

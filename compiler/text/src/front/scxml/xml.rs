@@ -1,4 +1,4 @@
-//! XML elements with their places. Document types are refused, so the only entities are XML's own; no other file is read.
+//! Reads XML elements with their places. Document types are refused, so there are no entities but XML's own, and no other file is read.
 
 use super::text::Text;
 use crate::diagnostic::Diagnostic;
@@ -7,16 +7,16 @@ use crate::source::Source;
 use crate::span::{FileId, Ident, Span, Spanned};
 use roxmltree::{Document, Error, Node, NodeType, ParsingOptions};
 
-/// The greatest number of elements, texts and comments in a file.
+/// The maximum number of elements, texts and comments in a file.
 const MOST_NODES: u32 = 500_000;
 
-/// The greatest number of attributes of an element: each is compared with all others.
+/// The maximum number of attributes of an element: the XML library compares each one with all others.
 const MOST_ATTRIBUTES: usize = 200;
 
-/// The greatest number of namespace declarations in a file, for the same reason.
+/// The maximum number of namespace declarations in a file, for the same reason.
 const MOST_NAMESPACES: usize = 100;
 
-/// How deep elements may nest.
+/// The maximum depth of nested elements.
 const DEEPEST: usize = 100;
 
 /// The namespace of SCXML.
@@ -25,26 +25,26 @@ pub(super) const SCXML: &str = "http://www.w3.org/2005/07/scxml";
 /// An element in the namespace of the root.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Element {
-    /// Its name in the opening tag.
+    /// The name in the opening tag, without a prefix.
     pub(super) name: Ident,
-    /// In order, without those of other namespaces.
+    /// The attributes in order, without those of other namespaces.
     pub(super) attributes: Vec<Attribute>,
-    /// In order.
+    /// The contents, in order.
     pub(super) children: Vec<Child>,
-    /// From its `<` to the end of its closing tag.
+    /// The range from its `<` to the end of its closing tag.
     pub(super) span: Span,
-    /// Its contents; empty for `<e/>`.
+    /// The range of its contents; empty for `<e/>`.
     pub(super) inner: Span,
 }
 
-/// `name="value"`.
+/// An attribute: `name="value"`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Attribute {
     pub(super) name: Ident,
     pub(super) value: Text,
 }
 
-/// The contents of an element, without white space.
+/// A part of the contents of an element. White space is left out.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Child {
     Element(Element),
@@ -55,7 +55,7 @@ pub(super) enum Child {
 }
 
 impl Element {
-    /// The value of an attribute.
+    /// The value of an attribute, if the element has it.
     pub(super) fn attribute(&self, name: &str) -> Option<&Text> {
         self.attributes.iter().find(|a| a.name.node == name).map(|a| &a.value)
     }
@@ -68,7 +68,7 @@ impl Element {
         })
     }
 
-    /// The text content.
+    /// The decoded text content.
     pub(super) fn text(&self, source: &Source) -> Text {
         let (start, end) = (self.inner.start as usize, self.inner.end as usize);
         Text::content(self.span.file, source.text.get(start..end).unwrap_or_default(), start)
@@ -80,19 +80,19 @@ impl Element {
     }
 }
 
-/// The elements of a file.
+/// The elements of a file, and its comments.
 pub(super) struct Tree {
     pub(super) root: Element,
-    /// The namespace of its elements; empty for none.
+    /// The namespace of its elements; empty if they have none.
     pub(super) namespace: String,
-    /// Comments before and after the root.
+    /// Comments before the root; below, comments after it.
     pub(super) before: Vec<Spanned<String>>,
     pub(super) after: Vec<Spanned<String>>,
     /// The places of all comments.
     pub(super) comments: Vec<Span>,
 }
 
-/// Parses a text; `None` if it is not XML, which is reported.
+/// Parses a text. `None` if it is not XML or exceeds a limit, which is reported.
 pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) -> Option<Tree> {
     if let Some(finding) = too_much(id, &source.text) {
         findings.push(finding);
@@ -132,7 +132,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Returns `None` if elements nest too deep, which is reported once.
+    /// Reads an element with its descendants. `None` if they nest too deeply, which is reported once.
     fn element(&mut self, node: Node<'_, '_>, depth: usize) -> Option<Element> {
         let span = self.span(node);
         let name = self.name(node);
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Span::new(self.id, range.start, range.end)
     }
 
-    /// The name without its prefix; the span includes the prefix.
+    /// The name of an element without its prefix. The span includes the prefix.
     fn name(&self, node: Node<'_, '_>) -> Ident {
         let start = node.range().start + 1;
         let rest = self.source.text.get(start..node.range().end).unwrap_or_default();
@@ -189,11 +189,12 @@ impl Reader<'_> {
         Ident::new(node.tag_name().name().to_owned(), Span::new(self.id, start, start + end))
     }
 
-    /// The text between the tags of the element at `whole`.
+    /// The range between the tags of the element at `whole`.
     fn inner(&self, whole: Span) -> Span {
         let start = whole.start as usize;
         let text = self.source.text.get(start..whole.end as usize).unwrap_or_default();
         let mut quote = None;
+        // A `>` in a quoted attribute does not end the tag.
         let opened = text.bytes().position(|b| match quote {
             Some(mark) => {
                 if b == mark {
@@ -228,14 +229,14 @@ fn comment(id: FileId, node: Node<'_, '_>) -> Option<Spanned<String>> {
     })
 }
 
-/// Reports a text whose parsing would take more than linear time.
+/// Reports a text that would take the XML library more than linear time.
 fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
     let mut namespaces = text.match_indices("xmlns").skip(MOST_NAMESPACES);
     if let Some((at, word)) = namespaces.next() {
         let message = format!("more than {MOST_NAMESPACES} namespaces");
         return Some(SYNTAX.at(Span::new(id, at, at + word.len()), message));
     }
-    // Counts equals signs outside quotes since the last `<`.
+    // Counts the equals signs outside of quotes since the last `<`: at least as many as the element has attributes.
     let (mut count, mut quote) = (0, None);
     for (at, b) in text.bytes().enumerate() {
         match (quote, b) {
@@ -254,7 +255,7 @@ fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
     None
 }
 
-/// A parser error in plain words.
+/// The finding for an error of the XML library, in plain words.
 #[allow(clippy::wildcard_enum_match_arm, reason = "all others are told in the words of the parser")]
 fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     let at = offset(source, error.pos());
@@ -300,13 +301,13 @@ fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     }
 }
 
-/// The message of the parser without the position.
+/// The message of the XML library, without the position.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at ").map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-/// The byte offset of a row and column of the parser.
+/// The byte offset of a row and a column, both from 1 and in characters, as the XML library counts.
 fn offset(source: &Source, place: roxmltree::TextPos) -> usize {
     let row = (place.row as usize).saturating_sub(1);
     let mut start = 0;

@@ -7,7 +7,7 @@ pub mod faulty_expression {
     use crate::rules::FAULTY_EXPRESSION;
     use crate::span::Span;
 
-    /// What is wrong with it.
+    /// An expression that always fails; `why` is the whole message.
     pub fn at(span: Span, why: impl Into<String>) -> Diagnostic {
         FAULTY_EXPRESSION.at(span, why)
     }
@@ -73,7 +73,7 @@ pub mod legacy {
         finding.help("remove it")
     }
 
-    /// `error_handling` outside `workflow`.
+    /// `error_handling` outside of `workflow`.
     pub fn outer_policy(span: Span) -> Diagnostic {
         LEGACY.at(span, "the original read `error_handling` inside of `workflow` only: there this one had no effect")
             .help("here it is read; move it into `workflow`")
@@ -119,7 +119,7 @@ pub mod misfit_input {
     use crate::rules::MISFIT_INPUT;
     use crate::span::Span;
 
-    /// The input `name` of type `ty`; `why` begins with what a world supplies.
+    /// An input `name` of type `ty`. `supplied` is what a world supplies; `why` is appended to the message.
     pub fn told(name: &str, ty: &str, supplied: &str, why: &str, span: Span) -> Diagnostic {
         let message = format!("in a world, `{name}` is {supplied}, which `{ty}` cannot hold{why}");
         MISFIT_INPUT.at(span, message)
@@ -168,7 +168,7 @@ pub mod outside_subset {
     use crate::rules::OUTSIDE_SUBSET;
     use crate::span::Span;
 
-    /// What, and why not.
+    /// A part of a document that is not translated; `why` is the whole message.
     pub fn at(span: Span, why: impl Into<String>) -> Diagnostic {
         OUTSIDE_SUBSET.at(span, why)
     }
@@ -181,14 +181,14 @@ pub mod read_before_set {
     use crate::rules::READ_BEFORE_SET;
     use crate::span::Span;
 
-    /// A variable of an `agent.yaml` that code asks for before the turn sets it.
+    /// A variable of an `agent.yaml` that code reads before the turn sets it.
     pub fn not_kept(name: &str, span: Span) -> Diagnostic {
         let message =
             format!("`{name}` is never set here: what code sets lasts until the turn ends");
         READ_BEFORE_SET.at(span, message).help(keep(name))
     }
 
-    /// How a variable lasts from turn to turn.
+    /// The help for letting a variable last from turn to turn.
     pub fn keep(name: &str) -> String {
         format!(
             "to keep it from turn to turn, write `keep: {{{name}: …}}` with its first value under `workflow`"
@@ -292,7 +292,7 @@ pub mod unmapped_answer {
     use crate::rules::prose;
     use crate::span::Span;
 
-    /// The decision of a step on failure, which its `transition_map` lacks; `map` is the span of that key.
+    /// The decision of a step on failure, for which its `transition_map` has no key; `map` is the span of the map.
     pub fn fallback<'k>(
         value: &str,
         map: Span,

@@ -42,7 +42,7 @@ pub mod conflicting_fields {
             .at(span, format!("agents refer to this component as `{file}`, by its file name"))
     }
 
-    /// `if` beside `always`.
+    /// A condition (`if`) beside `always`.
     pub fn always(condition: Span, always: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(condition, "`always` makes this condition useless")
@@ -57,7 +57,7 @@ pub mod conflicting_fields {
             .help(format!("remove `{old}`"))
     }
 
-    /// Code sets a name that `inputs` declares.
+    /// A name that `inputs` declares and that code sets.
     pub fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
         let finding = CONFLICTING_FIELDS
             .at(set, format!("`{name}` is an input, which only the host sets"))
@@ -66,7 +66,7 @@ pub mod conflicting_fields {
         Diagnostic { severity: Severity::Error, ..finding }
     }
 
-    /// `keep` names an input.
+    /// An input under `keep`.
     pub fn input_kept(name: &str, kept: Span, declared: Span) -> Diagnostic {
         let finding = CONFLICTING_FIELDS
             .at(kept, format!("`{name}` is an input, which keeps its value until the host sets it"))
@@ -75,7 +75,7 @@ pub mod conflicting_fields {
         Diagnostic { severity: Severity::Error, ..finding }
     }
 
-    /// `keep` names what no code sets.
+    /// A name under `keep` that no code sets.
     pub fn kept_unset(name: &str, span: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(span, format!("no code step sets `{name}`, so there is nothing to keep"))
@@ -91,7 +91,7 @@ pub mod disguised_name {
     use crate::span::Ident;
     use chartc_core::visible;
 
-    /// The name contains invisible characters.
+    /// A name that contains invisible characters.
     pub fn hides(what: &str, name: &Ident) -> Diagnostic {
         let shown = visible::line(&name.node);
         DISGUISED_NAME
@@ -99,7 +99,7 @@ pub mod disguised_name {
             .help("take the hidden character out, here and where the name is used")
     }
 
-    /// A word of the name mixes scripts. `plain` is its ASCII look-alike, if there is one.
+    /// A name with a word that mixes scripts. `plain` is its ASCII look-alike, if there is one.
     pub fn mixes(
         what: &str,
         name: &Ident,
@@ -120,7 +120,7 @@ pub mod disguised_name {
         }
     }
 
-    /// Another name looks the same.
+    /// A name that looks the same as another one.
     pub fn looks_like(what: &str, name: &Ident, other_is: &str, other: &Ident) -> Diagnostic {
         let (node, shown) = (&name.node, spelled(&name.node));
         let (twin, twin_shown) = (&other.node, spelled(&other.node));
@@ -136,7 +136,7 @@ pub mod disguised_name {
         )
     }
 
-    /// Spells a name with escapes for the letters that are not ASCII.
+    /// Spells a name, with escapes for the letters that are not ASCII.
     fn spelled(name: &str) -> String {
         let mut out = String::new();
         for c in name.chars() {
@@ -157,7 +157,7 @@ pub mod empty_file {
     use crate::rules::EMPTY_FILE;
     use crate::span::Span;
 
-    /// The file contains only blanks and comments.
+    /// A file that contains only blanks and comments.
     pub fn empty(path: &str, is_agent: bool, span: Span) -> Diagnostic {
         let help = if is_agent {
             "an agent begins with `id: name`"
@@ -175,14 +175,14 @@ pub mod faulty_allow {
     use crate::rules::FAULTY_ALLOW;
     use crate::span::Span;
 
-    /// Anything other than `allow(…)`.
+    /// A comment for chartc that is not of the form `allow(…)`.
     pub fn form(span: Span) -> Diagnostic {
         FAULTY_ALLOW
             .at(span, "chartc does not understand this comment")
             .help("write `chartc: allow(CODE) reason`, with one code or name or more")
     }
 
-    /// No rule has this code or name.
+    /// A code or name that no rule has.
     pub fn unknown(word: &str, near: Option<&str>, span: Span) -> Diagnostic {
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
@@ -191,14 +191,14 @@ pub mod faulty_allow {
         FAULTY_ALLOW.at(span, format!("no rule is named `{word}`")).help(help)
     }
 
-    /// Findings of the rule are always errors.
+    /// A rule whose findings are always errors.
     pub fn firm(rule: &Rule, span: Span) -> Diagnostic {
         FAULTY_ALLOW
             .at(span, format!("{} ({}) is always an error", rule.code, rule.name))
             .help("what cannot be understood cannot be drawn, generated or run")
     }
 
-    /// No reason is given.
+    /// An `allow` without a reason.
     pub fn unreasoned(span: Span) -> Diagnostic {
         FAULTY_ALLOW
             .at(span, "this gives no reason for suppressing the finding")
@@ -228,7 +228,7 @@ pub mod lost_division {
     use crate::rules::LOST_DIVISION;
     use crate::span::Span;
 
-    /// The comment, including its slashes.
+    /// A comment that reads like a divisor, including its slashes.
     pub fn comment(text: &str, span: Span) -> Diagnostic {
         let divisor = text.trim_start_matches('/').trim();
         LOST_DIVISION
@@ -261,7 +261,7 @@ pub mod misleading_text {
             .help("take it out, or write its escape in a text between quotes if it is meant")
     }
 
-    /// The file cannot be formatted, because the character would be in a comment or a doc. An error or a warning.
+    /// A character that would be in a comment or a doc, so that the file cannot be formatted. An error or a warning.
     pub fn unwritable(c: char, span: Span, is_error: bool) -> Diagnostic {
         let mut shown = String::new();
         visible::escape(c, &mut shown);
@@ -282,7 +282,7 @@ pub mod missing_field {
     use crate::rules::MISSING_FIELD;
     use crate::span::Span;
 
-    /// What a mapping needs, as in "a step needs a `name`".
+    /// A mapping without a required key; `message` says what it needs, as in "a step needs a `name`".
     pub fn lacks(message: &str, span: Span) -> Diagnostic {
         MISSING_FIELD.at(span, message)
     }
@@ -320,7 +320,7 @@ pub mod syntax {
     use crate::rules::SYNTAX;
     use crate::span::Span;
 
-    /// Another token was expected here.
+    /// A token in a place where another one was expected.
     pub fn expected(what: &str, found: &str, span: Span) -> Diagnostic {
         SYNTAX.at(span, format!("expected {what}, found {found}"))
     }
@@ -351,7 +351,7 @@ pub mod unused_allow {
     use crate::rules::UNUSED_ALLOW;
     use crate::span::Span;
 
-    /// `rule` has no finding in the line to which the comment applies.
+    /// An `allow` of `rule` that applies to a line in which the rule has no finding.
     pub fn at(rule: &Rule, span: Span) -> Diagnostic {
         UNUSED_ALLOW
             .at(span, format!("there is no {} ({}) to allow here", rule.code, rule.name))
@@ -367,7 +367,7 @@ pub mod used_up_budget {
     use crate::rules::USED_UP_BUDGET;
     use crate::span::Span;
 
-    /// The number of tests of a file that were not finished; this is the first of them.
+    /// Tests of a file that were not finished: their number, and the place of the first one.
     pub fn unplayed(first: Span, tests: usize) -> Diagnostic {
         let message = match tests {
             1 => "this test was not played to its end: the tests of one check take too many steps"
@@ -381,7 +381,7 @@ pub mod used_up_budget {
         )
     }
 
-    /// The number of transitions of a chart that were not compared with all those of their descendants; this is the first of them.
+    /// Transitions of a chart that were not compared with all those of descendants: their number, and the place of the first one.
     pub fn uncompared(first: Span, lines: usize) -> Diagnostic {
         let message = match lines {
             1 => "this line was not compared with all lines of the states below: the chart has too many of both".to_owned(),

@@ -1,4 +1,8 @@
-//! Messages of rules that do not depend on an analysis. Those of the others are in `lint`.
+//! The messages of rules that need no analysis. Those of the others are in `lint`.
+//!
+//! Each rule has a module of its name, with one function for each message. Its arguments are names as the author wrote them, and spans:
+//! `unknown_name::state("opn", span, near)` returns the finding "no state `opn`" at `span`, with the help "did you mean `open`?" and a fix.
+//! Messages are lower case and without a full stop; user text is in backticks.
 
 mod data;
 mod files;

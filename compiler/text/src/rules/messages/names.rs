@@ -7,7 +7,7 @@ pub mod duplicate_name {
     use crate::rules::DUPLICATE_NAME;
     use crate::span::Span;
 
-    /// Declared twice; the first one counts.
+    /// A name that is declared twice; the first declaration counts.
     pub fn twice(what: &str, name: &str, span: Span, first: Span) -> Diagnostic {
         DUPLICATE_NAME
             .at(span, format!("{what} `{name}` is declared twice"))
@@ -15,7 +15,7 @@ pub mod duplicate_name {
             .related(first, "first declared here")
     }
 
-    /// Used for a declaration of another kind.
+    /// A name that a declaration of another kind has already.
     pub fn taken(name: &str, by: &str, span: Span, first: Span) -> Diagnostic {
         DUPLICATE_NAME.at(span, format!("`{name}` is {by} already")).related(first, "declared here")
     }
@@ -39,7 +39,7 @@ pub mod duplicate_name {
             .help("give one of them another name, or import only one of the files")
     }
 
-    /// Reserved by the language.
+    /// A name that the language reserves.
     pub fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
         DUPLICATE_NAME
             .at(span, format!("`{name}` is {what} of the language"))
@@ -83,7 +83,7 @@ pub mod faulty_rename {
     use crate::rules::FAULTY_RENAME;
     use crate::span::Span;
 
-    /// The old name is in use.
+    /// An old name that is in use.
     pub fn still_there(what: &str, name: &str, span: Span, there: Span) -> Diagnostic {
         FAULTY_RENAME
             .at(span, format!("there is a {what} `{name}`, which was not renamed"))
@@ -91,7 +91,7 @@ pub mod faulty_rename {
             .help("leave `renamed_from` out, or give the other one a name that is new")
     }
 
-    /// Two things cannot both have had the name.
+    /// An old name that two things claim.
     pub fn twice(what: &str, name: &str, span: Span, first: Span) -> Diagnostic {
         FAULTY_RENAME
             .at(span, format!("two {what}s are renamed from `{name}`"))
@@ -99,7 +99,7 @@ pub mod faulty_rename {
             .help("keep it on the one with which the saved runs continue")
     }
 
-    /// The name has not changed.
+    /// An old name that is the current one.
     pub fn itself(what: &str, name: &str, span: Span) -> Diagnostic {
         FAULTY_RENAME
             .at(span, format!("the {what} is called `{name}` now"))
@@ -149,7 +149,7 @@ pub mod unknown_field {
     use crate::rules::UNKNOWN_FIELD;
     use crate::span::Span;
 
-    /// A key that nothing reads; `renamed` is its name in this format, `known` are the keys that may be meant.
+    /// A key that nothing reads. `renamed` is its name in this format; `known` are the keys that may be meant.
     pub fn key<'k>(
         what: &str,
         name: &str,
@@ -219,7 +219,7 @@ pub mod unknown_field {
         UNKNOWN_FIELD.at(span, format!("`<{element}>` has no `{name}`"))
     }
 
-    /// A value that is read differently, or not at all.
+    /// A value that is read as something else, or not at all.
     pub fn value(message: impl Into<String>, span: Span) -> Diagnostic {
         UNKNOWN_FIELD.at(span, message)
     }
@@ -249,7 +249,7 @@ pub mod unknown_name {
     use crate::rules::prose::names;
     use crate::span::Span;
 
-    /// No declaration of this kind has the name; `known` are the names that may be meant.
+    /// A name that no declaration of this kind has; `known` are the names that may be meant.
     pub fn unknown<'k>(
         what: &str,
         name: &str,
@@ -259,12 +259,12 @@ pub mod unknown_name {
         meant(UNKNOWN_NAME.at(span, format!("no {what} `{name}`")), name, known)
     }
 
-    /// No state has the name; `near` is the best guess.
+    /// A name that no state has; `near` is the best guess.
     pub fn state(name: &str, span: Span, near: Option<Near<'_>>) -> Diagnostic {
         UNKNOWN_NAME.at(span, format!("no state `{name}`")).meant(name, near)
     }
 
-    /// The name alone reaches no state from here, but these states, at least one, have it: their `paths`.
+    /// A name that reaches no state from here, although at least one state elsewhere has it: `paths` are the paths of those states.
     pub fn nested(name: &str, span: Span, paths: &[&str]) -> Diagnostic {
         if let [path] = paths {
             return UNKNOWN_NAME
@@ -280,7 +280,7 @@ pub mod unknown_name {
             .help(format!("write a path: {} have this name", names(paths.iter().copied())))
     }
 
-    /// The list of states contains a name that nothing uses, a misspelling of the name at `uses`.
+    /// A name in the list of states that nothing uses: a misspelling of the name at `uses`.
     pub fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
         let times = uses.len();
         let message = format!(
@@ -290,7 +290,7 @@ pub mod unknown_name {
         uses.iter().take(6).fold(finding, |found, place| found.related(*place, "named here"))
     }
 
-    /// The state has no child of this name.
+    /// A name that no child of the state has.
     pub fn child<'k>(
         outer: &str,
         name: &str,
@@ -300,7 +300,7 @@ pub mod unknown_name {
         meant(UNKNOWN_NAME.at(span, format!("no state `{name}` in `{outer}`")), name, Some(known))
     }
 
-    /// The record has no field of this name.
+    /// A name that no field of the record has.
     pub fn field<'k>(
         record: &str,
         name: &str,
@@ -310,7 +310,7 @@ pub mod unknown_name {
         meant(UNKNOWN_NAME.at(span, format!("`{record}` has no field `{name}`")), name, Some(known))
     }
 
-    /// The enum has no value of this name.
+    /// A name that no value of the enum has.
     pub fn enum_value<'k>(
         owner: &str,
         name: &str,
@@ -324,7 +324,7 @@ pub mod unknown_name {
         )
     }
 
-    /// An argument of an option, read before the model has given it.
+    /// An argument of an option that is read before the model has given it.
     pub fn not_given_yet(name: &str, span: Span) -> Diagnostic {
         UNKNOWN_NAME
             .at(span, format!("`{name}` has no value yet when the option is offered"))
@@ -380,12 +380,12 @@ pub mod unknown_name {
             .related(listed, "the agent that lists the component")
     }
 
-    /// An unknown component in the list of an agent; `help` says where it may be.
+    /// A component in the list of an agent that does not exist; `help` says where it may be.
     pub fn component(kind: &str, name: &str, span: Span, help: String) -> Diagnostic {
         UNKNOWN_NAME.at(span, format!("no {kind} `{name}`")).help(help)
     }
 
-    /// A name that is declared further down; `rule` is this one or the one for placeholders.
+    /// A name that is declared further down; `rule` is this rule or the one for placeholders.
     pub fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
         rule.at(span, format!("`{name}` cannot be read before it is declared"))
             .related(declared, "declared here")
@@ -409,7 +409,7 @@ pub mod unloaded_components {
     use crate::rules::UNLOADED_COMPONENTS;
     use crate::span::Span;
 
-    /// The finding, with their number.
+    /// The finding for all components of an agent, with their number.
     pub fn unloaded(count: usize, span: Span) -> Diagnostic {
         let message = match count {
             1 => "the component of this agent is not loaded".to_owned(),
@@ -426,25 +426,25 @@ pub mod unused_fragment {
     use crate::rules::UNUSED_FRAGMENT;
     use crate::span::{Ident, Span};
 
-    /// `inject_into: []`.
+    /// A component with `inject_into: []`.
     pub fn into_nothing(span: Span) -> Diagnostic {
         UNUSED_FRAGMENT.at(span, "`inject_into` names no step: the fragment goes into no prompt")
     }
 
-    /// `always: false` without a condition.
+    /// An item of `inject_into` with `always: false` and no condition.
     pub fn never(step: &str, span: Span) -> Diagnostic {
         UNUSED_FRAGMENT
             .at(span, format!("the fragment never goes into `{step}`"))
             .help("give the item an `if`, or remove it")
     }
 
-    /// Inserted into a step without a prompt.
+    /// A fragment that is inserted into a step without a prompt.
     pub fn into_code(step: &Ident) -> Diagnostic {
         UNUSED_FRAGMENT.at(step.span, format!("`{}` is a code step: it has no prompt", step.node))
     }
 
-    /// Inserted into a step that the agent does not have. Only a note, unless `near` is a step with a similar name: a component that several
-    /// agents share may name the steps of all of them.
+    /// A fragment that is inserted into a step which the agent lacks. Only a note, unless `near` is a step with a similar name: a component
+    /// that several agents share may name the steps of all of them.
     pub fn into_nowhere(step: &Ident, near: Option<Near<'_>>, listed: Span) -> Diagnostic {
         let message = format!("no step `{}`: the fragment does not go there", step.node);
         let mut finding = UNUSED_FRAGMENT.at(step.span, message);

@@ -22,7 +22,7 @@ pub mod endless_run {
     use crate::rules::ENDLESS_RUN;
     use crate::span::Span;
 
-    /// `step` runs its own chart, directly or indirectly.
+    /// A `step` that runs its own chart, directly or indirectly.
     pub fn found(step: &str, is_own: bool, span: Span) -> Diagnostic {
         let what = if is_own { "its own chart" } else { "a chart that runs this one" };
         ENDLESS_RUN
@@ -38,7 +38,7 @@ pub mod failed_test {
     use crate::rules::FAILED_TEST;
     use crate::span::Span;
 
-    /// The test called `name` fails here.
+    /// A failed expectation of the test called `name`.
     pub fn failed(name: &str, why: &str, span: Span) -> Diagnostic {
         FAILED_TEST.at(span, format!("{name}: {why}"))
     }
@@ -51,7 +51,7 @@ pub mod hidden_step {
     use crate::rules::HIDDEN_STEP;
     use crate::span::Span;
 
-    /// An action of an `agent.yaml` step that follows a model step: any other answer than `noop` ends the turn before it.
+    /// An action of an `agent.yaml` step that follows a model step. Any answer of the model except `noop` ends the turn before it.
     pub fn only_after_noop(step: &str, model: &str, span: Span, earlier: Span) -> Diagnostic {
         let message = format!("`{step}` runs only if `{model}` answers with the action `noop`");
         let finding =
@@ -73,7 +73,7 @@ pub mod illegal_structure {
         ILLEGAL_STRUCTURE.at(span, format!("a second {what}")).related(first, "the first one")
     }
 
-    /// A part that a final state cannot have.
+    /// An item that a final state cannot have.
     pub fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("{what} is not allowed in the final state `{name}`"))
@@ -118,19 +118,19 @@ pub mod illegal_structure {
             .help("put it inside one of the regions")
     }
 
-    /// `initial` where there is no state inside; `what` is a chart or a state.
+    /// An `initial` where there is no state inside; `what` is a chart or a state.
     pub fn initial_of_nothing(what: &str, span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("`initial` names a state inside this {what}, and there is none"))
             .help(format!("declare a state inside the {what}, or remove this line"))
     }
 
-    /// `initial` on a state that is not compound.
+    /// An `initial` in a state that is not compound.
     pub fn initial_in(place: &str, span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE.at(span, format!("`initial` is not allowed in {place}")).help("remove it")
     }
 
-    /// `initial` with a state that is not a descendant; `first` is one that is.
+    /// An `initial` that names a state which is not a descendant; `first` is a descendant.
     pub fn initial_outside(
         path: &str,
         outer: &str,
@@ -202,7 +202,7 @@ pub mod missing_initial {
     use crate::rules::MISSING_INITIAL;
     use crate::span::Span;
 
-    /// `what` is the chart or the state that has children and no `initial`; `first` is the first of them.
+    /// A chart or a state (`what`) that has children and no `initial`; `first` is the first child.
     pub fn lacking(what: &str, name: &str, first: &str, span: Span) -> Diagnostic {
         MISSING_INITIAL
             .at(span, format!("{what} `{name}` does not say which state it starts in"))

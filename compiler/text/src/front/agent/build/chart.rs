@@ -73,8 +73,8 @@ pub(super) fn chart(
     Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new(), supplied }
 }
 
-/// Reports actions that follow a model step in a turn with calls for both: the model's own action ends the turn. With fewer calls, the
-/// analysis of the chart finds them.
+/// Reports actions of code steps that follow a model step of the same states, in agents that allow a turn more calls than they have model
+/// steps. The model's own action ends the turn, so they run only after a `noop`. With fewer calls, the analysis of the chart finds them.
 fn late_actions(workflow: &Workflow, findings: &mut Vec<Diagnostic>) {
     let is_model = |step: &&Step| step.kind == StepType::Llm && step.run_if.is_none();
     let models: Vec<&Step> = workflow.steps.iter().filter(is_model).collect();
@@ -155,6 +155,7 @@ fn body(
             Some(_) | None => None,
         })
         .collect();
+    // Steps run in the order of the text, so a step may go into its state only if that keeps the order of the list.
     let inside = order::inside(&homes, states.len());
     let mut bodies: Vec<Vec<Noted<StateItem>>> = vec![Vec::new(); states.len()];
     let mut lines: Vec<Vec<Noted<StateItem>>> = vec![Vec::new(); states.len()];
@@ -195,6 +196,7 @@ fn body(
     let mut between = between.into_iter().peekable();
     let parts = bodies.into_iter().zip(lines).enumerate();
     for (i, (mut steps, lines)) in parts {
+        // Steps at chart level that run before those in this state.
         while let Some((_, item)) = between.next_if(|(before, _)| *before <= i) {
             items.push(item);
         }

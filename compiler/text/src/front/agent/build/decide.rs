@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The names that the heuristic reads. It decides if there is no model, or if the call of the model fails.
 pub(super) const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
-/// The host function of the heuristic: whether the last three actions were on one artifact.
+/// The name of the heuristic's host function. It returns whether the last three actions were on one artifact.
 pub(super) const REPEATS: &str = "repeats_one_artifact";
 
 /// Steps that share a state with another question. They cannot be `ask` steps: each question would offer the options of both.
@@ -47,7 +47,7 @@ pub(super) fn is_question(step: &Step) -> bool {
     step.kind == StepType::Transition && step.map.is_some() && decider(step) != Decider::Function
 }
 
-/// Who decides in a transition step.
+/// The decider of a transition step: the model, a host function, or first the one and then the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decider {
     /// The model.
@@ -58,7 +58,7 @@ pub(super) enum Decider {
     FunctionThenModel,
 }
 
-/// Who decides in this step.
+/// The decider of a step.
 pub(super) fn decider(step: &Step) -> Decider {
     match &step.decision {
         None => Decider::Model,
@@ -73,7 +73,7 @@ pub(super) fn guesses(step: &Step) -> bool {
     is_question(step) && step.map.iter().flatten().any(|(answer, _)| known(&answer.node))
 }
 
-/// The options of a question, as lines.
+/// The options of a question, as `may` lines.
 pub(super) fn options(step: &Step) -> Vec<Noted<StateItem>> {
     let line = |(answer, state): &(Ident, Ident)| {
         let may = May { kind: MayKind::Option(answer.clone(), Vec::new()), text: None };
@@ -230,6 +230,7 @@ impl Builder<'_> {
 
     fn decision_variable(&mut self, step: &Step, ty: Ty) -> Ident {
         let mut written = format!("{}_decision", step.name.node);
+        // A variable must not hide a name that prompts or conditions read.
         while self.scope.roles.contains_key(&written) {
             written.push('_');
         }

@@ -19,10 +19,11 @@ const RETRIES: u32 = 3;
 /// The name of the chart's client.
 const CLIENT: &str = "model";
 
-/// `meta { … }`.
+/// The `meta { … }` declaration; `None` without entries.
 pub(super) fn meta(agent: &Agent, span: Span) -> Option<Noted<ChartItem>> {
     let entry = |(key, node): &(Ident, Node)| Meta { key: key.clone(), value: meta_value(node) };
     let mut entries: Vec<Meta> = agent.meta.iter().map(entry).collect();
+    // A model without a provider cannot be a client. It is kept as data.
     if model(agent).is_none() {
         let model = |named: &Spanned<String>| Meta {
             key: Ident::new("llm_model".to_owned(), span),
@@ -72,6 +73,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
     }
     let mut own: Vec<(&String, &InputUse)> =
         scope.roles.keys().filter_map(|name| Some((name, scope.given(name)?))).collect();
+    // In the order of first use, so that the chart reads like the agent.
     own.sort_by_key(|(_, given)| given.span);
     for (name, given) in own {
         let span = given.span;
@@ -133,7 +135,7 @@ pub(super) fn variables(agent: &Agent, scope: &Scope, first_use: Span) -> Vec<No
     items
 }
 
-/// The scrip that the agent begins with: its balance where no world says another.
+/// The scrip with which the agent starts: its balance, unless a world sets another one.
 fn starting_scrip(agent: &Agent) -> Option<(i64, Span)> {
     let meta = |name: &str| agent.meta.iter().find(|(key, _)| key.node == name);
     let (_, node) = meta("starting_scrip").or_else(|| meta("starting_credits"))?;
@@ -145,7 +147,7 @@ fn starting_scrip(agent: &Agent) -> Option<(i64, Span)> {
     }
 }
 
-/// The text of `system_prompt.md`.
+/// The text of `system_prompt.md`, or the empty text without that file.
 fn system_prompt(agent: &Agent, otherwise: Span) -> Expr {
     let (value, span) = match &agent.system_prompt {
         Some(prompt) => (prompt.node.as_str(), prompt.span),
@@ -155,7 +157,7 @@ fn system_prompt(agent: &Agent, otherwise: Span) -> Expr {
     expr(ExprKind::Text(Template { block, ..literal(value, span) }), span)
 }
 
-/// `provider:model`, from `provider/model`.
+/// The model as clients name it: `provider:model`, from `provider/model`.
 fn model(agent: &Agent) -> Option<(String, Span)> {
     let written = agent.model.as_ref()?;
     let (provider, model) = written.node.split_once('/')?;
@@ -163,7 +165,7 @@ fn model(agent: &Agent) -> Option<(String, Span)> {
     whole.then(|| (format!("{provider}:{model}"), written.span))
 }
 
-/// The client that steps name after `with`, where the file says anything of how models are called.
+/// The name of the client, for the `with` of steps; `None` if the file says nothing about how models are called.
 pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
     let said = [
         model(agent).map(|(_, span)| span),
@@ -176,7 +178,7 @@ pub(super) fn client_name(agent: &Agent) -> Option<Ident> {
     Some(Ident::new(CLIENT.to_owned(), span))
 }
 
-/// `client model { … }`. Without `llm_model`, the host chooses the model.
+/// The declaration `client model { … }`. Without `llm_model`, the host chooses the model.
 pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<Noted<ChartItem>> {
     let model = model(agent);
     if let (None, Some(written)) = (&model, &agent.model) {
@@ -211,7 +213,7 @@ pub(super) fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<No
     Some(apart(ChartItem::Client(Client { name, options }), span))
 }
 
-/// `limits { … }`: what the agent may spend, and its calls of a turn.
+/// The declaration `limits { … }`: the agent's budget, and its calls per turn.
 pub(super) fn limits(agent: &Agent, workflow: &Workflow) -> Option<Noted<ChartItem>> {
     let limit = |what: Ident, bound: ExprKind, per_turn: bool| {
         let span = what.span;
@@ -228,7 +230,7 @@ pub(super) fn limits(agent: &Agent, workflow: &Workflow) -> Option<Noted<ChartIt
     Some(apart(ChartItem::State(StateItem::Limits(all)), span))
 }
 
-/// What a failure does: the number of retries, and whether the walk goes on.
+/// The effect of a failure: the number of retries, and what happens after the last one.
 pub(super) fn failure(policy: &Policy, default: &Policy) -> (u32, OnFailure) {
     let on = policy.on_failure.as_ref().or(default.on_failure.as_ref());
     let on = on.map_or(OnFailure::Retry, |s| s.node);
@@ -239,7 +241,7 @@ pub(super) fn failure(policy: &Policy, default: &Policy) -> (u32, OnFailure) {
     }
 }
 
-/// `retry N then fail`.
+/// The failure policy as syntax: `retry N then fail`, or `then skip`.
 pub(super) fn policy((retries, on): (u32, OnFailure), span: Span) -> syntax::Policy {
     let then = if on == OnFailure::Skip { FailWord::Skip } else { FailWord::Fail };
     syntax::Policy { retry: Some(Spanned::new(retries, span)), then: Some(then), span }

@@ -1,4 +1,4 @@
-//! What the walk of a turn reads and sets, in order.
+//! The reads and writes of names in a turn's walk, in order. [`super::names`] derives the role of each name from them.
 
 use super::prepare::Work;
 use crate::front::agent::code::is_identity;
@@ -13,18 +13,18 @@ pub(super) struct Event {
     pub(super) name: String,
     pub(super) span: Span,
     pub(super) kind: EventKind,
-    /// How a read asks the context for the name, if it does.
+    /// For a read through `context`: the form of the access.
     pub(super) asked: Option<Asked>,
-    /// Whether a condition reads it, and what for.
+    /// For a read in a condition: how the condition uses the value.
     pub(super) condition: Option<ReadKind>,
 }
 
-/// What a condition does with a value.
+/// The use of a value in a condition.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum ReadKind {
-    /// It holds, or does not.
+    /// Only its truth value, as in `not x`.
     Truth,
-    /// Anything else.
+    /// The value itself, as in `x > 3`.
     Value,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum EventKind {
     Write { sure: bool, identity: bool },
 }
 
-/// All of them.
+/// All reads and writes of an agent, in the order of the walk.
 pub(super) fn events(work: &Work<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut moved = false;
@@ -67,6 +67,7 @@ pub(super) fn events(work: &Work<'_>) -> Vec<Event> {
                 events.push(Event::new(name, one.step.name.span, kind));
             }
         }
+        // The conditions of the table are evaluated at each move. The first one decides whether a name is read before it is set.
         if moves && !moved {
             moved = true;
             table(work, &mut events);
@@ -99,7 +100,7 @@ fn conditions(expr: &Expr, events: &mut Vec<Event>) {
     }
 }
 
-/// The places of names that only decide.
+/// The places of names whose truth value is all that a condition reads.
 fn truths(expr: &Expr) -> BTreeSet<Span> {
     match &expr.kind {
         PyExprKind::Name(_) => BTreeSet::from([expr.span]),

@@ -1,4 +1,4 @@
-//! An agent without `workflow`: one step that tells what the agent knows and asks for an action.
+//! An agent without `workflow`: one step that says what the agent knows and asks for an action.
 
 use crate::front::agent::definition::{
     Agent, Component, ComponentKind, Injection, Listed, Policy, Source, Step, StepType, Workflow,
@@ -7,13 +7,13 @@ use crate::front::agent::scalar::Text;
 use crate::span::{Ident, Span};
 use crate::syntax::InsertPosition;
 
-/// The step.
+/// The name of the only step.
 const STEP: &str = "propose_action";
 
 const PROMPT: &str =
     "You are {agent_id}, with {balance} scrip. Event {event_number}. Propose your next action.";
 
-/// The sections of the prompt in their order: a name, when there is anything to tell, and the words.
+/// The sections of the prompt in their order: a name, the condition under which the section is inserted, and its text.
 const SECTIONS: &[(&str, &str, &str)] = &[
     (SYSTEM_PROMPT, "system_prompt != ''", "{system_prompt}"),
     ("goal", "goal != ''", "Goal: {goal}"),
@@ -54,7 +54,7 @@ pub(super) fn workflow(agent: &Agent) -> Workflow {
     Workflow { machine: None, steps: vec![step], policy, calls: None, keep: Vec::new() }
 }
 
-/// What its prompt says where there is anything to say.
+/// The sections of the step's prompt, each as a component with its condition.
 pub(super) fn sections(agent: &Agent) -> Vec<Component> {
     let span = place(agent);
     let sections = SECTIONS.iter().filter(|(name, ..)| *name != MEMORIES || agent.rag.is_some());
@@ -69,7 +69,7 @@ pub(super) fn sections(agent: &Agent) -> Vec<Component> {
     sections.map(section).collect()
 }
 
-/// `action_schema`: what each prompt of an `llm` step ends with, as it is written.
+/// The agent's `action_schema` as a component, which ends the prompt of each `llm` step and is inserted verbatim.
 pub(super) fn action_schema(agent: &Agent, workflow: &Workflow) -> Option<Component> {
     let schema = agent.action_schema.as_ref()?;
     let steps = workflow.steps.iter().filter(|step| step.kind == StepType::Llm);
@@ -78,6 +78,7 @@ pub(super) fn action_schema(agent: &Agent, workflow: &Workflow) -> Option<Compon
         place: InsertPosition::End,
         condition: None,
     };
+    // The text has no placeholders, so its braces are escaped.
     let (words, span) = (schema.value.replace('{', "{{").replace('}', "}}"), schema.whole());
     Some(component("action_schema", steps.map(place).collect(), Text::at(span, &words), span))
 }

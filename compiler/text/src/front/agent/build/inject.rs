@@ -64,8 +64,8 @@ pub(super) fn inject<'a>(
     read
 }
 
-/// Reports steps that a component names and the agent lacks. If a step has a similar name, the name is probably misspelt. A
-/// component that several agents share may name steps of the others, unless the agent has none of the named steps.
+/// Reports steps that a component names and the agent lacks. If a step has a similar name, the name is probably misspelt. A component
+/// that several agents share may name steps of other agents, unless this agent has none of the named steps.
 fn report_lost(
     component: &Component,
     lost: &[&Ident],

@@ -1,4 +1,4 @@
-//! Turns InvokeSpecs into host functions.
+//! Host functions for the InvokeSpecs and actions of an agent.
 
 use super::decide::REPEATS;
 use super::template::template;
@@ -20,7 +20,7 @@ pub(super) struct Functions {
     known: Vec<(Origin, String)>,
 }
 
-/// What a function stands for. Different origins get different functions, even if their names become equal in the language.
+/// The origin of a host function. Different origins get different functions, even if their names become equal in the language.
 #[derive(PartialEq)]
 enum Origin {
     /// A method of an artifact, with a number of arguments and a fallback.
@@ -138,7 +138,7 @@ impl Functions {
     }
 }
 
-/// Turns a text into a name of the language.
+/// Turns a text into a name of the language: `Kv-Store_get` becomes `kv_store_get`.
 fn word(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let word: String = text.chars().map(plain).collect();

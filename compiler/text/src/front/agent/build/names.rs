@@ -1,4 +1,4 @@
-//! The role of each name of an agent: set by the host, by code, or by both.
+//! The role of each name of an agent: whether the host sets it, code, or both.
 
 use super::events::{Event, EventKind, ReadKind, events};
 use super::prepare::Work;
@@ -89,7 +89,7 @@ fn roles(
         let mut events = by_name.get(word).into_iter().flatten();
         if !events.any(|e| matches!(e.kind, EventKind::Write { identity: false, .. })) {
             findings.push(conflicting_fields::kept_unset(word, name.span));
-            // Nothing that reads it, or the host sets it.
+            // Without a reader no variable is needed; a built-in name or the name of a step gets its own role below.
             let is_read = by_name.contains_key(word);
             if !is_read || builtin(word).is_some() || steps.contains(word) {
                 continue;
@@ -154,8 +154,8 @@ fn roles(
     (roles, types, kept)
 }
 
-/// One of the agent's own inputs, with its type if known: a name that code asks the context for and that nothing sets. `known`
-/// lists the names that a misspelt one may have meant.
+/// One of the agent's own inputs, with its type if known: a name that code reads from the context and that nothing sets. `known` lists
+/// the names of which it may be a misspelling.
 fn given(
     name: &str,
     events: &[&Event],
@@ -174,10 +174,11 @@ fn given(
     if given.optional && events.iter().any(|e| matches!(e.kind, EventKind::Write { .. })) {
         return None;
     }
+    // Short names that differ in one character are usually meant: `x1` and `x2`.
     let slip = |k: &&&str| name.len() > 3 && strsim::osa_distance(name, k) == 1;
     let near = known.iter().find(slip).copied();
     match (&given.default, near) {
-        // Probably misspelt, and without a default: reported where it is read.
+        // Probably misspelt, and without a default: reported where the name is read.
         (None, Some(_)) => return None,
         (None, None) => findings.push(unknown_name::to_be_given(name, span)),
         (Some(_), Some(near)) => findings.push(unknown_name::default_only(name, near, span)),
@@ -186,8 +187,8 @@ fn given(
     Some((given, ty))
 }
 
-/// A name that only conditions read, that nothing sets and that is similar to no other: an input of the host's. A condition over
-/// what nobody has given is false.
+/// An input of the host: a name that only conditions read, that nothing sets and that resembles no other name. A condition on an input
+/// without a value is false.
 fn decided(
     name: &str,
     events: &[&Event],

@@ -1,9 +1,13 @@
-//! Which steps can be placed inside their state, given that the order of steps in the text is the order of a turn's walk.
+//! The steps that can be placed inside their state, given that steps run in the order of the text.
+//!
+//! For example, an agent has the states `a`, `b`, `c`, and steps with the homes b, a, b, c, in this order. The last three are placed
+//! inside their states. The first has to run before the step in `a`, so it stands at chart level, before the state `a`.
 
-/// For each step: whether it is placed inside its state; as many as possible are. `homes` are the numbers of the states, in text
-/// order. A step without a home is placed at chart level, between any two states.
+/// For each step, whether it is placed inside its state; as many as possible are. `homes` are the numbers of the states, in text order.
+/// A step without a home is placed at chart level, between any two states.
 pub(super) fn inside(homes: &[Option<usize>], states: usize) -> Vec<bool> {
-    // The longest chain in which the states never descend and steps of one state are adjacent.
+    // Finds the longest chain in which the numbers of the states never fall and steps of one state are adjacent. (A step at chart level
+    // cannot run between two steps of one state.)
     let mut lengths = vec![0usize; homes.len()];
     let mut previous = vec![None; homes.len()];
     let mut best = PrefixMax::new(states);
@@ -29,7 +33,8 @@ pub(super) fn inside(homes: &[Option<usize>], states: usize) -> Vec<bool> {
     inside
 }
 
-/// The greatest length among the states below a given one, with its step, as a Fenwick tree: logarithmic queries and updates.
+/// The maximum length of a chain that ends in a state below a given one, with its last step. A Fenwick tree: queries and updates take
+/// logarithmic time.
 struct PrefixMax {
     tree: Vec<(usize, Option<usize>)>,
 }

@@ -18,7 +18,7 @@ pub(super) struct Work<'a> {
     pub(super) permits: Vec<PermitWork<'a>>,
     /// In the order in which they are inserted into prompts.
     pub(super) components: Vec<ComponentWork<'a>>,
-    /// Where code steps use `context`, in order.
+    /// The uses of `context` in code steps, in order.
     pub(super) context: Vec<ContextUse>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct StepWork<'a> {
     pub(super) run_if: Option<Expr>,
     pub(super) code: Vec<Statement>,
     pub(super) prompt: Option<Words>,
-    /// The arguments of its invocations, in order.
+    /// The placeholders in the arguments of its invocations, in order.
     pub(super) arguments: Vec<FormatPart>,
     /// The components inserted into its prompt.
     pub(super) injected: Vec<InjectionWork<'a>>,
@@ -63,14 +63,14 @@ pub(super) struct PermitWork<'a> {
     pub(super) arguments: Vec<FormatPart>,
 }
 
-/// A text with placeholders.
+/// A text with placeholders, parsed.
 pub(super) struct Words {
     pub(super) parts: Vec<FormatPart>,
     pub(super) span: Span,
     pub(super) block: bool,
 }
 
-/// Parses all parts; reports errors.
+/// Parses the code and prompts of all steps, permissions and components; reports errors.
 pub(super) fn prepare<'a>(
     workflow: &'a Workflow,
     components: &'a [Component],
@@ -84,6 +84,7 @@ pub(super) fn prepare<'a>(
             Some(Source::Invoke(_)) | None => None,
         };
         let is_code = step.kind == StepType::Code;
+        // Other steps ignore the key `code`.
         let read = step.code.as_ref().filter(|_| is_code).map(|text| python::code(text, findings));
         let mut context = Context::new(findings);
         let code = context.statements(read.unwrap_or_default());
@@ -125,7 +126,7 @@ pub(super) fn words(text: &Text) -> Words {
     Words { parts: parts(text), span: text.whole(), block: text.value.contains('\n') }
 }
 
-/// The placeholders of all texts in the arguments of an invocation.
+/// Collects the placeholders of all texts in the arguments of an invocation.
 pub(super) fn texts(nodes: &[Node], out: &mut Vec<FormatPart>) {
     for node in nodes {
         match &node.value {

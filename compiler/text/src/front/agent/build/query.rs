@@ -1,4 +1,4 @@
-//! The template of an agent's memory query: `rag.query_template`.
+//! Checks the template of an agent's memory query, `rag.query_template`.
 
 use super::prepare::Work;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -34,7 +34,7 @@ pub(super) fn findings(
             FormatPart::Bad { why, span, .. } => unescaped_brace::stray(&why, span),
             FormatPart::Field(field) if !has(&field.name.node) => {
                 let steps = work.steps.iter().map(|step| step.step.name.node.as_str());
-                // The query is made before any step has an answer.
+                // The query is made before any step has an answer, so the name of a step is of no use in it.
                 let is_step = steps.into_iter().any(|step| step == field.name.node);
                 let known = BUILTINS.iter().map(|row| row.name);
                 let known =

@@ -1,4 +1,4 @@
-//! Builds steps.
+//! Builds the steps of a chart from those of the list.
 
 use super::decide::{self, Decider};
 use super::declare::{failure, policy};
@@ -16,7 +16,7 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// What building steps needs and collects.
+/// The context of building steps: what it reads, and what it collects.
 pub(super) struct Builder<'b> {
     pub(super) scope: Scope,
     pub(super) functions: Functions,
@@ -29,19 +29,19 @@ pub(super) struct Builder<'b> {
     pub(super) findings: &'b mut Vec<Diagnostic>,
 }
 
-/// A built step with its lines.
+/// A built step with the lines that belong to it.
 pub(super) struct Built {
-    /// Without the condition on its state.
+    /// The step, without the condition on its state.
     pub(super) step: syntax::Step,
-    /// A step that runs right before it, in the same states.
+    /// An optional step that runs right before it, in the same states.
     pub(super) before: Option<syntax::Step>,
-    /// Lines for its states, or for the chart.
+    /// Lines of its states, or of the chart.
     pub(super) lines: Vec<Noted<StateItem>>,
     pub(super) span: Span,
 }
 
 impl Builder<'_> {
-    /// Builds a step, given what the walk has set so far, and adds what it sets. `compared`: it shares a state with another
+    /// Builds a step, given what the walk has set so far, and records what the step sets. With `compared`, it shares a state with another
     /// question.
     pub(super) fn step(&mut self, work: &StepWork<'_>, compared: bool) -> Built {
         let step = work.step;
@@ -98,6 +98,7 @@ impl Builder<'_> {
             let policy = policy(failure(&step.policy, self.default), at);
             items.push(noted(StepItem::Policy(policy), at));
         }
+        // An action ends the turn; a `noop` does not.
         let answer = name(step.name.node.clone(), span);
         let action = ExprKind::Field(Box::new(answer), Ident::new("action".to_owned(), span));
         let acts = compare(expr(action, span), CompareOp::NotEqual, text("noop", span), span);
@@ -123,12 +124,14 @@ impl Builder<'_> {
         let step = work.step;
         let mark = self.scope.walked.mark();
         let statements = Converter::new(&mut self.scope, self.findings).statements(&work.code);
+        // A step that some turns skip may leave its variables unset.
         if work.is_conditional() {
             self.scope.walked.weaken(mark);
         }
         let mut items = Vec::new();
         let own = failure(&step.policy, self.default).1 == OnFailure::Skip;
         let usual = failure(&Policy::default(), self.default).1 == OnFailure::Skip;
+        // Code is not repeated after a failure, so only `skip` and `fail` differ.
         if own != usual {
             let at = policy_span(&step.policy, step.name.span);
             let then = if own { FailWord::Skip } else { FailWord::Fail };
@@ -196,14 +199,14 @@ impl Builder<'_> {
     }
 }
 
-/// Adds the condition on the state, for a step at chart level.
+/// Adds the condition on the state to a step at chart level.
 pub(super) fn outside(mut step: syntax::Step, source: &Step) -> syntax::Step {
     let place = source.states.as_ref().map(|states| in_any(states, source.name.span));
     step.guard = both(place, step.guard.take());
     step
 }
 
-/// The span of a policy.
+/// The place where a policy is written, or else `or`.
 pub(super) fn policy_span(policy: &Policy, or: Span) -> Span {
     let on = policy.on_failure.as_ref().map(|s| s.span);
     on.or(policy.max_retries.as_ref().map(|s| s.span)).unwrap_or(or)

@@ -1,4 +1,4 @@
-//! Prompts.
+//! Prompts, with their names resolved.
 
 use super::prepare::Words;
 use crate::front::agent::code::{Role, Scope};
@@ -7,12 +7,12 @@ use crate::front::agent::make::{expr, text};
 use crate::span::Span;
 use crate::syntax::{Expr, ExprKind, Hole, Template, TemplatePart};
 
-/// A prompt whose names are resolved in a scope.
+/// Builds a prompt; its names are resolved in a scope.
 pub(super) fn words(words: &Words, scope: &Scope) -> Template {
     template(&words.parts, words.span, words.block, scope)
 }
 
-/// A text with placeholders.
+/// Builds a template from the parts of a text; its names are resolved in a scope.
 pub(super) fn template(parts: &[FormatPart], span: Span, block: bool, scope: &Scope) -> Template {
     let parts = parts.iter().map(|p| part(p, scope)).collect();
     Template { parts, span, block }
@@ -43,8 +43,8 @@ fn part(part: &FormatPart, scope: &Scope) -> TemplatePart {
     }
 }
 
-/// Text that is no placeholder here could be one in a `.chart`, where braces contain expressions. `{!"…"}` never is one, so a
-/// converted chart gets the same finding.
+/// Encloses text that is no placeholder in `{!"…"}`. In a `.chart`, where braces contain expressions, it could be one. A converted chart
+/// gets the same finding.
 fn kept(written: &str) -> String {
     let mut out = String::from("{!\"");
     for c in written.chars() {

@@ -1,4 +1,4 @@
-//! Calls of functions and methods.
+//! Converts calls of functions and methods.
 
 use super::Ty;
 use super::convert::{Converter, element_type, item_type, truth};
@@ -9,7 +9,7 @@ use crate::rules::refused_code;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, Expr};
 
-/// Functions with the least and the greatest number of their arguments.
+/// The functions, each with its minimum and maximum number of arguments.
 const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("len", 1, 1),
     ("str", 0, 1),
@@ -28,7 +28,7 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("abs", 1, 1),
 ];
 
-/// Methods: Python's name, the language's function, the numbers of arguments.
+/// The methods: Python's name, the language's function, and the minimum and maximum number of arguments.
 const METHODS: &[(&str, &str, usize, usize)] = &[
     ("get", "get", 1, 2),
     ("lower", "lower", 0, 0),
@@ -36,7 +36,7 @@ const METHODS: &[(&str, &str, usize, usize)] = &[
     ("startswith", "starts_with", 1, 1),
 ];
 
-/// Python's types that `isinstance` may name.
+/// The types that `isinstance` may name.
 const TYPES: &[&str] = &["int", "float", "str", "bool", "list", "dict", "set", "tuple"];
 
 impl Converter<'_> {
@@ -165,7 +165,7 @@ impl Converter<'_> {
             if !TYPES.contains(&name.as_str()) {
                 return self.unknown(ty.span, name, TYPES.iter().copied());
             }
-            // Tuples and sets are lists here.
+            // Tuples and sets become lists in the language.
             let name = if matches!(name.as_str(), "tuple" | "set") { "list" } else { name };
             let is = make::call("is_a", vec![value.clone(), make::text(name, ty.span)], span);
             test = Some(match test {

@@ -9,7 +9,7 @@ use crate::rules::read_before_set;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp, Entry, Expr, ExprKind, UnaryOp};
 
-/// The maximal number of nodes of one snippet: `a or b` becomes an expression with `a` twice, so nesting doubles the size.
+/// The maximum number of nodes of one snippet: `a or b` becomes an expression with `a` twice, so nesting doubles the size.
 const MAX_NODES: usize = 20_000;
 
 /// Converts Python to the language; resolves names in a scope.
@@ -75,7 +75,7 @@ impl<'s> Converter<'s> {
                 let before = self.findings.len();
                 let (value, ty) = self.value(python);
                 if ty == Ty::Unknown && self.findings.len() > before {
-                    // The expression was refused: no further finding.
+                    // The expression was refused, which is reported. `bool(…)` of it would only add a finding.
                     return expr(ExprKind::Bool(false), span);
                 }
                 truth(value, &ty)
@@ -189,14 +189,14 @@ impl<'s> Converter<'s> {
         self.scope.read(name, span)
     }
 
-    /// Reports a variable that is asked for where the turn cannot have set it yet: what the last turn has set is gone.
+    /// Reports a variable that is read where the turn cannot have set it yet: its value of the last turn is not kept.
     fn not_kept(&mut self, name: &Ident) {
         if matches!(self.scope.roles.get(&name.node), Some(Role::Variable { of: None, .. })) {
             self.findings.push(read_before_set::not_kept(&name.node, name.span));
         }
     }
 
-    /// `.get('x', d)` of the context.
+    /// Converts `context.get('x', d)`.
     fn context(&mut self, name: &Ident, default: Option<&Python>, span: Span) -> (Expr, Ty) {
         match self.scope.has(&name.node) {
             Some(true) => self.scope.read(&name.node, name.span),
@@ -218,6 +218,7 @@ impl<'s> Converter<'s> {
     }
 
     pub(super) fn items(&mut self, items: &[Python]) -> (Vec<Expr>, Ty) {
+        // Elements of different types make a list of `Json`.
         let mut ty = Ty::Unknown;
         let mut out = Vec::new();
         for item in items {
@@ -243,7 +244,7 @@ impl<'s> Converter<'s> {
         (expr(ExprKind::Map(out), span), ty.map())
     }
 
-    /// A comprehension; `item` converts its item.
+    /// Converts a comprehension; `item` converts its item.
     pub(super) fn comprehension(
         &mut self,
         item: impl FnOnce(&mut Self) -> (Expr, Ty),
@@ -267,7 +268,7 @@ impl<'s> Converter<'s> {
         (expr(kind, span), ty.list())
     }
 
-    /// `and`, `or` as values: the result in Python is the operand that decides.
+    /// Converts `and` and `or` as values: the result in Python is the operand that decides.
     fn chain(&mut self, parts: &[Python], and: bool, span: Span) -> (Expr, Ty) {
         let all: Vec<(Expr, Ty)> = parts.iter().map(|p| self.value(p)).collect();
         if all.iter().all(|(_, ty)| *ty == Ty::Bool) {
@@ -311,6 +312,7 @@ impl<'s> Converter<'s> {
     fn binary(&mut self, op: BinaryOp, left: &Python, right: &Python, span: Span) -> (Expr, Ty) {
         let (a, at) = self.number(left);
         let (b, bt) = self.number(right);
+        // `x + 0.5` says that an input `x` is a number.
         self.hint(left, &bt);
         self.hint(right, &at);
         if op == BinaryOp::Modulo && at == Ty::Text {
@@ -320,6 +322,7 @@ impl<'s> Converter<'s> {
         let numbers = at.is_number() && bt.is_number();
         let texts = at == Ty::Text && bt == Ty::Text;
         let lists = matches!((&at, &bt), (Ty::List(_), Ty::List(_)));
+        // `2 ** -1` is a Float in Python; only a literal exponent is known not to be negative.
         let whole = matches!(right.kind, PyExprKind::Int(i) if i >= 0);
         let ty = if numbers {
             let exact = match op {
@@ -373,7 +376,7 @@ pub(super) fn item_type(ty: &Ty) -> Ty {
     }
 }
 
-/// Python's truth value. An undeclared name is returned unchanged, because it is reported as such.
+/// Python's truth value of an expression. An undeclared name is returned unchanged, because it is reported as such.
 pub(super) fn truth(value: Expr, ty: &Ty) -> Expr {
     if matches!(ty, Ty::Bool | Ty::Unknown) {
         return value;

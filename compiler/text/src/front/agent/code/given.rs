@@ -1,4 +1,4 @@
-//! The agent's own inputs: names that code asks the context for and that nothing in the file sets.
+//! The agent's own inputs: names that code reads from the context and that nothing in the file sets.
 
 use super::{Converter, Role, Scope, Ty};
 use crate::front::agent::make::{expr, text};
@@ -10,18 +10,18 @@ use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
 /// One of the agent's own inputs.
 #[derive(Debug, Clone)]
 pub(in crate::front::agent) struct InputUse {
-    /// Its name in the chart.
+    /// The name in the chart.
     pub(in crate::front::agent) written: String,
-    /// Its default; without one, the host must set it.
+    /// The default; without one, the host must set the input.
     pub(in crate::front::agent) default: Option<Literal>,
     /// Whether a missing value is `none` in the chart, because reads test for it or have different defaults.
     pub(in crate::front::agent) optional: bool,
-    /// Its first read.
+    /// The place of the first read.
     pub(in crate::front::agent) span: Span,
 }
 
 impl InputUse {
-    /// Derives an input and, as far as possible, its type from the ways in which code asks for it.
+    /// Derives an input and, as far as possible, its type from the ways in which code reads it.
     pub(in crate::front::agent) fn of(written: String, asked: &[&Asked], span: Span) -> (Self, Ty) {
         let mut defaults: Vec<&Literal> = Vec::new();
         let (mut optional, mut bare, mut ty) = (false, false, Ty::Unknown);
@@ -29,6 +29,7 @@ impl InputUse {
             match one {
                 Asked::Key => {}
                 Asked::Has => optional = true,
+                // A default that is computed cannot be declared.
                 Asked::Computed => optional = true,
                 Asked::Get(default) => {
                     bare |= *default == Literal::None;
@@ -47,7 +48,7 @@ impl InputUse {
         (Self { written, default, optional, span }, ty)
     }
 
-    /// An input that the file declares, with its default; without one, it may be anything and is `none` at first.
+    /// Creates an input that the file declares, with its default. If the default is `none`, the input may hold any value.
     pub(in crate::front::agent) fn of_file(
         written: String,
         default: &Node,
@@ -58,7 +59,8 @@ impl InputUse {
         (Self { written, default: Some(default), optional: false, span }, ty)
     }
 
-    /// An input that only conditions read: false if it only `decides`, else `none`, by which a condition fails and is false.
+    /// Creates an input that only conditions read. The default is false if only its truth value `decides`, else `none`: a condition that
+    /// uses `none` fails and is false.
     pub(in crate::front::agent) fn of_condition(
         written: String,
         decides: bool,
@@ -69,13 +71,13 @@ impl InputUse {
         (Self { written, default: Some(default), optional: false, span }, ty)
     }
 
-    /// The default as it is declared.
+    /// The default as an expression of the chart.
     pub(in crate::front::agent) fn declared(&self) -> Option<Expr> {
         self.default.as_ref().map(|value| constant(value, self.span))
     }
 }
 
-/// A value of the file as a constant.
+/// Converts a YAML value to a constant.
 fn value(node: &Node) -> Literal {
     match &node.value {
         Value::Null => Literal::None,
@@ -129,7 +131,7 @@ fn constant(value: &Literal, span: Span) -> Expr {
 }
 
 impl Scope {
-    /// The input of this name, if it is one of the agent's own.
+    /// Looks up an input among the agent's own.
     pub(in crate::front::agent) fn given(&self, name: &str) -> Option<&InputUse> {
         match self.roles.get(name) {
             Some(Role::Given(given)) => Some(given),
@@ -142,7 +144,7 @@ impl Scope {
 }
 
 impl Converter<'_> {
-    /// `'x' in context`, for an input that may be absent.
+    /// Converts `'x' in context`, for an input that may be absent.
     pub(super) fn convert_presence(&mut self, name: &str, span: Span) -> Option<Expr> {
         self.scope.given(name)?;
         let (read, _) = self.scope.maybe(name, span);
@@ -150,7 +152,7 @@ impl Converter<'_> {
         Some(crate::front::agent::make::compare(read, CompareOp::NotEqual, none, span))
     }
 
-    /// Refines the type of an input by the other operand of a comparison or an arithmetic expression.
+    /// Refines the type of an input by the other operand of a comparison or of arithmetic.
     pub(super) fn hint(&mut self, side: &Python, beside: &Ty) {
         let name = if let PyExprKind::Name(name) = &side.kind {
             name.as_str()

@@ -7,12 +7,12 @@ use crate::span::Span;
 use crate::syntax::{Expr, ExprKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a name of an agent means.
+/// The meaning of a name of an agent.
 #[derive(Debug, Clone)]
 pub(in crate::front::agent) enum Role {
     /// Supplied by the host.
     Input(&'static Builtin),
-    /// Assigned by code; `of` is the input whose value it starts with. `written` is its name in the chart.
+    /// Assigned by code. `of` is the input with whose value it starts; `written` is its name in the chart.
     Variable { written: String, of: Option<&'static Builtin> },
     /// Supplied by the host; one of the agent's own inputs.
     Given(InputUse),
@@ -24,7 +24,7 @@ pub(in crate::front::agent) enum Role {
     Missing,
 }
 
-/// Words of the language. An agent's own name must be changed in the chart if it equals one of them.
+/// Words of the language. An agent's own name is changed in the chart if it equals one of them.
 pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "state",
     "turns",
@@ -39,14 +39,15 @@ pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "event",
 ];
 
-/// What calls took, in charts only. An agent's own name hides these words and stays; one that is undeclared must not read them.
+/// The words for what calls took, which only charts know. An agent's own name hides such a word and stays; an undeclared name must not
+/// read it.
 pub(in crate::front::agent) const AMOUNTS: &[&str] =
     &["calls", "calls_here", "tokens", "tokens_here", "cost", "cost_here"];
 
 /// The names of an agent.
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Scope {
-    /// By name; a name without a role is undeclared.
+    /// The roles by name; a name without one is undeclared.
     pub(in crate::front::agent) roles: BTreeMap<String, Role>,
     /// Types of the variables, by name.
     pub(in crate::front::agent) types: BTreeMap<String, Ty>,
@@ -88,7 +89,7 @@ impl Scope {
         }
     }
 
-    /// The expression that reads a name.
+    /// The expression that reads a name; if it may be unset, with its zero value as default.
     pub(in crate::front::agent) fn expr(&self, name: &str, span: Span) -> Expr {
         let expr = self.plain(name, span);
         if !self.optional.contains(name) {
@@ -103,7 +104,7 @@ impl Scope {
         (self.expr(name, span), self.ty(name))
     }
 
-    /// Whether a name certainly has a value here, or certainly has none; `None` if that depends on the path.
+    /// Whether a name certainly has a value here, or certainly has none. `None` if that depends on the path.
     pub(super) fn has(&self, name: &str) -> Option<bool> {
         match self.roles.get(name) {
             Some(Role::Input(_) | Role::State | Role::Variable { of: Some(_), .. }) => Some(true),
@@ -119,7 +120,7 @@ impl Scope {
         }
     }
 
-    /// Reads a name without a zero value for it: it may be `none`, so that a default applies.
+    /// Reads a name without its zero value: it may be `none`, so that the default of the read applies.
     pub(super) fn maybe(&mut self, name: &str, span: Span) -> (Expr, Ty) {
         if matches!(self.roles.get(name), Some(Role::Variable { .. })) {
             self.optional.insert(name.to_owned());

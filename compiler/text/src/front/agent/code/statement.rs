@@ -1,4 +1,4 @@
-//! Converts statements, and tracks what they set.
+//! Converts statements, and tracks which variables they set.
 
 use super::{Converter, Role, Status, Ty};
 use crate::front::agent::python::{
@@ -27,7 +27,7 @@ impl Converter<'_> {
     fn statement(&mut self, one: &PythonStatement) -> Option<Action> {
         match &one.kind {
             StatementKind::Assign(name, value) => self.assign(name, value),
-            // If the variable is set already, nothing changes.
+            // A default for a variable that is set already changes nothing.
             StatementKind::Again(name, value) => {
                 let is_kept = self.scope.kept.contains_key(&name.node);
                 if is_kept || self.scope.walked.get(&name.node).is_some() {
@@ -35,7 +35,7 @@ impl Converter<'_> {
                 }
                 self.assign(name, value)
             }
-            // Rewritten or refused before.
+            // The pass over `context` has rewritten or refused it.
             StatementKind::Store { .. } => None,
             StatementKind::If(condition, then, other) => {
                 let condition = self.condition(condition);
@@ -87,6 +87,7 @@ impl Converter<'_> {
             | None => return None,
         };
         let (value, ty) = self.value(value);
+        // The type is the join of all assignments, as the chart has one declaration for them.
         let known = self.scope.types.remove(&name.node).unwrap_or(Ty::Unknown);
         self.scope.types.insert(name.node.clone(), known.join(ty));
         self.scope.walked.set(&name.node, Status::Set);

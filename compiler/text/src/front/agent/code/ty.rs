@@ -4,28 +4,28 @@ use crate::front::agent::make::{expr, text};
 use crate::span::Span;
 use crate::syntax::{Expr, ExprKind, TypeExpr, TypeKind};
 
-/// What is known about the type of a value.
+/// The known part of a value's type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::front::agent) enum Ty {
-    /// Nothing yet; also the elements of an empty list, and names that are declared nowhere.
+    /// Nothing is known yet: the elements of an empty list, and names that nothing declares.
     Unknown,
-    /// `none` only.
+    /// Only `none`.
     None,
     Bool,
     Int,
     Float,
     Text,
-    /// Anything.
+    /// Any value.
     Json,
     List(Box<Ty>),
     Map(Box<Ty>),
 }
 
-/// The maximal depth of nested lists and maps; deeper ones are `Json`.
+/// The maximum depth of nested lists and maps; deeper ones are `Json`.
 const MAX_DEPTH: usize = 3;
 
 impl Ty {
-    /// The type of a value that is of one of two types.
+    /// The type of a value that may be of either type.
     pub(super) fn join(self, other: Self) -> Self {
         self.join_at(other, 0)
     }

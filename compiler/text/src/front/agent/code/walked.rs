@@ -1,18 +1,18 @@
-//! The variables that the walk has set at a point. Changes are kept as a trail, so that the cost of a branch depends only on its
-//! changes.
+//! The variables that the walk has set at a point. Changes are kept as a trail, so that following a branch costs only as much as the
+//! branch changes.
 
 use std::collections::BTreeMap;
 
 /// Whether a code variable has been set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::front::agent) enum Status {
-    /// On some paths.
+    /// Set on some paths.
     Maybe,
-    /// On all paths.
+    /// Set on all paths.
     Set,
 }
 
-/// The variables set so far; one that is absent is not set.
+/// The variables set so far; an absent one is not set.
 #[derive(Debug, Default)]
 pub(in crate::front::agent) struct Walked {
     status: BTreeMap<String, Status>,
@@ -40,7 +40,7 @@ impl Walked {
         self.trail.len()
     }
 
-    /// Downgrades what was set since `mark` to [`Status::Maybe`].
+    /// Downgrades everything that was set since `mark` to [`Status::Maybe`].
     pub(in crate::front::agent) fn weaken(&mut self, mark: usize) {
         for (name, before) in self.since(mark) {
             if before != Some(Status::Set) {

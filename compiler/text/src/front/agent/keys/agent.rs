@@ -1,18 +1,18 @@
-//! The top level of an `agent.yaml`.
+//! The keys at the top level of an `agent.yaml`, and of the mappings there.
 
 use super::{ERRORS, NAME, WORKFLOW};
 use crate::keys::{Key, Mapping, Shape, Sign, Word};
 
-/// `cognitive_schema`.
+/// The values of `cognitive_schema`.
 pub const FORMS: &[Word] = &[
     Word::new("simple", "An action is written with its `thought_process`."),
     Word::new("ooda", "An action is written with `situation_assessment` and `action_rationale`."),
 ];
 
 const NAMES: Shape = Shape::list(&NAME);
-/// What names a model.
+/// The form of a model's name: `provider/model`.
 const MODEL: Shape = Shape::Pattern(r"^\s*[^\s/][^/]*/.*\S", "gemini/gemini-2.0-flash");
-/// Names with their values at the beginning.
+/// A mapping from names to initial values.
 pub(super) const NAMED: Shape = Shape::ByName {
     of: &Shape::Anything,
     names: Some("^[A-Za-z][A-Za-z0-9_]*$"),
@@ -20,7 +20,7 @@ pub(super) const NAMED: Shape = Shape::ByName {
 };
 const PRICE: Shape = Shape::Number(Sign::NotNegative);
 
-/// The whole file.
+/// The keys of the whole file.
 pub static AGENT: Mapping = Mapping::new(
     "agent",
     "An agent: its model, its workflow and what it may use. Any other key is a finding.",
@@ -60,7 +60,7 @@ pub static AGENT: Mapping = Mapping::new(
     ],
 );
 
-/// `llm_budget`.
+/// The mapping under `llm_budget`.
 pub static BUDGET: Mapping = Mapping::new(
     "budget",
     "What the agent may spend in a run.",
@@ -71,7 +71,7 @@ pub static BUDGET: Mapping = Mapping::new(
     ],
 );
 
-/// `components`.
+/// The mapping under `components`.
 pub static COMPONENTS: Mapping = Mapping::new(
     "components",
     "Names of files in `_components`, without `.yaml`. In each prompt behaviors come first, then goals, traits, phases.",
@@ -83,7 +83,7 @@ pub static COMPONENTS: Mapping = Mapping::new(
     ],
 );
 
-/// `rag`.
+/// The mapping under `rag`.
 pub static RAG: Mapping = Mapping::new(
     "rag",
     "What the agent recalls before a turn.",
@@ -99,7 +99,7 @@ pub static RAG: Mapping = Mapping::new(
     ],
 );
 
-/// `memory`.
+/// The mapping under `memory`.
 pub static MEMORY: Mapping = Mapping::new(
     "memory",
     "Settings of memory. Other keys are kept as metadata.",
@@ -111,7 +111,7 @@ pub static MEMORY: Mapping = Mapping::new(
 )
 .open();
 
-/// `working_memory`.
+/// The mapping under `working_memory`.
 pub static WORKING_MEMORY: Mapping = Mapping::new(
     "working_memory",
     "What becomes of what an agent writes under `working_memory` into the artifact with its own name.",

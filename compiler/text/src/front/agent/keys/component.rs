@@ -1,9 +1,9 @@
-//! A component: a fragment of prompts that several agents share.
+//! The keys of a component: a fragment of prompts that several agents share.
 
 use super::{NAME, SOURCE};
 use crate::keys::{Key, Mapping, Names, Shape, Word};
 
-/// `type` of a component.
+/// The values of `type` in a component.
 pub const KINDS: &[Word] = &[
     Word::new("behavior", "A file in `_components/behaviors`."),
     Word::new("goal", "A file in `_components/goals`."),
@@ -11,14 +11,14 @@ pub const KINDS: &[Word] = &[
     Word::new("phase", "A file in `_components/phases`."),
 ];
 
-/// `at`: where in a prompt a fragment goes.
+/// The values of `at`: the position of a fragment in a prompt.
 pub const PLACES: &[Word] = &[
     Word::new("start", "Before the prompt of the step."),
     Word::new("end", "After the prompt of the step."),
     Word::new("replace", "In place of the prompt of the step."),
 ];
 
-/// A file in `_components`.
+/// A component's file in `_components`.
 pub static COMPONENT: Mapping = Mapping::new(
     "component",
     "A fragment of prompts, in `_components/behaviors`, `goals`, `traits` or `phases`.",
@@ -34,7 +34,7 @@ pub static COMPONENT: Mapping = Mapping::new(
     ],
 );
 
-// The steps of agents, in other files.
+// The name of a step. The steps are declared by agents, in other files, so any name is accepted.
 const STEP: Shape = Shape::Name(Names::Free);
 const INTO: Shape = Shape::Mapping(&INJECTION);
 

@@ -1,4 +1,4 @@
-//! The keys of an `agent.yaml` and of its components: the reader knows these and no others.
+//! The tables of the keys of `agent.yaml` and of its components. The reader accepts these keys and no others.
 
 mod agent;
 mod component;

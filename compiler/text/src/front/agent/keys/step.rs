@@ -1,10 +1,10 @@
-//! A step, and invocations in it.
+//! The keys of a step, and of invocations in it.
 
 use super::workflow::FAILURES;
 use super::{NAME, SOURCE, STATE};
 use crate::keys::{Case, Key, Mapping, Need, Shape, Word};
 
-/// `type` of a step.
+/// The values of `type` in a step.
 pub const TYPES: &[Word] = &[
     Word::new(
         "llm",
@@ -71,7 +71,7 @@ pub static STEP: Mapping = Mapping::new(
 
 const UNREAD_BY_CODE: &[&str] = &["prompt", "transition_map", "transition_source"];
 
-/// A call of a host's artifact.
+/// A call of an artifact of the host.
 pub static INVOKE: Mapping = Mapping::new(
     "invocation",
     "A call of an artifact of the host, which returns a value.",

@@ -1,23 +1,23 @@
-//! `workflow` without its steps.
+//! The keys of `workflow` and of the mappings in it, except those of steps.
 
 use super::agent::NAMED;
 use super::{NAME, SOURCE, STATE, STEP};
 use crate::keys::{Key, Mapping, Names, Shape, Word};
 
-/// `on_failure` and `default_on_failure`.
+/// The values of `on_failure` and `default_on_failure`.
 pub const FAILURES: &[Word] = &[
     Word::new("retry", "The step is tried again, up to `max_retries` times. Then the turn stops."),
     Word::new("skip", "The turn goes on with the next step."),
     Word::new("fail", "The turn stops."),
 ];
 
-/// `on_step_failure`.
+/// The values of `on_step_failure`.
 pub const STEP_FAILURES: &[Word] = &[
     Word::new("continue", "The turn goes on with the next step, as `default_on_failure: skip`."),
     Word::new("abort", "The turn stops, as `default_on_failure: fail`."),
 ];
 
-/// `workflow`.
+/// The mapping under `workflow`.
 pub static WORKFLOW: Mapping = Mapping::new(
     "workflow",
     "What the agent does in a turn: the steps, in order, as far as their states and conditions permit.",
@@ -57,7 +57,7 @@ pub static WORKFLOW: Mapping = Mapping::new(
     ],
 );
 
-/// `error_handling`.
+/// The mapping under `error_handling`.
 pub static ERRORS: Mapping = Mapping::new(
     "error_handling",
     "What a failed step does.",
@@ -77,7 +77,7 @@ pub static ERRORS: Mapping = Mapping::new(
     ],
 );
 
-/// `state_machine`.
+/// The mapping under `state_machine`.
 pub static MACHINE: Mapping = Mapping::new(
     "state_machine",
     "The states of the agent and the transitions between them.",
@@ -88,10 +88,10 @@ pub static MACHINE: Mapping = Mapping::new(
     ],
 );
 
-/// A transition as a text.
+/// A transition that is written as a text.
 const ARROW: Shape = Shape::Pattern(r"\S.*->.*\S", "looking->selling");
 
-/// A row of `transitions`.
+/// A row of `transitions` that is written as a mapping.
 pub static PERMIT: Mapping = Mapping::new(
     "transition",
     "A transition that is permitted.",

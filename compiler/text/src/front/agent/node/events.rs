@@ -1,12 +1,12 @@
-//! A fast reader for what most files consist of: texts, numbers, lists and mappings, from the events of the library's parser.
-//! Everything else is left to [`super::library`], which reads these with the same result at several times the cost.
+//! A fast reader for the common parts of YAML: texts, numbers, lists and mappings, from the events of the library's parser. It leaves
+//! everything else to [`super::library`], which reads these with the same result at several times the cost.
 
 use super::{MAX_DEPTH, MAX_NODES, Node, Scalar, Value, YamlFile, library};
 use serde_yaml::granit_parser::{Event, Options, Parser, ScalarStyle, Span, StrInput};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Longer files are left to the library, which has limits for them.
+/// The maximum length of a file, in bytes. Longer files are left to the library's deserializer, which has limits for them.
 const MAX_LEN: usize = 1 << 24;
 
 /// Reads a file with a single document. `None` if it contains an error or anything that this reader does not support.
@@ -40,10 +40,11 @@ impl<'s> Reader<'s> {
     fn range(&mut self, at: &Span) -> Option<Range<usize>> {
         self.nodes += 1;
         let (start, end) = (at.start.byte_offset()?, at.end.byte_offset()?);
+        // Past the limit, this reader gives up, and the other one reports it.
         (self.nodes <= MAX_NODES).then(|| start..end.max(start))
     }
 
-    /// The next node, inside of `depth` collections; `Some(None)` at the end of the innermost one.
+    /// The next node inside of `depth` collections. `Some(None)` at the end of the innermost one; `None` gives up.
     fn node(&mut self, depth: usize) -> Option<Option<Node>> {
         // Destructured at once, because an event with its place is large to pass on.
         let Some(Ok((event, at))) = self.events.next_event() else { return None };
@@ -89,7 +90,7 @@ fn is_common_key(key: &Node) -> bool {
     }
 }
 
-/// The meaning of a scalar without quotes; `None` if it is just text.
+/// The meaning of a scalar without quotes; `None` if it is plain text.
 fn plain(text: &str) -> Option<Scalar> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match text.as_bytes() {
@@ -97,7 +98,7 @@ fn plain(text: &str) -> Option<Scalar> {
         [b'n' | b'N', ..] => is("null").then_some(Scalar::Null),
         [b't' | b'T', ..] => is("true").then_some(Scalar::Bool(true)),
         [b'f' | b'F', ..] => is("false").then_some(Scalar::Bool(false)),
-        // All numbers start like this. The library decides about all but the most common form.
+        // All numbers start with one of these. The library decides about all but the most common form.
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
             if let ([b'1'..=b'9', ..], Ok(i)) = (text.as_bytes(), text.parse()) {
                 return Some(Scalar::Int(i));

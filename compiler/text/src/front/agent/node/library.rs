@@ -22,7 +22,7 @@ pub(super) fn read(place: YamlFile<'_>, findings: &mut Vec<Diagnostic>) -> Optio
     }
 }
 
-/// The meaning of a text that is a single scalar; `None` if it is not one.
+/// The meaning of a text that is a single scalar; `None` for anything else.
 pub(super) fn scalar(text: &str) -> Option<Scalar> {
     match serde_yaml::from_str_with_options(text, options()).ok()? {
         RawValue::Scalar(scalar) => Some(scalar),
@@ -38,20 +38,24 @@ fn options() -> Options {
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;
     options.non_finite_float_policy = NonFiniteFloatPolicy::AsString;
     let mut limits = AliasLimits::default();
+    // Aliases of aliases grow exponentially.
     limits.max_total_replayed_events = MAX_NODES;
     options.alias_limits = limits;
     if let Some(budget) = &mut options.budget {
         budget.max_depth = MAX_DEPTH;
         budget.flow_nesting_limit = MAX_DEPTH;
         budget.max_nodes = MAX_NODES;
+        // Two, so that a second document is an error of its own rather than an exceeded limit.
         budget.max_documents = 2;
     }
     options
 }
 
-/// The library's message without the place, with help if it is known. Exceeded limits get their own messages and help.
+/// The finding for an error of the library: its message without the place, and help if the mistake is known. Exceeded limits get messages
+/// of their own.
 fn error_finding(text: &str, span: Span, error: &str) -> Diagnostic {
     let line = error.lines().next().unwrap_or_default();
+    // The place is underlined in the source, and the library's advice is about its own options.
     let line = line.split(" at line ").next().unwrap_or(line);
     let line = line.split("; use ").next().unwrap_or(line);
     let said = |words: &str| line.contains(words);
@@ -92,7 +96,7 @@ fn error_span(file: FileId, text: &str, location: Option<Location>) -> Span {
     Span::new(file, start + offset, start + offset + width)
 }
 
-/// A value as the library gives it.
+/// A value with its place, as the library returns it.
 struct Raw {
     value: RawValue,
     start: usize,

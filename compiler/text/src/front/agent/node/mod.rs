@@ -1,4 +1,15 @@
-//! YAML as a tree with the exact span of every key and value. The only module that knows the YAML library.
+//! YAML as a tree with the exact span of every key and value. No other module knows the YAML library.
+//!
+//! The problem: findings must point at a key, a value or a few characters of a text, but deserializers do not return places, and the
+//! library returns only the first token of a collection. The idea: a fast reader of parser events (`events`) builds the tree for common
+//! files, the library's deserializer (`library`) does so for all others, and both give each node its whole span. For example:
+//!
+//! ```text
+//! steps: [           Map, from `steps` to `]`
+//!   a,               Text "a"
+//!   b, # last        Text "b"
+//! ]                  the list ends after its bracket, which is found behind the last item
+//! ```
 
 mod events;
 mod library;
@@ -13,9 +24,9 @@ use std::ops::Range;
 /// A key or a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// Its value.
+    /// The value, without tag and anchor.
     pub(super) value: Value,
-    /// Its place: a collection from its first to its last character, a block scalar without the last line end.
+    /// The place in the file: of a collection from its first to its last character, of a block scalar without the last line end.
     pub(super) span: Span,
 }
 
@@ -44,7 +55,7 @@ impl Node {
         }
     }
 
-    /// A key of a mapping as text; a key that is a collection has none.
+    /// The text of a mapping's key. A key that is null or a collection is `none`.
     pub(super) fn key(&self) -> String {
         match &self.value {
             Value::Text(text) => text.value.clone(),
@@ -56,9 +67,9 @@ impl Node {
     }
 }
 
-/// The maximal depth of nested collections: each level costs some 30 KB of stack in an unoptimized build.
+/// The maximum depth of nested collections: each level takes about 30 KB of stack in an unoptimized build.
 const MAX_DEPTH: usize = 24;
-/// The maximal number of nodes of a file; each use of an alias counts.
+/// The maximum number of nodes of a file; each use of an alias counts.
 const MAX_NODES: usize = 200_000;
 
 /// Reads a file. `None` if it has no content or a syntax error, which is reported.
@@ -68,7 +79,7 @@ pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) 
     (node.value != Value::Null).then_some(node)
 }
 
-/// The meaning of a scalar.
+/// The meaning of a scalar in YAML.
 enum Scalar {
     Null,
     Bool(bool),
@@ -77,7 +88,7 @@ enum Scalar {
     Text(String),
 }
 
-/// The file that is being read.
+/// The file that is read.
 #[derive(Clone, Copy)]
 struct YamlFile<'s> {
     file: FileId,
@@ -115,12 +126,12 @@ impl YamlFile<'_> {
         Node { value: Value::Map(entries), span: self.extent(range, last) }
     }
 
-    /// For an absent value, the library counts some bytes as characters.
+    /// Extends a range to whole characters. For an absent value, the library counts some bytes as characters.
     fn whole(self, range: Range<usize>) -> Range<usize> {
         self.text.floor_char_boundary(range.start)..self.text.ceil_char_boundary(range.end)
     }
 
-    /// From the first token of a collection to its closing bracket, or the end of its last item.
+    /// The span from the first token of a collection to its closing bracket, or to the end of its last item.
     fn extent(self, range: Range<usize>, last: Option<u32>) -> Span {
         let Range { start, end } = self.whole(range);
         // Items from an alias or a merge are elsewhere in the file; they must not move the end before the first token.
@@ -132,6 +143,7 @@ impl YamlFile<'_> {
         };
         let mut at = last;
         for line in self.text.get(last..).unwrap_or_default().split_inclusive('\n') {
+            // A comment may contain brackets. (In a flow collection, nothing but commas and comments follows the last item.)
             let code = line.split('#').next().unwrap_or(line);
             if let Some(found) = code.find(|c: char| !c.is_whitespace() && c != ',') {
                 if code[found..].starts_with(close) {

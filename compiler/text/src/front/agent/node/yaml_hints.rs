@@ -1,16 +1,16 @@
-//! Help for text that is not valid YAML. The library gives the place and, in terms of YAML's grammar, what it did not expect
-//! there. Authors make only a few kinds of mistakes, and the line shows which.
+//! Help for text that is not valid YAML. The library's message names a place and, in terms of YAML's grammar, what it did not expect
+//! there. Authors make only a few kinds of mistakes, and the line shows which one it is.
 
-/// The help for an error at byte `at` of `text`, for which the library's message is `said`; `None` if none is known.
+/// Returns the help for an error at byte `at` of `text`, given the library's message; `None` if the mistake is not known.
 pub(super) fn yaml_hint(text: &str, at: usize, said: &str) -> Option<String> {
     let spot = ErrorPosition::new(text, at);
     HINTS.iter().find(|(words, _)| said.contains(words)).and_then(|(_, of)| of(&spot))
 }
 
-/// The help for one kind of error.
+/// A function that finds the help for one kind of error.
 type Hint = fn(&ErrorPosition<'_>) -> Option<String>;
 
-/// By words in the library's message.
+/// The hints, each with words that occur in the library's message. The first one that has an answer is used.
 const HINTS: &[(&str, Hint)] = &[
     ("tabs", |_| Some("YAML is indented with blanks: replace the tabs".to_owned())),
     ("unexpected character", |s| s.unquoted_start()),
@@ -44,13 +44,13 @@ const HINTS: &[(&str, Hint)] = &[
     }),
 ];
 
-/// The place of an error.
+/// The position of an error, with its line.
 struct ErrorPosition<'t> {
     text: &'t str,
     at: usize,
-    /// The start of the line.
+    /// The byte at which the line starts.
     start: usize,
-    /// The line.
+    /// The text of the line.
     row: &'t str,
 }
 
@@ -67,7 +67,7 @@ impl<'t> ErrorPosition<'t> {
         self.text[..byte].matches('\n').count() + 1
     }
 
-    /// The offset of the value in the line: after its key or its `- `.
+    /// The offset of the value in the line: behind its key or its `- `.
     fn value(&self) -> usize {
         let item = self.row.len() - self.row.trim_start_matches([' ', '-']).len();
         let behind = self.row.find(": ").map_or(item, |colon| colon + 2);
@@ -75,7 +75,7 @@ impl<'t> ErrorPosition<'t> {
         behind + rest.len() - rest.trim_start().len()
     }
 
-    /// The value that starts at byte `from` of the line, in quotes.
+    /// The value that starts at byte `from` of the line, in quotes and after a colon; empty if both kinds of quotes occur in it.
     fn quoted(&self, from: usize) -> String {
         let value = self.row[from..].split(" #").next().unwrap_or_default().trim_end();
         match (value.contains(['"', '\\']), value.contains('\'')) {
@@ -85,7 +85,7 @@ impl<'t> ErrorPosition<'t> {
         }
     }
 
-    /// Text whose first character has a special meaning in YAML.
+    /// Help for text whose first character has a special meaning in YAML.
     fn unquoted_start(&self) -> Option<String> {
         let first = self.text[self.at..].chars().next()?;
         Some(format!(
@@ -103,7 +103,7 @@ impl<'t> ErrorPosition<'t> {
         ))
     }
 
-    /// A line that is not `key: value`.
+    /// Help for a line that is not `key: value`.
     fn key(&self) -> Option<String> {
         let row = self.row.trim();
         Some(match row.split_once(':') {
@@ -116,7 +116,7 @@ impl<'t> ErrorPosition<'t> {
         })
     }
 
-    /// A `:` in a value, or lines below a value.
+    /// Help for a `:` in a value, or for lines below a value.
     fn second_colon(&self) -> Option<String> {
         let value = self.value();
         if value < self.at - self.start {
@@ -134,7 +134,7 @@ impl<'t> ErrorPosition<'t> {
         Some(format!("line {line} has a value already: nothing can be indented below it"))
     }
 
-    /// A line that is indented like none above it, or text after `{…}`.
+    /// Help for a line whose indentation fits no line above, or for text after `{…}`.
     fn indented(&self) -> Option<String> {
         let (own, value) = (indent(self.row), self.value());
         let first = self.row[value..].chars().next();
@@ -166,17 +166,18 @@ impl<'t> ErrorPosition<'t> {
         })
     }
 
-    /// A quote that is not closed where it should be.
+    /// Help for a quote that is not closed.
     fn open_quote(&self) -> Option<String> {
         let end = self.at + usize::from(self.text[self.at..].starts_with(['"', '\'']));
         let before = &self.text[..end];
+        // A quote opens a text only after a blank or a bracket; in `it's` it is an apostrophe.
         let opens = |i: &usize| before[..*i].ends_with([' ', '[', '{', ',', '\n']) || *i == 0;
         let place = before.rmatch_indices(['"', '\'']).map(|(i, _)| i).find(opens)?;
         let quote = before[place..].chars().next()?;
         Some(format!("the `{quote}` of line {} is not closed", self.line(place)))
     }
 
-    /// Text after a closing quote.
+    /// Help for text after a closing quote.
     fn behind_quote(&self) -> Option<String> {
         let value = self.value();
         let quote = self.row[value..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -187,7 +188,7 @@ impl<'t> ErrorPosition<'t> {
         })
     }
 
-    /// The bracket that is still open here.
+    /// Help that names the innermost bracket that is still open.
     fn open_bracket(&self) -> Option<String> {
         let mut closed = 0;
         let here = self.text[self.at..].starts_with(['[', '{']);
@@ -207,7 +208,7 @@ impl<'t> ErrorPosition<'t> {
         None
     }
 
-    /// The lines above that have content, nearest first, with their numbers.
+    /// The lines above that have content, the nearest first, with their numbers.
     fn above(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
         let says =
             |(_, row): &(usize, &str)| !row.trim().is_empty() && !row.trim_start().starts_with('#');

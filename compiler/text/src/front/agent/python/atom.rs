@@ -5,7 +5,7 @@ use super::token::Tok;
 use super::{Expr, PyExprKind};
 use crate::span::{Ident, Span};
 
-/// Keywords of refused expressions, with the words for the message.
+/// Keywords of refused expressions, each with the word for the message.
 const REFUSED_WORDS: &[(&str, &str)] =
     &[("lambda", "functions"), ("await", "waiting"), ("yield", "generators")];
 
@@ -97,6 +97,7 @@ impl Parser<'_, '_> {
         if !self.eat_word("in") {
             return self.expected("`in`");
         }
+        // Not `expression`: an `if` here begins the filter.
         let (Ok(source) | Err(source)) = self.nested(|p| p.or());
         let source = Box::new(source);
         let filter = self.eat_word("if").then(|| self.nested(|p| p.or()));
@@ -117,6 +118,7 @@ impl Parser<'_, '_> {
             Tok::Float(x) => PyExprKind::Float(x),
             Tok::Text(mut text) => {
                 self.at += 1;
+                // Adjacent strings are one string, as in Python.
                 while let Tok::Text(more) = self.peek() {
                     text.push_str(more);
                     self.at += 1;
@@ -183,6 +185,7 @@ impl Parser<'_, '_> {
         if !self.failed && !self.eat(close) {
             return self.expected(&format!("`,` or `{close}`"));
         }
+        // Without a comma, parentheses only group. A tuple becomes a list.
         if close == ")" && !comma && items.len() == 1 {
             return items.pop().unwrap_or_else(|| Expr::new(PyExprKind::Bad, start));
         }

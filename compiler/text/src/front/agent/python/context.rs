@@ -1,4 +1,4 @@
-//! Turns reads and writes through `locals()` and `context`, which are the context itself, into plain names.
+//! Turns reads and writes through `locals()` and `context`, two names of the context, into plain names.
 
 use super::{Expr, PyExprKind, Statement, StatementKind};
 use crate::diagnostic::Diagnostic;
@@ -15,16 +15,16 @@ fn is_context_call(function: &Expr) -> bool {
     matches!(&function.kind, PyExprKind::Name(n) if CONTEXT_CALLS.contains(&n.as_str()))
 }
 
-/// A use of `context`.
+/// A use of `context` in a code step.
 #[derive(Debug, Clone)]
 pub(in crate::front::agent) struct ContextUse {
     /// The name that is read through it; `None` for a write.
     pub(in crate::front::agent) read: Option<String>,
-    /// Its place.
+    /// The place of the word `context`.
     pub(in crate::front::agent) span: Span,
 }
 
-/// Rewrites one snippet.
+/// A rewriter of one snippet, which knows the aliases of the context.
 pub(in crate::front::agent) struct Context<'f> {
     aliases: BTreeSet<String>,
     /// The uses of `context`, in order.
@@ -33,12 +33,12 @@ pub(in crate::front::agent) struct Context<'f> {
 }
 
 impl<'f> Context<'f> {
-    /// Initially, only `context` is an alias.
+    /// Creates a rewriter; at first, only `context` is an alias.
     pub(in crate::front::agent) fn new(findings: &'f mut Vec<Diagnostic>) -> Self {
         Self { aliases: BTreeSet::from(["context".to_owned()]), used: Vec::new(), findings }
     }
 
-    /// Rewrites statements in order; removes those that bind an alias.
+    /// Rewrites statements in order, and removes those that bind an alias.
     pub(in crate::front::agent) fn statements(&mut self, all: Vec<Statement>) -> Vec<Statement> {
         let mut out = Vec::new();
         for Statement { kind, apart, span } in all {
@@ -48,6 +48,7 @@ impl<'f> Context<'f> {
                         self.aliases.insert(name.node);
                         continue;
                     }
+                    // After `ctx = 1`, the name is an ordinary variable.
                     self.aliases.remove(&name.node);
                     if name.node.starts_with('_') {
                         self.refuse(name.span, format!("`{}` cannot be assigned to", name.node));
@@ -74,7 +75,7 @@ impl<'f> Context<'f> {
                         StatementKind::Assign(key, value)
                     }
                 }
-                // Only this rewriting creates it.
+                // Only this rewriting creates these statements, so there are none in its input.
                 again @ StatementKind::Again(..) => again,
                 StatementKind::If(condition, then, other) => {
                     let condition = self.expr(condition);
@@ -95,7 +96,7 @@ impl<'f> Context<'f> {
         Expr::new(PyExprKind::Bad, span)
     }
 
-    /// Whether an expression is the context. A use of `context` by its own name is recorded.
+    /// Whether an expression is the context. Records a use of `context` by its own name.
     fn take_context(&mut self, expr: &Expr) -> bool {
         if let PyExprKind::Name(name) = &expr.kind
             && self.aliases.contains(name)
@@ -108,7 +109,7 @@ impl<'f> Context<'f> {
         matches!(&expr.kind, PyExprKind::Call(f, arguments) if arguments.is_empty() && is_context_call(f))
     }
 
-    /// If there is a use of `context` at this place, records that it reads `name`.
+    /// Records that the use of `context` at this place, if there is one, reads `name`.
     fn record_read(&mut self, at: Span, name: &str) {
         if let Some(last) = self.used.last_mut().filter(|last| last.span == at) {
             last.read = Some(name.to_owned());
@@ -126,7 +127,7 @@ impl<'f> Context<'f> {
         exprs.into_iter().map(|e| self.expr(e)).collect()
     }
 
-    /// Rewrites an expression: reads of the context become plain names.
+    /// Rewrites an expression: a read of the context becomes a read of a name.
     pub(in crate::front::agent) fn expr(&mut self, expr: Expr) -> Expr {
         let span = expr.span;
         let kind = match expr.kind {
@@ -240,7 +241,7 @@ impl<'f> Context<'f> {
         self.expr(function)
     }
 
-    /// Rewrites a comparison; `'x' in locals()` becomes a test.
+    /// Rewrites a comparison; `'x' in locals()` becomes a test of presence.
     fn compare(&mut self, left: Expr, mut rest: Vec<(CompareOp, Expr)>, span: Span) -> Expr {
         if let [(op @ (CompareOp::In | CompareOp::NotIn), right)] = rest.as_slice()
             && self.take_context(right)

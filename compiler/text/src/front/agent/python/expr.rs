@@ -1,4 +1,4 @@
-//! Parses Python's expressions.
+//! Parses Python's expressions by recursive descent.
 
 use super::token::{Tok, Token, tokens};
 use super::{Expr, MAX_DEPTH, PyExprKind};
@@ -17,12 +17,12 @@ pub(in crate::front::agent) struct Parser<'t, 'f> {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
     pub(super) nesting: usize,
-    /// Whether an error of the current statement is already reported. Further ones would only follow from it.
+    /// Whether an error of the current statement is reported. Further errors would only be consequences.
     pub(super) failed: bool,
     pub(super) findings: &'f mut Vec<Diagnostic>,
 }
 
-/// Words that cannot be names.
+/// The keywords of Python, which cannot be names.
 pub(super) const KEYWORDS: &[&str] = &[
     "and", "or", "not", "in", "is", "if", "else", "elif", "for", "while", "def", "class", "return",
     "import", "from", "lambda", "try", "except", "finally", "with", "as", "pass", "break",
@@ -30,7 +30,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 
 impl<'t, 'f> Parser<'t, 'f> {
-    /// A parser of `text`; `flat` for a condition.
+    /// Creates a parser of `text`; `flat` for a condition.
     pub(super) fn new(text: &'t Text, flat: bool, findings: &'f mut Vec<Diagnostic>) -> Self {
         let before = findings.len();
         let tokens = tokens(text, flat, findings);
@@ -47,7 +47,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.tokens.get(self.at).map_or(end..end, |t| t.range.clone())
     }
 
-    /// The span of the token; at the end of a line or of the text, of the character before it.
+    /// The span of the current token. At the end of a line or of the text, the character before it.
     pub(super) fn here(&self) -> Span {
         let range = self.range();
         if range.is_empty() || *self.peek() == Tok::Newline {
@@ -58,7 +58,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.text.span(range)
     }
 
-    /// The sign at this position, or an empty text.
+    /// The sign at this position, or the empty text.
     pub(super) fn sign(&self) -> &'static str {
         if let Tok::Sign(sign) = self.peek() { sign } else { "" }
     }
@@ -83,7 +83,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         found
     }
 
-    /// Reports an error if it is the first of the statement.
+    /// Reports an error if it is the first one of the statement.
     pub(super) fn fault(&mut self, finding: Diagnostic) -> Expr {
         let span = finding.span;
         if !self.failed {
@@ -117,7 +117,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.fault(finding)
     }
 
-    /// A node that began at `start`, unless it is too deep.
+    /// A node that began at `start`; refused if its tree is too deep.
     pub(super) fn node(&mut self, kind: PyExprKind, start: Span) -> Expr {
         let end = self.tokens[..self.at].last().map_or(0..0, |t| t.range.clone());
         let expr = Expr::new(kind, start.to(self.text.span(end)));
@@ -129,7 +129,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         expr
     }
 
-    /// Parses a whole condition.
+    /// Parses a condition, which must take up the whole text.
     pub(super) fn condition(mut self) -> Option<Expr> {
         if *self.peek() == Tok::End {
             return None;
@@ -153,6 +153,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         if self.failed {
             return Expr::new(PyExprKind::Bad, self.here());
         }
+        // Checked on the way down: the depth of the finished tree would be too late to save the stack.
         self.nesting += 1;
         if self.nesting > MAX_DEPTH {
             self.nesting -= 1;
@@ -225,7 +226,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         )
     }
 
-    /// Runs a parser one level deeper; `Err` is the refusal.
+    /// Runs a parser one level deeper. `Err` has the refusal, an expression of kind `Bad`.
     pub(super) fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Expr) -> Result<Expr, Expr> {
         self.nesting += 1;
         let result = if self.nesting > MAX_DEPTH {
@@ -325,6 +326,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             };
         }
         let base = self.postfix();
+        // `**` binds tighter than a sign on its left, and less tight than one on its right: `-2 ** -1` is `-(2 ** (-1))`.
         if self.eat("**") {
             return match self.nested(|p| p.unary()) {
                 Ok(power) => {

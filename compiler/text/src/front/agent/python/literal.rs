@@ -1,9 +1,9 @@
-//! Constants, and the ways in which code asks the context for a name.
+//! Constants, and the forms in which code reads a name from the context.
 
 use super::{Expr, PyExprKind};
 use crate::syntax::UnaryOp;
 
-/// A constant.
+/// A value that is known without running the code.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::front::agent) enum Literal {
     None,
@@ -15,7 +15,7 @@ pub(in crate::front::agent) enum Literal {
     Map(Vec<(String, Literal)>),
 }
 
-/// How code asks the context for a name.
+/// The form in which code reads a name from the context.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::front::agent) enum Asked {
     /// `context['x']`.

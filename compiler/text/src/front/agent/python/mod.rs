@@ -1,6 +1,14 @@
 //! The Python of conditions and code steps: a subset without access to anything outside, with a small syntax tree of its own.
 //!
-//! Code outside of the subset is refused at its place; nothing is guessed.
+//! The problem: agents contain Python, which must neither run here nor be guessed at. The idea: a tokenizer with Python's indentation, a
+//! parser of the subset with a bound on depth and size, and a pass that turns the ways of reading the context into plain names. Code
+//! outside of the subset is refused at its place. For example:
+//!
+//! ```text
+//! if context.get('mood', 'ok') != 'bad':      tokens   if, context, ., get, (, …, :, newline, indent, n, +=, 1, newline, dedent
+//!     n += 1                                  tree     If(Compare(Call(…), != 'bad'), [Assign(n, n + 1)])
+//!                                             context  If(Compare(Context(mood, 'ok'), != 'bad'), [Assign(n, n + 1)])
+//! ```
 
 mod atom;
 mod context;
@@ -25,26 +33,26 @@ use expr::Parser;
 /// An expression with its span in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    /// Its form.
+    /// The form, with its parts.
     pub(super) kind: PyExprKind,
-    /// Its place, without enclosing parentheses.
+    /// The place in the file, without enclosing parentheses.
     pub(super) span: Span,
     /// The depth of the tree, at most [`MAX_DEPTH`].
     depth: usize,
 }
 
-/// The maximal depth of an expression.
+/// The maximum depth of an expression: parsers and later passes recurse as deeply.
 const MAX_DEPTH: usize = 60;
 
 impl Expr {
-    /// An expression of this form.
+    /// Creates an expression and computes its depth.
     pub(super) fn new(kind: PyExprKind, span: Span) -> Self {
         let depth = 1 + kind.parts_depth();
         Self { kind, span, depth }
     }
 }
 
-/// The form of an expression.
+/// The forms of expressions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PyExprKind {
     None,
@@ -59,9 +67,9 @@ pub(super) enum PyExprKind {
     Call(Box<Expr>, Vec<Expr>),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `a and b and c`: at least two.
+    /// `a and b and c`, with at least two operands.
     And(Vec<Expr>),
-    /// `a or b or c`: at least two.
+    /// `a or b or c`, with at least two operands.
     Or(Vec<Expr>),
     Compare(Box<Expr>, Vec<(CompareOp, Expr)>),
     /// `then if condition else other`, in the order condition, then, other.
@@ -77,13 +85,13 @@ pub(super) enum PyExprKind {
         source: Box<Expr>,
         filter: Option<Box<Expr>>,
     },
-    /// The value of a name in the context, or the default: `_locals.get('x', d)`.
+    /// The value of a name in the context, or a default: `locals().get('x', d)`.
     Context(Ident, Option<Box<Expr>>),
     /// The value of a name in the context: `context['x']`.
     Key(Ident),
-    /// Whether the context has a name: `'x' in locals()`.
+    /// Whether the context has a value for a name: `'x' in locals()`.
     Has(Ident),
-    /// Refused and reported.
+    /// An expression that was refused, which is reported.
     Bad,
 }
 
@@ -106,6 +114,7 @@ impl PyExprKind {
             Self::Index(a, b) | Self::Binary(_, a, b) => a.depth.max(b.depth),
             Self::Slice(a, from, to) => a.depth.max(maybe(from)).max(maybe(to)),
             Self::Call(f, arguments) => f.depth.max(deepest(arguments)),
+            // A chain becomes a tree that is as deep as it is long.
             Self::And(parts) | Self::Or(parts) => parts.len() + deepest(parts),
             Self::Compare(a, rest) => {
                 rest.iter().map(|(_, e)| e.depth).max().unwrap_or(0).max(a.depth)
@@ -131,14 +140,14 @@ pub(super) struct Statement {
     pub(super) span: Span,
 }
 
-/// The form of a statement.
+/// The forms of statements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StatementKind {
     /// `x = e`, `x += e` (as `x = x + e`).
     Assign(Ident, Expr),
     /// `mapping['key'] = e`.
     Store { mapping: Ident, key: Ident, value: Expr },
-    /// `context['x'] = x`, which has no effect if `x` is set; with the `x` on the right.
+    /// `context['x'] = x`, which has no effect if `x` is set. The expression is the `x` on the right.
     Again(Ident, Expr),
     /// `if`, with `elif` as a nested one.
     If(Expr, Vec<Statement>, Vec<Statement>),

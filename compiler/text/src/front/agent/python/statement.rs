@@ -1,4 +1,4 @@
-//! Parses Python's statements.
+//! Parses Python's statements, and continues after a faulty one.
 
 use super::expr::Parser;
 use super::token::Tok;
@@ -7,10 +7,10 @@ use crate::rules::REFUSED_CODE;
 use crate::span::Ident;
 use crate::syntax::BinaryOp;
 
-/// The maximal depth of nested blocks.
+/// The maximum depth of nested blocks.
 const MAX_BLOCKS: usize = 20;
 
-/// First words of refused statements, with the words for the message and the help.
+/// The first words of refused statements, each with the words for the message and for the help.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("import", "imports", "ask the host for what the step needs"),
     ("from", "imports", "ask the host for what the step needs"),
@@ -48,7 +48,7 @@ impl Parser<'_, '_> {
 
     /// Parses statements up to the end of the block.
     fn statements(&mut self, out: &mut Vec<Statement>, depth: usize) {
-        // The end of the last statement or comment, and whether a comment line has come since the last statement.
+        // The end of the last statement or comment, and whether a comment line has followed the last statement.
         let (mut line_end, mut commented) = (self.range().start, false);
         loop {
             match self.peek().clone() {
@@ -141,7 +141,7 @@ impl Parser<'_, '_> {
             "elif" | "else" => {
                 self.expected("a statement");
             }
-            // Part of a refused `try`.
+            // A part of a refused `try`, which is reported.
             "except" | "finally" => self.failed = true,
             word => {
                 let refused = REFUSED.iter().find(|(w, ..)| *w == word);
@@ -167,6 +167,7 @@ impl Parser<'_, '_> {
             if self.failed || !self.eat(";") {
                 break;
             }
+            // Python permits a `;` at the end of a line.
             if matches!(self.peek(), Tok::Newline | Tok::End | Tok::Comment(..)) {
                 break;
             }
@@ -283,6 +284,7 @@ impl Parser<'_, '_> {
         let span = start.to(end.map_or(start, |t| self.text.span(t.range.clone())));
         self.skip_blank_lines_before(&["elif", "else"]);
         if self.is_word("elif") {
+            // A chain of `elif` nests as deeply as blocks do.
             if depth < MAX_BLOCKS {
                 self.conditional(&mut other, depth + 1);
             } else {
@@ -295,7 +297,7 @@ impl Parser<'_, '_> {
         out.push(Statement { kind, apart: false, span });
     }
 
-    /// Skips comments between the branches of an `if`, which would otherwise end it.
+    /// Skips blank lines and comments between the branches of an `if`, which would otherwise end it.
     fn skip_blank_lines_before(&mut self, words: &[&str]) {
         let next = self.tokens[self.at..]
             .iter()

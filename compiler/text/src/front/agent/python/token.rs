@@ -1,11 +1,11 @@
-//! Python's tokens, with indentation.
+//! Splits Python into tokens, with those for indentation.
 
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::scalar::Text;
 use crate::rules::{REFUSED_CODE, SYNTAX};
 use std::ops::Range;
 
-/// A token and its bytes of the text.
+/// A token, and its range in the text, in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: Tok,
@@ -21,24 +21,24 @@ pub(super) enum Tok {
     Text(String),
     /// An operator, bracket or other sign.
     Sign(&'static str),
-    /// `# …`; whether code precedes it on its line.
+    /// `# …`. The flag says whether code precedes it on its line.
     Comment(bool),
     Newline,
     Indent,
     Dedent,
     End,
-    /// An error, which is reported.
+    /// An error, which is reported already.
     Bad,
 }
 
-/// Longest first.
+/// The signs, longer ones before their beginnings.
 const SIGNS: &[&str] = &[
     "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "->", ":=", "+=", "-=", "*=", "/=",
     "%=", "&=", "|=", "^=", "@=", "**", "//", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%",
     "(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "@", "&", "|", "^", "~",
 ];
 
-/// The maximal number of tokens of a snippet.
+/// The maximum number of tokens of a snippet.
 const MAX_TOKENS: usize = 20_000;
 
 struct Lexer<'t, 'f> {
@@ -89,12 +89,12 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.findings.push(SYNTAX.at(self.text.span(range), message));
     }
 
-    /// Whether line ends have no meaning here.
+    /// Whether line ends have no meaning here: in a condition, or inside of brackets.
     fn joined(&self) -> bool {
         self.flat || self.depth > 0
     }
 
-    /// The range of the next character.
+    /// The range of the next character; empty at the end.
     fn character(&self) -> Range<usize> {
         let next = self.text.value[self.at..].chars().next();
         self.at..self.at + next.map_or(0, char::len_utf8)
@@ -165,11 +165,12 @@ impl<'t, 'f> Lexer<'t, 'f> {
         self.push(Tok::End, 0);
     }
 
-    /// Skips the blanks at the start of a line; `false` for a line without code, which is skipped.
+    /// Skips the blanks at the start of a line and adds the tokens of its indentation. `false` for a blank line, which is skipped whole.
     fn indentation(&mut self) -> bool {
         let rest = self.rest();
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\x0c']).len();
         let width = rest[..blank].chars().fold(0, |w, c| match c {
+            // A tab goes to the next multiple of 8, as in Python.
             '\t' => (w / 8 + 1) * 8,
             _ => w + 1,
         });
@@ -178,6 +179,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
             return false;
         }
         if rest[blank..].starts_with('#') {
+            // A comment does not open or close a block.
             self.at += blank;
             return true;
         }
@@ -216,6 +218,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
         let rest = self.rest();
         let mut len = 0;
         let mut previous = ' ';
+        // Takes all that looks like a part of the number, so that `1.2.3` or `0x_g` is one faulty token.
         for c in rest.chars() {
             let exponent =
                 matches!(previous, 'e' | 'E') && !rest.starts_with("0x") && !rest.starts_with("0X");
@@ -289,6 +292,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
                 if c == '\\'
                     && let Some(next) = body[at..].chars().next()
                 {
+                    // In a raw string, a backslash stays, and still keeps a quote from ending the string.
                     value.push(next);
                     at += next.len_utf8();
                 }
@@ -330,7 +334,7 @@ impl<'t, 'f> Lexer<'t, 'f> {
     }
 }
 
-/// The length of an escape after its backslash, and its meaning; an unknown one remains unchanged.
+/// The length of an escape after its backslash, and its meaning. An unknown escape remains unchanged.
 fn escape(rest: &str) -> (usize, String) {
     let Some(first) = rest.chars().next() else { return (0, "\\".to_owned()) };
     let code = |digits: usize| {

@@ -1,4 +1,4 @@
-//! Which names an expression reads.
+//! Finds the names that an expression reads.
 
 use super::{Asked, Expr, Literal, PyExprKind};
 use crate::span::Span;
@@ -6,13 +6,13 @@ use crate::span::Span;
 /// A read of a name.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::front::agent) struct Use {
-    /// The name.
+    /// The name that is read.
     pub(in crate::front::agent) name: String,
-    /// Its place.
+    /// The place of the name.
     pub(in crate::front::agent) span: Span,
     /// Whether it is inside of a comprehension, except in its source.
     pub(in crate::front::agent) nested: bool,
-    /// How the context is asked for it; `None` for a plain name.
+    /// The form in which it is read from the context; `None` for a plain name.
     pub(in crate::front::agent) asked: Option<Asked>,
 }
 
@@ -91,6 +91,7 @@ impl<'e> NameWalk<'e> {
             }
             PyExprKind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
             PyExprKind::Comprehension { item, name, source, filter } => {
+                // The source is evaluated outside of the comprehension, before its name is bound.
                 self.expr(source);
                 self.bound.push(&name.node);
                 self.all(filter.as_deref());

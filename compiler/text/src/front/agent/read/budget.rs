@@ -1,4 +1,4 @@
-//! Reads what an agent may spend, the inputs that it declares, and older keys of its working memory.
+//! Reads an agent's budget, its inputs, and the older keys of its working memory.
 
 use super::Reader;
 use super::fields::Fields;
@@ -9,12 +9,12 @@ use crate::rules::conflicting_fields;
 use crate::span::{Ident, Span};
 use crate::syntax::ExprKind;
 
-/// Older keys, and the keys of `working_memory` that replace them.
+/// Older keys, each with the key of `working_memory` that replaces it.
 const OLD: [(&str, &str); 2] =
     [("inject_working_memory", "auto_inject"), ("working_memory_max_bytes", "max_size_bytes")];
 
 impl Reader<'_> {
-    /// `input_price`, `output_price`: of a million tokens.
+    /// Reads `input_price` and `output_price`, each the price of a million tokens.
     pub(super) fn prices(&mut self, fields: &Fields<'_>) -> Vec<(Ident, f64)> {
         let mut prices = Vec::new();
         for key in ["input_price", "output_price"] {
@@ -26,7 +26,7 @@ impl Reader<'_> {
         prices
     }
 
-    /// `llm_budget`: an amount of money, or a mapping of `cost`, `tokens` and `calls`.
+    /// Reads `llm_budget`: an amount of money, or a mapping of `cost`, `tokens` and `calls`.
     pub(super) fn budget(&mut self, node: &Node, at: Span) -> Vec<(Ident, ExprKind)> {
         if !matches!(node.value, Value::Map(_)) {
             let cost = self.amount(node, at, "`llm_budget`");
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Some(amount)
     }
 
-    /// Names with their values at the beginning: `inputs` of the agent, `keep` of its workflow.
+    /// Reads names with their initial values: `inputs` of the agent, `keep` of its workflow.
     pub(super) fn named(
         &mut self,
         node: &Node,
@@ -86,7 +86,7 @@ impl Reader<'_> {
         named
     }
 
-    /// Adds the older keys to `working_memory`, whose own keys take precedence.
+    /// Copies the older keys into `working_memory`, whose own keys take precedence.
     pub(super) fn old_memory_keys(&mut self, fields: &Fields<'_>, meta: &mut Vec<(Ident, Node)>) {
         for (old, new) in OLD {
             let Some((node, at)) = fields.get(old) else { continue };
@@ -113,8 +113,7 @@ fn key(name: &str, span: Span) -> Node {
     Node { value: Value::Text(Text::at(span, name)), span }
 }
 
-/// The mapping that says what becomes of working memory, made where there is none. `None` where it is something else, which is
-/// reported.
+/// The mapping of options for working memory, created if it is absent. `None` if it is not a mapping, which is reported.
 fn options(meta: &mut Vec<(Ident, Node)>, at: Span) -> Option<&mut Vec<(Node, Node)>> {
     const NAME: &str = "working_memory";
     let within = meta.iter().position(|(name, node)| {

@@ -25,6 +25,7 @@ impl Reader<'_> {
         }
         if let Some((node, at)) = present("name")
             && let Some(name) = self.name(node, at, "`name`")
+            // The name is empty if the component is checked without an agent.
             && !listed.name.node.is_empty()
             && name.node != listed.name.node
         {

@@ -1,4 +1,4 @@
-//! The keys of a mapping, checked against those that the format knows.
+//! Reads mappings, and checks their keys against those that the format knows.
 
 use super::Reader;
 use super::home::Home;
@@ -14,22 +14,22 @@ pub(super) struct Fields<'n> {
     all: Vec<(Ident, &'n Node)>,
     /// Unknown keys, which are not in `all`.
     unknown: Vec<Ident>,
-    /// The mapping.
+    /// The place of the mapping.
     pub(super) span: Span,
 }
 
 impl<'n> Fields<'n> {
-    /// The value of a key and the key's place.
+    /// The value of a key, and the place of the key.
     pub(super) fn get(&self, key: &str) -> Option<(&'n Node, Span)> {
         self.all.iter().find(|(k, _)| k.node == key).map(|(k, v)| (*v, k.span))
     }
 
-    /// In the order of the file.
+    /// All keys with their values, in the order of the file.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Ident, &'n Node)> {
         self.all.iter().map(|(k, v)| (k, *v))
     }
 
-    /// The place for findings about missing keys: the first key.
+    /// The place for findings about missing keys: the first key, or the mapping if it is empty.
     pub(super) fn head(&self) -> Span {
         self.all.first().map_or(self.span, |(k, _)| k.span)
     }
@@ -69,7 +69,7 @@ impl Reader<'_> {
         Some(Fields { all, unknown: Vec::new(), span: node.span })
     }
 
-    /// The last of several equal keys counts, as in PyYAML.
+    /// Reports repeated keys and keeps the last of them, as PyYAML does.
     fn drop_repeated(&mut self, all: &mut Vec<(Ident, &Node)>, what: &str) {
         let mut last = std::collections::BTreeMap::new();
         let mut repeated = vec![false; all.len()];
@@ -87,7 +87,7 @@ impl Reader<'_> {
         });
     }
 
-    /// Like `entries`, but reports and omits keys that the table does not have.
+    /// Like `entries`, but also reports and omits keys that the table lacks.
     pub(super) fn fields<'n>(
         &mut self,
         node: &'n Node,
@@ -118,8 +118,8 @@ impl Reader<'_> {
         Some(fields)
     }
 
-    /// If a missing key is present but misspelt, makes the finding about the misspelling an error and returns `true`: nothing else is
-    /// reported.
+    /// Whether one of the missing keys is present but misspelt. If so, makes the finding about the misspelling an error: no other finding
+    /// is needed.
     pub(super) fn escalate_misspelling(&mut self, fields: &Fields<'_>, missing: &[&str]) -> bool {
         let meant = |key: &&Ident| {
             let name = key.node.as_str();
@@ -136,7 +136,7 @@ impl Reader<'_> {
     }
 }
 
-/// The keys for which real files use other words.
+/// The key that is meant by a word which authors use in its place.
 fn renamed(name: &str) -> Option<&'static str> {
     Some(match name {
         "condition" | "when" | "if" => "run_if",

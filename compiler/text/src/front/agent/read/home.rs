@@ -1,4 +1,4 @@
-//! The mappings to which misplaced keys belong, and the edits that move a key there.
+//! Finds the mapping to which a misplaced key belongs, and the edits that move the key there.
 
 use crate::diagnostic::Diagnostic;
 use crate::front::agent::node::{Node, Value};
@@ -6,7 +6,7 @@ use crate::source::Source;
 use crate::span::Span;
 use std::ops::Range;
 
-/// A mapping of the format.
+/// A mapping of the format that can be the home of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
     Agent,
@@ -16,7 +16,7 @@ pub(super) enum Home {
 }
 
 impl Home {
-    /// As in messages.
+    /// The name of the mapping in messages.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Agent => "the agent itself",
@@ -27,7 +27,7 @@ impl Home {
     }
 }
 
-/// The first key of each mapping that a key can be moved to; `None` if there is no such mapping or more than one.
+/// The first key of each mapping into which a key can be moved; `None` if there is no such mapping or more than one.
 #[derive(Debug, Default)]
 pub(super) struct Homes {
     agent: Option<Span>,
@@ -37,7 +37,7 @@ pub(super) struct Homes {
 }
 
 impl Homes {
-    /// Those of an agent's file.
+    /// Finds the mappings in an agent's file.
     pub(super) fn new(agent: &Node) -> Self {
         let workflow = value(agent, "workflow");
         let machine = workflow.and_then(|workflow| value(workflow, "state_machine"));
@@ -54,7 +54,7 @@ impl Homes {
         }
     }
 
-    /// Adds the fix that moves the entry of the key at `key`, if both mappings have a key a line.
+    /// Adds a fix that moves the entry of the key at `key`, if both mappings are written with one key per line.
     pub(super) fn moved(
         &self,
         finding: Diagnostic,
@@ -91,7 +91,7 @@ fn first(node: &Node) -> Option<Span> {
 fn edits(source: &Source, key: Span, first: Span) -> Option<Vec<(Span, String)>> {
     let (own, own_column) = entry(source, key)?;
     let (home, home_column) = entry(source, first)?;
-    // A key that leads its list item cannot be taken away.
+    // A key that leads its list item cannot be removed: the `- ` is on its line.
     let is_alone = source.text[own.start..key.start as usize].trim().is_empty();
     if !is_alone || own.start <= home.start && home.start < own.end {
         return None;
@@ -103,6 +103,7 @@ fn edits(source: &Source, key: Span, first: Span) -> Option<Vec<(Span, String)>>
             text.push_str(line);
             continue;
         }
+        // Lines to the left of the key belong to no block that could be moved: `None`.
         text.push_str(&" ".repeat((blanks + home_column).checked_sub(own_column)?));
         text.push_str(&line[blanks..]);
     }
@@ -131,6 +132,7 @@ fn entry(source: &Source, key: Span) -> Option<(Range<usize>, usize)> {
     while end <= source.lines() {
         let text = &source.text[source.line(end)];
         let indent = text.len() - text.trim_start_matches(' ').len();
+        // A list may stand at the column of its key: `steps:` with `- ` below it.
         let belongs = indent > column || indent == column && text[indent..].starts_with("- ");
         if text.trim().is_empty() {
             end += 1;

@@ -1,4 +1,17 @@
 //! Makes an [`Agent`] from the YAML tree; checks all keys and the types of all values, and reports every error.
+//!
+//! A faulty value is reported and treated as absent, so that one pass finds all errors. For example:
+//!
+//! ```text
+//! id: bot
+//! temprature: 0.5             unknown key: reported with `did you mean`, and omitted
+//! workflow:
+//!   steps:
+//!     - name: 7              not a text: reported; the step is named `7`
+//!       type: llm
+//!       run_if: [a]          neither a text nor an invocation: reported; the step has no condition
+//!                            an llm step needs a `prompt`: reported at the name of the step
+//! ```
 
 mod budget;
 mod component;
@@ -33,7 +46,7 @@ pub(super) fn component(
     Reader { source, homes: Homes::default(), findings }.component(node, listed)
 }
 
-/// The source of the spans, the mappings to which keys can be moved, and the findings.
+/// A reader of one file, with the mappings to which misplaced keys can be moved.
 struct Reader<'r> {
     source: &'r Source,
     homes: Homes,
@@ -66,7 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    /// YAML 1.1, which PyYAML reads, has more words for booleans than YAML 1.2.
+    /// Reports a text that PyYAML reads as a boolean: YAML 1.1 has more words for booleans than YAML 1.2.
     fn yaml_boolean(&mut self, node: &Node, value: &str) {
         let is = |word: &str| value.eq_ignore_ascii_case(word);
         let means = match (is("yes") || is("on"), is("no") || is("off")) {
@@ -83,7 +96,7 @@ impl Reader<'_> {
     fn name(&mut self, node: &Node, at: Span, what: &str) -> Option<Ident> {
         let text = self.text(node, at, what);
         if matches!(node.value, Value::Bool(_) | Value::Int(_) | Value::Float(_)) {
-            // Reported. The meaning is clear enough to continue.
+            // The wrong type is reported. The name that was meant is clear enough to continue.
             return Some(Ident::new(self.source.slice(node.span).to_owned(), node.span));
         }
         let text = text?;
@@ -134,7 +147,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads one of the known words.
+    /// Reads one of the words that a key permits.
     fn word(&mut self, node: &Node, at: Span, what: &str, known: &[Word]) -> Option<Ident> {
         let name = self.name(node, at, what)?;
         let known: Vec<&str> = known.iter().map(|word| word.word).collect();

@@ -1,4 +1,4 @@
-//! Reads `steps`.
+//! Reads `steps`, and reports keys that a type of step requires or ignores.
 
 use super::Reader;
 use super::fields::Fields;
@@ -30,7 +30,7 @@ impl Reader<'_> {
             Some(Some(word)) if word.node == "llm" => StepType::Llm,
             Some(Some(word)) if word.node == "transition" => StepType::Transition,
             Some(Some(_)) | None => StepType::Code,
-            // An unknown type, which is reported: the keys of the step show what was meant.
+            // An unknown type, which is reported. The keys of the step show what was meant.
             Some(None) if given("transition_map") => StepType::Transition,
             Some(None) if given("prompt") => StepType::Llm,
             Some(None) => StepType::Code,
@@ -44,6 +44,7 @@ impl Reader<'_> {
                 None
             }
         };
+        // A step without a name is kept, so that its other errors are found.
         let name = name.unwrap_or_else(|| Ident::new(format!("step_{}", index + 1), fields.head()));
         let text = |reader: &mut Self, key: &str| {
             fields
@@ -137,7 +138,7 @@ impl Reader<'_> {
             StepType::Llm if step.prompt.is_none() => {
                 Some(("an llm step needs a `prompt`", &["prompt"][..]))
             }
-            // A step with only a target is a plain move.
+            // A step with only a target is a plain move, which needs neither `code` nor `action`.
             StepType::Code if step.code.is_none() && step.action.is_none() && step.to.is_none() => {
                 Some(("a code step needs `code` or `action`", &["code", "action"]))
             }
@@ -147,7 +148,8 @@ impl Reader<'_> {
             )),
             StepType::Llm | StepType::Code | StepType::Transition => None,
         };
-        // A value of the wrong type is reported already. Other keys may be what was meant, and a component may have the prompt.
+        // A value of the wrong type is reported already. Other keys may be the ones that were meant, and a component may contain the
+        // prompt.
         let mut given = case.iter().flat_map(|case| case.needs).map(|need| need.key);
         if let Some((message, keys)) = missing
             && !given.any(|k| fields.get(k).is_some_and(|(n, _)| n.value != Value::Null))
@@ -174,7 +176,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports a `fallback`, used if the source fails, that is no key of the map.
+    /// Reports a `fallback` (the decision if the source fails) that is no key of the map.
     fn fallback(&mut self, step: &Step, fields: &Fields<'_>) {
         let (Some(source), Some(map)) = (&step.decision, &step.map) else { return };
         let (Some(value), Some((_, at))) = (&source.fallback, fields.get("transition_map")) else {
@@ -225,7 +227,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text under `type`.
+/// The text under `type`, if there is one.
 fn word_of<'n>(fields: &Fields<'n>) -> Option<&'n str> {
     match fields.get("type").map(|(node, _)| &node.value) {
         Some(Value::Text(text)) => Some(text.value.trim()),

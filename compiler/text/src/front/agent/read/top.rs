@@ -1,4 +1,4 @@
-//! Reads the top level and `workflow`.
+//! Reads the top level of an agent, and its `workflow`.
 
 use super::Reader;
 use super::fields::Fields;
@@ -13,7 +13,7 @@ use crate::rules::WRONG_TYPE;
 use crate::rules::{disabled_agent, legacy, missing_field};
 use crate::span::{Ident, Span, Spanned};
 
-/// Keys that are interpreted here; all others are kept as metadata.
+/// Keys that become a part of the chart. All others are kept as its metadata.
 const INTERPRETED: &[&str] = &[
     "llm_model",
     "temperature",
@@ -90,7 +90,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Checks keys that are kept as metadata; returns the template of the query.
+    /// Checks keys that are kept as metadata. Returns the template of the memory query.
     fn carried(&mut self, fields: &Fields<'_>) -> Option<Text> {
         if let Some((node, at)) = fields.get("enabled") {
             self.boolean(node, at, "`enabled`");
@@ -140,7 +140,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Checks the options of working memory. They are kept, and the host interprets them.
+    /// Checks the options of working memory. They are kept as metadata, which the host interprets.
     fn working_memory(&mut self, node: &Node, at: Span) {
         let Some(fields) = self.fields(node, at, "`working_memory`", &WORKING_MEMORY) else {
             return;
@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The names of all lists, in the order in which they are inserted into prompts.
+    /// Reads the names of all lists, in the order in which components are inserted into prompts.
     fn components(&mut self, node: &Node, at: Span) -> Vec<Listed> {
         let mut listed = Vec::new();
         if node.value == Value::Null {
@@ -192,6 +192,7 @@ impl Reader<'_> {
             .get("error_handling")
             .map(|(n, at)| self.policy(n, at, "`error_handling`"))
             .unwrap_or_default();
+        // The keys of `workflow` itself take precedence over those in `error_handling`.
         if let Some((node, at)) = fields.get("default_on_failure") {
             policy.on_failure =
                 self.on_failure(node, at, "`default_on_failure`").or(policy.on_failure);
@@ -206,7 +207,7 @@ impl Reader<'_> {
         Some(Workflow { machine, steps, policy, calls, keep: keep.unwrap_or_default() })
     }
 
-    /// Merges `error_handling` beside `workflow`; the one inside takes precedence.
+    /// Merges an `error_handling` beside `workflow` into the one inside, which takes precedence.
     fn outer_policy(&mut self, inner: &mut Policy, outer: Policy, at: Span) {
         let finding = legacy::outer_policy(at);
         let finding = self.homes.moved(finding, at, Home::Workflow, self.source);
@@ -250,7 +251,7 @@ impl Reader<'_> {
         Some(Spanned::new(meant, word.span))
     }
 
-    /// Reports a key that a mapping lacks.
+    /// Reports a mapping that lacks a required key.
     pub(super) fn missing(&mut self, fields: &Fields<'_>, message: &str) {
         self.findings.push(missing_field::lacks(message, fields.head()));
     }

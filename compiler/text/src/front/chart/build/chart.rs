@@ -1,4 +1,4 @@
-//! Charts and the items that only charts have.
+//! Builds charts, and the items that only charts have.
 
 use super::declare::{client, component, function, params, tool, tool_set, type_expr};
 use super::name::Spelling;
@@ -152,6 +152,7 @@ fn meta_value(cx: &mut Cx<'_>, pair: P<'_>) -> MetaValue {
                 minus = true;
                 continue;
             }
+            // The sign belongs to the number: the least Int has no positive counterpart.
             Rule::int if minus => MetaValue::Int(
                 format!("-{}", part.as_str()).parse().unwrap_or_else(|_| cx.int(&part)),
             ),

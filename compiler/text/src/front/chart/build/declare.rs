@@ -1,4 +1,4 @@
-//! Top level items and the declarations of a chart.
+//! Builds top level items, and the declarations that charts share with them.
 
 use super::name::Spelling;
 use super::{Cx, chart, child, parts, test};
@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// A top level item.
+/// Builds a top level item.
 pub(super) fn item(cx: &mut Cx<'_>, pair: P<'_>) -> Item {
     match pair.as_rule() {
         Rule::import => Item::Import(import(cx, pair)),
@@ -56,7 +56,7 @@ fn enumeration(cx: &mut Cx<'_>, pair: P<'_>) -> Enum {
     Enum { name, names }
 }
 
-/// `a: T`
+/// Builds a parameter or a field: `a: T`.
 pub(super) fn param(cx: &mut Cx<'_>, pair: P<'_>) -> Field {
     let mut name = None;
     let mut ty = None;
@@ -70,12 +70,12 @@ pub(super) fn param(cx: &mut Cx<'_>, pair: P<'_>) -> Field {
     Field { name: name.expect("a field has a name"), ty: ty.expect("a field has a type") }
 }
 
-/// `(a: T, b: T)`
+/// Builds a list of parameters: `(a: T, b: T)`.
 pub(super) fn params(cx: &mut Cx<'_>, pair: P<'_>) -> Vec<Param> {
     pair.into_inner().filter(|p| p.as_rule() == Rule::param).map(|p| param(cx, p)).collect()
 }
 
-/// `List(T)?`
+/// Builds a type, such as `List(T)?`.
 pub(super) fn type_expr(cx: &mut Cx<'_>, pair: P<'_>) -> TypeExpr {
     let span = cx.span(&pair);
     let mut name = Ident::new(String::new(), span);
@@ -119,6 +119,7 @@ pub(super) fn type_expr(cx: &mut Cx<'_>, pair: P<'_>) -> TypeExpr {
     if optional == 0 {
         return TypeExpr { kind: inner, span };
     }
+    // The inner type ends before the `?`.
     let end = span.end as usize;
     let bare = crate::span::Span { end: (end - 1) as u32, ..span };
     TypeExpr { kind: TypeKind::Optional(Box::new(TypeExpr { kind: inner, span: bare })), span }
@@ -267,7 +268,7 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
     ClientOption { name, value }
 }
 
-/// An option of a server, as an entry of a map.
+/// Turns an option of a server into an entry of a map.
 fn entry(option: ClientOption) -> Entry {
     let ClientOption { name: Ident { node, span }, value } = option;
     let parts = vec![TemplatePart::Text(node, span)];

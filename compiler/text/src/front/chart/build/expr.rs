@@ -1,7 +1,13 @@
-//! Expressions: precedence, and the maximal height of a tree.
+//! Builds expressions by precedence climbing, and bounds the height of their trees.
 //!
 //! From loose to tight: `if then else`, `or`, `and`, `not`, comparisons (chained), `??` (right-associative), `+ -`, `* / div %`,
-//! prefix `-`, `**` (right-associative), then `.f`, `[i]`.
+//! prefix `-`, `**` (right-associative), then `.f`, `[i]`. For example, `a + b * 2 < c`, of which the grammar makes a flat list:
+//!
+//! ```text
+//! climb(If)            operand a; `+` binds its right side at least as tightly as a product
+//!   climb(Product)     operand b; `*` is tight enough: b * 2; `<` is not: back
+//! a + (b * 2)          then `<`: Compare(a + b * 2, [< c])
+//! ```
 
 use super::Cx;
 use crate::front::chart::grammar::{Grammar, Rule};
@@ -12,7 +18,7 @@ use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 use std::iter::Peekable;
 
-/// The maximal height of the tree of an expression, so that code may recurse over it.
+/// The maximum height of the tree of an expression, so that later passes may recurse over it.
 const MAX_HEIGHT: usize = 120;
 
 /// An expression with its height and its span including parentheses.
@@ -30,7 +36,7 @@ enum Infix {
     Default,
 }
 
-/// An infix operator, and how tightly it binds to the left and to the right.
+/// Looks up an infix operator, and how tightly it binds to the left and to the right.
 fn infix(text: &str) -> (Infix, Binding, Binding) {
     if text == "??" {
         return (Infix::Default, Binding::Default, Binding::Default);
@@ -38,7 +44,7 @@ fn infix(text: &str) -> (Infix, Binding, Binding) {
     if let Some(op) = BinaryOp::ALL.into_iter().find(|op| op.word() == text) {
         return (Infix::Binary(op), op.binding(), op.operands().1);
     }
-    // Any blanks may separate the words of `not in`.
+    // The words of `not in` may be separated by any blanks, so it is found by exclusion.
     let op = CompareOp::ALL.into_iter().find(|op| op.word() == text);
     (Infix::Compare(op.unwrap_or(CompareOp::NotIn)), Binding::Compare, Binding::Default)
 }
@@ -58,12 +64,12 @@ pub(in super::super) fn just(
 }
 
 impl Cx<'_> {
-    /// `Rule::expr`.
+    /// Builds the expression of a `Rule::expr`.
     pub(super) fn expr(&mut self, pair: Pair<'_, Rule>) -> Expr {
         self.tall(pair).expr
     }
 
-    /// `Rule::call_args`.
+    /// Builds the arguments of a `Rule::call_args`.
     pub(super) fn arguments(&mut self, pair: Pair<'_, Rule>) -> Vec<Expr> {
         let exprs = pair.into_inner().filter(|p| p.as_rule() == Rule::expr);
         exprs.map(|p| self.expr(p)).collect()
@@ -114,11 +120,12 @@ impl Cx<'_> {
         self.climb(&mut tokens, Binding::If)
     }
 
-    /// Parses operands and operators that bind at least as tightly as `least`.
+    /// Builds operands and operators that bind at least as tightly as `least`.
     fn climb(&mut self, tokens: &mut Tokens<'_>, least: Binding) -> ExprWithHeight {
         self.depth += 1;
         let tall = if self.depth > MAX_HEIGHT {
             let span = tokens.peek().map_or(self.range(0, 0), |t| self.span(t));
+            // The rest is skipped, so that the callers stop, too.
             for _ in tokens.by_ref() {}
             self.grow(ExprKind::Bad, span, MAX_HEIGHT)
         } else {
@@ -149,6 +156,7 @@ impl Cx<'_> {
                 Infix::Default => ExprKind::Default(left_expr, Box::new(right.expr)),
                 Infix::Compare(op) => {
                     let mut rest = vec![(op, right.expr)];
+                    // `a < b < c` is one comparison with two operators.
                     while let Some((Infix::Compare(op), ..)) = tokens
                         .peek()
                         .filter(|t| t.as_rule() == Rule::infix)
@@ -247,7 +255,7 @@ impl Cx<'_> {
                 let name = inner.next().expect("a call has a name");
                 let ident = self.ident(&name);
                 match inner.next() {
-                    // The printer writes an unreadable expression as an empty name.
+                    // The printer writes an unreadable expression as an empty name in back-quotes.
                     None if ident.node.is_empty() => {
                         self.error(span, "an expression is missing here");
                         ExprKind::Bad
@@ -333,7 +341,7 @@ impl Cx<'_> {
         all
     }
 
-    /// An integer; too large ones are reported.
+    /// The value of an integer; one that does not fit is reported and becomes 0.
     pub(super) fn int(&mut self, pair: &Pair<'_, Rule>) -> i64 {
         pair.as_str().parse().unwrap_or_else(|_| {
             let span = self.span(pair);
@@ -342,7 +350,7 @@ impl Cx<'_> {
         })
     }
 
-    /// A number with a point or an exponent.
+    /// The value of a number with a point or an exponent; one that is too large is reported and becomes 0.
     pub(super) fn float(&mut self, pair: &Pair<'_, Rule>) -> f64 {
         let value: f64 = pair.as_str().parse().unwrap_or(f64::INFINITY);
         if value.is_finite() {
@@ -353,7 +361,7 @@ impl Cx<'_> {
         0.0
     }
 
-    /// A duration such as `30s`, in milliseconds.
+    /// The value of a duration such as `30s`, in milliseconds; one that is too long is reported and becomes 0.
     pub(super) fn duration(&mut self, pair: &Pair<'_, Rule>) -> u64 {
         let text = pair.as_str();
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

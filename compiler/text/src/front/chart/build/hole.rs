@@ -1,4 +1,4 @@
-//! Placeholders: where they end, and what they contain.
+//! Parses the placeholders of texts: finds their closing braces, and reads their contents.
 
 use super::{Cx, Origin};
 use crate::front::chart::grammar::{Grammar, Rule};
@@ -9,19 +9,19 @@ use crate::syntax::{Expr, ExprKind, is_lower_snake, is_reserved};
 use pest::Parser;
 use pest::iterators::Pair;
 
-/// How deep texts may nest in placeholders of texts.
+/// The maximum depth to which texts may nest in placeholders of texts.
 const MAX_INSIDE: usize = 8;
 
-/// All braces of a line, paired without regard to quotes. Used after a brace of the line was found unclosed, so that the line is
-/// not scanned again for each further brace.
+/// All braces of a line, paired without regard to quotes. Used once a brace of the line was found unclosed, so that the line is not
+/// scanned again for each further brace.
 pub(super) struct Paired {
-    /// Where the line ends.
+    /// The offset at which the line ends.
     pub(super) end: usize,
-    /// Where each pair opens and closes.
+    /// The offsets at which each pair opens and closes, sorted.
     pairs: Vec<(usize, usize)>,
 }
 
-/// The expression and the format of a placeholder, or the reason why it is none.
+/// Reads the expression and the format of a placeholder. `Err` is the reason why it is not one.
 pub(super) fn read_hole(
     inner: &str,
     origin: Origin<'_>,
@@ -29,7 +29,7 @@ pub(super) fn read_hole(
     if inner.trim().is_empty() {
         return Err("this placeholder is empty".to_owned());
     }
-    // `convert` marks text with `!"` that was no placeholder in its source.
+    // `chartc convert` marks text with `!"` that was no placeholder in its source.
     if inner.starts_with("!\"") {
         return Err("this was no placeholder before it was converted".to_owned());
     }
@@ -38,6 +38,7 @@ pub(super) fn read_hole(
     }
     let mut cx = Cx::new(inner, origin, &[]);
     let name = inner.split(':').next().unwrap_or(inner);
+    // Most placeholders are a name. They need no parser.
     if is_plain_name(name) {
         let expr = Expr { kind: ExprKind::Name(name.to_owned()), span: cx.range(0, name.len()) };
         let from = inner.len().min(name.len() + 1);
@@ -78,7 +79,7 @@ fn spec(cx: &Cx<'_>, from: usize) -> Result<Spanned<String>, String> {
     Ok(Spanned::new(text.to_owned(), cx.range(from, cx.text.len())))
 }
 
-/// `{"action": "wait"}` and `{ {"k": 1} }` are JSON meant as text; `{3}` is part of a pattern.
+/// Whether an expression is constant, and thus meant as text: `{"action": "wait"}` and `{ {"k": 1} }` are JSON, `{3}` is part of a pattern.
 fn is_literal(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::None
@@ -109,7 +110,7 @@ fn is_plain_name(text: &str) -> bool {
     is_lower_snake(text) && !is_reserved(text)
 }
 
-/// The offset of the brace that closes the first one, on the same line. Braces in quotes do not count.
+/// The offset of the brace that closes the first one on the same line. Braces in quotes do not count.
 pub(super) fn close_of(bytes: &[u8], escaped: bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut in_text = false;
@@ -141,7 +142,7 @@ pub(super) fn close_of(bytes: &[u8], escaped: bool) -> Option<usize> {
 }
 
 impl Paired {
-    /// Pairs the braces of the line, starting at `from`.
+    /// Pairs the braces of a line, starting at `from`.
     pub(super) fn new(bytes: &[u8], from: usize) -> Self {
         let mut pairs = Vec::new();
         let mut open = Vec::new();
@@ -156,14 +157,14 @@ impl Paired {
         Self { end: bytes.len(), pairs }
     }
 
-    /// The offset of the brace that closes the one at `at`.
+    /// The offset of the brace that closes the one at `at`, if there is one.
     pub(super) fn close(&self, at: usize) -> Option<usize> {
         let found = self.pairs.binary_search_by_key(&at, |p| p.0).ok()?;
         Some(self.pairs[found].1)
     }
 }
 
-/// The text of a placeholder in a one-line string, `\"` and `\\` unescaped, with the offset of each byte and of the end.
+/// Undoes the escapes `\"` and `\\` in a placeholder of a one-line string. Also returns the original offset of each byte and of the end.
 pub(super) fn unescape(text: &str, escaped: bool) -> (String, Vec<usize>) {
     let mut out = String::new();
     let mut map = Vec::new();

@@ -1,7 +1,18 @@
-//! From pest's pairs to syntax.
+//! Turns pest's pairs into syntax.
 //!
-//! Pairs and comments both come in document order. One cursor over the comments attaches each to the item that follows it, to the
-//! item whose first line it ends, or to the end of the body.
+//! The problem: pest returns only pairs of a rule and a range, and the comments of a file, which the formatter must keep, are not among
+//! them. The idea: pairs and comments both come in document order, so one cursor over the comments attaches each one to the item that
+//! follows it, to the item whose first line it ends, or to the end of the body. For example:
+//!
+//! ```text
+//! // the desk               before    `state open`: the cursor passes a comment that starts before the item
+//! state open {  // idle     after     `state open`: the comment starts on the first line of the item
+//!   // later                rest      the end of the body: no item follows
+//! }
+//! ```
+//!
+//! Each pair is built by one function, named for what it returns. It reads the parts of the pair by their rules; `expect` says what the
+//! grammar guarantees.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -32,42 +43,42 @@ use crate::span::{FileId, Ident, Span};
 use crate::syntax;
 use pest::iterators::{Pair, Pairs};
 
-/// Where the text being parsed is in its file.
+/// The position of a text in its file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'m> {
-    /// The file.
+    /// The file that contains the text.
     pub(super) file: FileId,
-    /// Offset of the text's first byte in the file.
+    /// The offset of the text's first byte in the file.
     pub(super) base: usize,
-    /// For a text whose escapes were undone: the offset from `base` of each byte and of the end.
+    /// For a text whose escapes were undone: the offset of each byte and of the end, relative to `base`.
     pub(super) map: Option<&'m [u32]>,
-    /// How many texts with placeholders enclose this text.
+    /// The number of texts with placeholders that enclose this text.
     pub(super) inside: usize,
 }
 
-/// The state of the builder: its input and its diagnostics.
+/// The state of the builder: the text, a cursor over its comments, and the diagnostics so far.
 pub(super) struct Cx<'s> {
     /// The whole text.
     pub(super) text: &'s str,
-    /// Where the text is in its file.
+    /// The position of the text in its file.
     pub(super) origin: Origin<'s>,
     comments: &'s [Token],
     cursor: usize,
-    /// In the order found.
+    /// The errors found so far, in the order in which they were found.
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// Whether the next item is the first of its body: a blank line before it then means nothing.
+    /// Whether the next item is the first of its body. A blank line before it then means nothing.
     first: bool,
-    /// How deep the builder of expressions has recursed.
+    /// The current depth of recursion in expressions.
     depth: usize,
 }
 
 impl<'s> Cx<'s> {
-    /// A builder over `text`; `comments` are the text's comments, in order.
+    /// Creates a builder over `text`; `comments` are the text's comments, in order.
     pub(super) fn new(text: &'s str, origin: Origin<'s>, comments: &'s [Token]) -> Self {
         Self { text, origin, comments, cursor: 0, diagnostics: Vec::new(), first: true, depth: 0 }
     }
 
-    /// The span in the file of `start..end` of the text.
+    /// The span in the file of the bytes `start..end` of the text.
     pub(super) fn range(&self, start: usize, end: usize) -> Span {
         let at = |offset: usize| {
             let offset = self.origin.map.map_or(offset, |m| m[offset] as usize);
@@ -118,7 +129,7 @@ impl<'s> Cx<'s> {
         self.error(span, message).help = Some(help);
     }
 
-    /// Builds the node of a pair, and adds its trivia and docs.
+    /// Builds the node of a pair, with its comments and docs.
     fn noted<'i, T>(
         &mut self,
         pair: Pair<'i, Rule>,
@@ -199,7 +210,7 @@ impl<'s> Cx<'s> {
         false
     }
 
-    /// The items of a body; comments after the last item go to what follows the body. `build` returns `None` for items to drop.
+    /// Builds the items of a body. Comments after the last item go to what follows the body. `build` returns `None` for items to drop.
     pub(super) fn items<'i, T>(
         &mut self,
         pairs: impl IntoIterator<Item = Pair<'i, Rule>>,
@@ -224,6 +235,7 @@ impl<'s> Cx<'s> {
                 recover::report(self, place, previous, span);
                 typos::report(self, place, span);
             }
+            // Where bad items are probably one, only the first is reported.
             was_bad = bad && place.joins();
             let syntax::Noted { trivia, doc, node, span } = self.noted(pair, &mut build);
             previous = (!bad).then_some(span);
@@ -232,7 +244,7 @@ impl<'s> Cx<'s> {
         items
     }
 
-    /// The items of a body, with the comments after the last.
+    /// Builds the items of a body, with the comments after the last one.
     pub(super) fn body<'i, T>(
         &mut self,
         pairs: Pairs<'i, Rule>,
@@ -245,7 +257,7 @@ impl<'s> Cx<'s> {
         Body { items, end }
     }
 
-    /// Runs `read`, whose result has no place for comments; they go to what follows.
+    /// Runs `read`, whose result has no place for comments. They go to what follows it.
     pub(super) fn without_trivia<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let cursor = self.cursor;
         let made = read(self);
@@ -253,14 +265,14 @@ impl<'s> Cx<'s> {
         made
     }
 
-    /// A dotted path.
+    /// Builds a dotted path.
     pub(super) fn path(&mut self, pair: Pair<'_, Rule>) -> syntax::Path {
         let span = self.span(&pair);
         let names = pair.into_inner().map(|p| self.ident(&p)).collect();
         syntax::Path { names, span }
     }
 
-    /// A name, without back-quotes and escapes.
+    /// Builds a name, without back-quotes and escapes.
     pub(super) fn ident(&mut self, pair: &Pair<'_, Rule>) -> Ident {
         let span = self.span(pair);
         let text = pair.as_str();
@@ -278,14 +290,14 @@ pub(super) struct Body<T> {
     pub(super) end: Vec<syntax::Comment>,
 }
 
-/// The whole file.
+/// Builds the whole file.
 pub(super) fn file(cx: &mut Cx<'_>, pair: Pair<'_, Rule>) -> syntax::File {
     let id = cx.origin.file;
     let body = cx.body(pair.into_inner(), BodyKind::Top, |cx, pair| Some(declare::item(cx, pair)));
     syntax::File { items: body.items, end: body.end, ..syntax::File::new(id) }
 }
 
-/// The parts of a pair after the first, which is a keyword.
+/// The parts of a pair after the first one, which is a keyword.
 fn parts(pair: Pair<'_, Rule>) -> Pairs<'_, Rule> {
     let mut parts = pair.into_inner();
     parts.next();

@@ -1,4 +1,4 @@
-//! Declared names, and the escapes of names and texts.
+//! Builds declared names, and undoes the escapes of names and texts.
 
 use super::Cx;
 use crate::front::chart::grammar::Rule;
@@ -6,7 +6,7 @@ use crate::span::Ident;
 use crate::syntax::{is_lower_snake, is_upper_camel};
 use pest::iterators::Pair;
 
-/// How names of one kind are spelled without back-quotes.
+/// The spelling of names of one kind, unless they are back-quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     /// `UpperCamel`.
@@ -16,7 +16,7 @@ pub(super) enum Spelling {
 }
 
 impl Cx<'_> {
-    /// The name of a declaration; without back-quotes, it must follow the spelling of its kind.
+    /// Builds the name of a declaration. Without back-quotes, it must follow the spelling of its kind.
     pub(super) fn declared(
         &mut self,
         pair: &Pair<'_, Rule>,
@@ -64,7 +64,7 @@ impl Cx<'_> {
         out
     }
 
-    /// The character of the escape at the start of `text`, and the length of the escape in characters.
+    /// Reads the escape at the start of `text`: its character, and the length of the escape in characters. An unknown escape is reported.
     pub(super) fn escape(&mut self, text: &str, at: usize) -> (Option<char>, usize) {
         let mut chars = text.chars().skip(1);
         let plain = match chars.next() {
@@ -85,7 +85,7 @@ impl Cx<'_> {
         (Some(plain), 2)
     }
 
-    /// An escape such as `\u{1f600}`.
+    /// Reads an escape such as `\u{1f600}`.
     fn unicode_escape(&mut self, text: &str, at: usize) -> (Option<char>, usize) {
         let digits = text[2..].strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let read = digits.filter(|(d, _)| d.len() <= 6).and_then(|(d, _)| {

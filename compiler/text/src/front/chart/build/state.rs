@@ -1,4 +1,4 @@
-//! States and transitions.
+//! Builds states and transitions.
 
 use super::declare::{param, params};
 use super::name::Spelling;
@@ -15,7 +15,7 @@ use pest::iterators::Pair;
 type P<'i> = Pair<'i, Rule>;
 
 impl Cx<'_> {
-    /// An item of a state.
+    /// Builds an item of a state, or of a chart.
     pub(super) fn state_item(&mut self, pair: P<'_>) -> StateItem {
         match pair.as_rule() {
             Rule::state | Rule::parallel | Rule::final_state => StateItem::State(state(self, pair)),
@@ -49,19 +49,19 @@ impl Cx<'_> {
         }
     }
 
-    /// `Rule::renamed`.
+    /// Builds the former names in a `Rule::renamed`.
     pub(super) fn renamed(&mut self, pair: P<'_>) -> Vec<Ident> {
         let names = pair.into_inner().filter(|part| part.as_rule() == Rule::name);
         names.map(|name| self.ident(&name)).collect()
     }
 
-    /// `Rule::guard`.
+    /// Builds the condition of a `Rule::guard`.
     pub(super) fn guard(&mut self, pair: P<'_>) -> Expr {
         let expr = child(pair, Rule::expr);
         self.expr(expr)
     }
 
-    /// Adds a part to a tail, if it belongs to one.
+    /// Adds a part of a line to its tail; other parts are ignored.
     pub(super) fn tail_part(&mut self, tail: &mut Tail, part: P<'_>) {
         match part.as_rule() {
             Rule::guard => tail.guard = Some(self.guard(part)),
@@ -79,7 +79,7 @@ impl Cx<'_> {
         }
     }
 
-    /// `Rule::target`.
+    /// Builds a `Rule::target`.
     pub(super) fn target(&mut self, pair: P<'_>) -> Target {
         let mut inner = pair.into_inner();
         let path = inner.next().map(|p| self.path(p)).expect("a target is a path");
@@ -266,6 +266,7 @@ fn from(cx: &mut Cx<'_>, pair: P<'_>) -> From {
         }
     }
     let mut body = pair.into_inner();
+    // The body begins after the brace.
     while body.next().is_some_and(|p| p.as_rule() != Rule::open_brace) {}
     let lines =
         cx.body(body, BodyKind::From, |cx, p| (p.as_rule() != Rule::bad_item).then(|| line(cx, p)));

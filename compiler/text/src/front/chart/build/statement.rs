@@ -1,4 +1,4 @@
-//! Actions, in blocks and in `code` steps.
+//! Builds actions, in blocks and in `code` steps.
 
 use super::{Cx, first_of};
 use crate::front::chart::grammar::Rule;
@@ -9,22 +9,22 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// How many branches one `if` may have: each `else if` is nested in the one before.
+/// The maximum number of branches of an `if`: each `else if` is nested in the one before it.
 const MAX_ELSE: usize = 64;
 
 impl Cx<'_> {
-    /// `Rule::statements` of a step, with the comments after the last.
+    /// Builds the `Rule::statements` of a step, with the comments after the last one.
     pub(super) fn code(&mut self, pair: P<'_>) -> super::Body<Action> {
         self.body(pair.into_inner(), BodyKind::Code, action)
     }
 
-    /// `Rule::statements` or `Rule::block` of a branch or a loop.
+    /// Builds the `Rule::statements` or `Rule::block` of a branch or a loop.
     fn inner(&mut self, pair: P<'_>) -> Vec<Noted<Action>> {
         let place = if pair.as_rule() == Rule::block { BodyKind::Actions } else { BodyKind::Code };
         self.items(pair.into_inner(), place, action)
     }
 
-    /// `Rule::block`.
+    /// Builds a `Rule::block`.
     pub(super) fn block(&mut self, pair: P<'_>) -> Block {
         let span = self.span(&pair);
         Block { actions: self.items(pair.into_inner(), BodyKind::Actions, action), span }
@@ -82,6 +82,7 @@ fn if_else(cx: &mut Cx<'_>, pair: P<'_>) -> Action {
         }
     }
     let mut result = None;
+    // From the last branch to the first: each one becomes the `else` of the one before it.
     for (span, test, body) in branches.into_iter().rev() {
         let branch = Action::If(test, body, std::mem::take(&mut otherwise));
         match span {

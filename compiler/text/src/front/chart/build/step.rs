@@ -1,4 +1,4 @@
-//! Steps.
+//! Builds steps.
 
 use super::declare::type_expr;
 use super::name::Spelling;
@@ -14,7 +14,7 @@ use pest::iterators::Pair;
 
 type P<'i> = Pair<'i, Rule>;
 
-/// The parts of the first line of a step, whatever its kind.
+/// The parts of the first line of a step, of any kind.
 #[derive(Default)]
 struct StepHead {
     names: Vec<crate::span::Ident>,
@@ -32,7 +32,7 @@ struct StepHead {
 }
 
 impl Cx<'_> {
-    /// A step of any kind.
+    /// Builds a step of any kind.
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
         let mut head = StepHead::default();
@@ -159,7 +159,7 @@ impl Cx<'_> {
         })
     }
 
-    /// `Rule::policy` and `Rule::instead`.
+    /// Builds a `Rule::policy` or a `Rule::instead`.
     pub(super) fn policy(&mut self, pair: P<'_>) -> Policy {
         let span = self.span(&pair);
         let (mut retry, mut then) = (None, None);
@@ -175,7 +175,7 @@ impl Cx<'_> {
         Policy { retry, then, span }
     }
 
-    /// A small number, written in digits.
+    /// Builds a small number that is written in digits; a larger one is reported and becomes 0.
     pub(super) fn count(&mut self, pair: &P<'_>) -> u32 {
         let value = self.int(pair);
         u32::try_from(value).unwrap_or_else(|_| {

@@ -1,6 +1,6 @@
-//! Texts: escapes, the indentation of block strings, and placeholders.
+//! Builds texts: undoes escapes, removes the indentation of block strings, and finds placeholders.
 //!
-//! A placeholder is on one line. The builder finds its braces first, then parses what is between them with `hole_body`. An
+//! A placeholder is on one line. The builder finds its braces first, then parses the text between them with `hole_body`. An
 //! unreadable placeholder becomes `TemplatePart::Bad` with the reason, and the text continues after it.
 
 use super::hole::{Paired, close_of, read_hole, unescape};
@@ -10,7 +10,7 @@ use crate::span::Spanned;
 use crate::syntax::{Hole, Template, TemplatePart};
 use pest::iterators::Pair;
 
-/// Collects the parts of a text.
+/// A collector of the parts of a text.
 struct Parts {
     done: Vec<TemplatePart>,
     text: String,
@@ -42,7 +42,7 @@ impl Parts {
 }
 
 impl Cx<'_> {
-    /// `Rule::line_string` or `Rule::block_string`.
+    /// Builds the text of a `Rule::line_string` or a `Rule::block_string`.
     pub(super) fn template(&mut self, pair: &Pair<'_, Rule>) -> Template {
         let span = self.span(pair);
         let (raw, at) = (pair.as_str(), pair.as_span().start());
@@ -62,7 +62,7 @@ impl Cx<'_> {
         Template { parts: parts.done, span, block }
     }
 
-    /// A text without placeholders.
+    /// Builds a text in which braces have no meaning.
     pub(super) fn plain_text(&mut self, pair: &Pair<'_, Rule>) -> Spanned<String> {
         let span = self.span(pair);
         let (raw, at) = (pair.as_str(), pair.as_span().start());
@@ -152,7 +152,7 @@ impl Cx<'_> {
         }
     }
 
-    /// A placeholder `{…}`.
+    /// Builds a placeholder, `{…}`.
     fn hole(&mut self, text: &str, at: usize, raw: bool) -> TemplatePart {
         let inner = &text[1..text.len() - 1];
         if raw || !inner.contains('\\') {
@@ -165,6 +165,7 @@ impl Cx<'_> {
                 return self.placeholder(text, at, inner, origin);
             }
         }
+        // Inside of another placeholder, offsets go through the map of the enclosing text, too.
         let (inner, map) = unescape(inner, !raw);
         let map: Vec<u32> = map
             .into_iter()
@@ -186,8 +187,8 @@ impl Cx<'_> {
     }
 }
 
-/// The lines of a block string with their offsets; each line end is a piece `\n`. Drops the first and the last line if blank, and
-/// the indentation that all other lines (and the last) share.
+/// The lines of a block string with their offsets; each line end is a piece `\n` of its own. Drops the first and the last line if
+/// they are blank, and the indentation that all other lines (and the last) share.
 fn dedent(inner: &str) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let mut at = 0;
@@ -196,12 +197,14 @@ fn dedent(inner: &str) -> Vec<(usize, &str)> {
         at += line.len() + 1;
     }
     let blank = |line: &str| line.trim_matches([' ', '\t', '\r']).is_empty();
+    // A block string on a single line has no indentation to remove.
     if lines.len() == 1 {
         return lines;
     }
     let last = lines.len() - 1;
     let mut common: Option<&str> = None;
     for (n, (_, line)) in lines.iter().enumerate().skip(1) {
+        // The last line counts even if it is blank, because the closing quotes are in it.
         if n < last && blank(line) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Tests.
+//! Builds tests.
 
 use super::{Cx, child, first_of};
 use crate::front::chart::grammar::Rule;
@@ -72,7 +72,7 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
     made.unwrap_or(TestItem::Bad(span))
 }
 
-/// The possible parts of an item of a test.
+/// The parts that items of a test are made of. Each item has some of them.
 #[derive(Default)]
 struct Parts {
     name: Option<Ident>,

@@ -1,4 +1,4 @@
-//! The keywords, by the rules that read them.
+//! The keywords, each with the rule that reads it.
 
 use super::Rule;
 
@@ -7,7 +7,7 @@ pub(in crate::front::chart) fn keyword_of(rule: Rule) -> Option<&'static str> {
     ALL.iter().find(|(known, _)| *known == rule).map(|(_, word)| *word)
 }
 
-/// All keywords.
+/// All keywords, in no particular order.
 pub(in crate::front::chart) fn keywords() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|(_, word)| *word)
 }

@@ -1,4 +1,4 @@
-//! Executable content.
+//! Builds actions from executable content.
 
 use super::super::convert::{ExprContext, Value, fails, literal, shown, text_value};
 use super::super::document::{ActKind, Event, Executable, Payload};
@@ -8,7 +8,7 @@ use crate::span::{Ident, Span};
 use crate::syntax::{Action, Block, Entry, Expr, ExprKind, Noted, Template, TemplatePart};
 
 impl Builder<'_, '_> {
-    /// A block of executable content.
+    /// Builds a block of actions.
     pub(super) fn actions(
         &mut self,
         acts: &[Executable],
@@ -57,7 +57,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// `place = value`.
+    /// Builds the assignment `place = value`.
     pub(super) fn assign(
         &mut self,
         place: &Script,
@@ -70,7 +70,7 @@ impl Builder<'_, '_> {
         self.put(place, value, span, at, to);
     }
 
-    /// The same for a translated value.
+    /// Builds an assignment of a translated value.
     pub(super) fn put(
         &mut self,
         place: &Script,
@@ -88,7 +88,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The arguments of an event that is raised or sent.
+    /// The arguments of an event that is raised or sent: its data, if the event has any.
     pub(super) fn arguments(
         &mut self,
         event: &Event,
@@ -98,13 +98,14 @@ impl Builder<'_, '_> {
         match data {
             Some(data) => vec![self.payload(data, at)],
             None if self.scope.has_data(&event.text()) => {
+                // Elsewhere the event is sent with data, so it has a field.
                 vec![Expr { kind: ExprKind::None, span: event.span }]
             }
             None => Vec::new(),
         }
     }
 
-    /// The data as one value.
+    /// The data of an event as one value.
     pub(super) fn payload(&mut self, data: &Payload, at: &ExprContext) -> Expr {
         match data {
             Payload::Value(value) => self.converter().value(value, at).expr,
@@ -119,7 +120,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// `label: value`.
+/// The text of a log message: `label: value`.
 pub(super) fn message(label: Option<&str>, value: Option<Value>, span: Span) -> Template {
     let value = value.map(shown);
     match (label, value) {
@@ -138,7 +139,7 @@ pub(super) fn message(label: Option<&str>, value: Option<Value>, span: Span) -> 
     }
 }
 
-/// An action that always fails.
+/// An action that always fails, for an element of which SCXML says so.
 pub(super) fn failing(why: &str, span: Span) -> Noted<Action> {
     noted(Action::Log(shown(fails(why, span))), span, &[])
 }

@@ -1,4 +1,4 @@
-//! Builds the chart: its declarations, and everything else as items of the root.
+//! Builds charts: their declarations, and everything else as items of the root.
 
 use super::super::convert::ExprContext;
 use super::super::document::Document;
@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 use std::collections::BTreeMap;
 
-/// The file of a document: its chart, followed by the charts of the documents that it invokes, in preorder.
+/// Builds the file of a document: its chart, followed by the charts of the documents that it invokes, in preorder.
 pub(in crate::front::scxml) fn file(
     id: FileId,
     document: &Document,
@@ -26,7 +26,7 @@ pub(in crate::front::scxml) fn file(
     File { items, end: comments(&document.after), ..File::new(id) }
 }
 
-/// Adds the chart of a document and those of its invoked documents.
+/// Builds the chart of a document and those of its invoked documents.
 fn chart(
     family: Family<'_>,
     left: &mut (usize, usize),
@@ -38,7 +38,7 @@ fn chart(
     let (scope, inside) = (family.scope, Inside::new(document));
     let (more, spread) = *left;
     let mut builder = Builder { document, scope, params, findings, left: more, spread, inside };
-    // Loops may add variables, so the body comes first.
+    // Loops and scripts of the body may add variables, so the body is built first.
     let body = builder.body(0);
     let mut items = builder.variables();
     items.extend(builder.events());
@@ -77,7 +77,7 @@ fn apart_first(mut items: Vec<Noted<ChartItem>>) -> Vec<Noted<ChartItem>> {
     items
 }
 
-/// The param for a value that the invoking document passes.
+/// The declaration of a param for a value that the invoking document passes.
 fn param(given: &PassedParam, span: Span) -> ChartItem {
     ChartItem::Variable(Variable {
         renamed: Vec::new(),
@@ -93,7 +93,7 @@ impl Builder<'_, '_> {
     fn variables(&mut self) -> Vec<Noted<ChartItem>> {
         let document = self.document;
         let mut order: Vec<usize> = (0..self.scope.variables.len()).collect();
-        // Data in document order, then variables of loops and scripts.
+        // Data in document order, then the variables of loops and scripts.
         order.sort_by_key(|nth| {
             (self.scope.variables[*nth].data.is_none(), self.scope.variables[*nth].data, *nth)
         });
@@ -118,7 +118,7 @@ impl Builder<'_, '_> {
                     let name = given.map(|given| given.name).unwrap_or_default();
                     Expr { kind: ExprKind::Name(name), span }
                 }
-                // A value that may fail is assigned in a block at the start of the run.
+                // A value that may fail is assigned in a block at the start of the run, where its failure is an event.
                 Some(_) if variable.late => Expr { kind: ExprKind::None, span },
                 Some(written) => {
                     let at = ExprContext { before: Some(nth), ..ExprContext::state(0) };
@@ -141,7 +141,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// Initial values that may fail, each in its own block, so that one failure does not prevent the others.
+    /// Assigns the initial values that may fail, each in its own block, so that one failure does not prevent the others.
     fn late_data(&mut self) -> Vec<Noted<StateItem>> {
         let document = self.document;
         let mut items = Vec::new();
@@ -160,7 +160,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// The fields of an event.
+    /// The fields of an event: one for its data, if it has any.
     fn fields(&self, event: &str, span: Span) -> Vec<Param> {
         if !self.scope.has_data(event) {
             return Vec::new();
@@ -170,7 +170,7 @@ impl Builder<'_, '_> {
         vec![Param { name, ty: TypeExpr { kind, span } }]
     }
 
-    /// Declares the events that the document uses, and a last one that represents all others.
+    /// Declares the events that the document uses, and one that represents all others.
     fn events(&mut self) -> Vec<Noted<ChartItem>> {
         let mut items = Vec::new();
         for (name, names, span) in event_names(self.document) {
@@ -189,7 +189,7 @@ impl Builder<'_, '_> {
         items
     }
 
-    /// The items of a state or of the chart.
+    /// Builds the items of a state or, for state 0, of the chart.
     pub(super) fn body(&mut self, nth: usize) -> Vec<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];

@@ -1,4 +1,4 @@
-//! `<invoke>`.
+//! Builds steps from `<invoke>`, and patterns from the events of invoked documents.
 
 use super::super::convert::{Brings, Converter, ExprContext, call, fails};
 use super::super::script::{Expr as Script, ScriptExprKind};
@@ -11,17 +11,18 @@ use crate::syntax::{
     StepKind, TemplatePart,
 };
 
-/// A line's event, what it brings, and as what it counts.
+/// An event pattern, the data that it brings, and the name by which equal patterns are recognized.
 pub(super) type Pattern = (EventPattern, Brings, String);
 
 impl Builder<'_, '_> {
-    /// The step that runs the chart of an invoked document.
+    /// Builds the step that runs the chart of an invoked document.
     pub(super) fn invoke(&mut self, nth: usize) -> Noted<StateItem> {
         let document = self.document;
         let invoke = &document.invokes[nth];
         let at = ExprContext::state(invoke.state);
         let mut arguments = Vec::new();
-        // The guard first computes all values that can fail: a failure prevents the invocation and raises `error.execution`.
+        // The guard computes all values that can fail, before the step starts: a failure prevents the invocation and raises
+        // `error.execution`.
         let mut tried = Vec::new();
         if let Some(why) = &invoke.fault {
             tried.push(fails(&why.node, why.span).expr);
@@ -29,13 +30,13 @@ impl Builder<'_, '_> {
         if let Some(name) = invoke.place.as_ref().and_then(root)
             && self.scope.variable(name).is_none()
         {
-            // Reported where the id is stored.
+            // This is reported where the id is stored.
             tried.push(fails(&format!("`{name}` is not declared"), invoke.span).expr);
         }
         for (name, value) in &invoke.given {
             let Some(param) = self.params[nth].get(&name.node).cloned() else {
                 self.findings.push(left_out::no_such_data(&name.node, name.span));
-                // The value is computed only to see whether it fails; untranslatable parts are not reported here.
+                // The value is computed only to see whether it fails. Parts that cannot be translated are not reported here.
                 let mut muted = Vec::new();
                 let value =
                     Converter { scope: &self.scope, findings: &mut muted }.value(value, &at);
@@ -68,7 +69,7 @@ impl Builder<'_, '_> {
         noted(StateItem::Step(step), invoke.span, &invoke.before)
     }
 
-    /// The patterns for the end of an invoked document, or of any.
+    /// The patterns for the end of the invoked document with this id, or of any one.
     pub(super) fn invoke_done(
         &mut self,
         id: Option<&Ident>,
@@ -99,7 +100,7 @@ impl Builder<'_, '_> {
         self.invoked(None).into_iter().map(each).collect()
     }
 
-    /// `done.invoke.c`.
+    /// The name of the event at the end of an invoked document: `done.invoke.c`.
     fn done_name(&self, nth: usize) -> String {
         format!("done.invoke.{}", self.document.invokes[nth].id.node)
     }
@@ -108,14 +109,14 @@ impl Builder<'_, '_> {
         super::path(vec![Ident::new(self.scope.steps[nth].clone(), span)], span)
     }
 
-    /// The invoked documents with this id, or with an id that extends it by a dot; without an id, all.
+    /// The indices of the invoked documents that are meant by an id; without one, of all.
     fn invoked(&self, id: Option<&Ident>) -> Vec<usize> {
         let all = self.document.invokes.iter().enumerate();
         all.filter(|(_, invoke)| invoke.is_meant(id)).map(|(nth, _)| nth).collect()
     }
 }
 
-/// The variable in which a location lies.
+/// The variable to which a location belongs.
 fn root(place: &Script) -> Option<&str> {
     match &place.kind {
         ScriptExprKind::Name(name) => Some(name),
@@ -142,7 +143,7 @@ fn root(place: &Script) -> Option<&str> {
     }
 }
 
-/// Whether the value can be computed without failure.
+/// Whether a value can be computed without failure.
 fn is_safe(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::None
@@ -173,7 +174,7 @@ fn is_safe(value: &Expr) -> bool {
     }
 }
 
-/// A guard that holds if all values can be computed.
+/// A guard that holds if all values can be computed: the truth value of a list is true.
 fn computes(values: Vec<Expr>, span: Span) -> Expr {
     let list = Expr { kind: ExprKind::List(values), span };
     Expr { kind: call("js_truth", vec![list], span), span }

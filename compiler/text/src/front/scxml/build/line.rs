@@ -1,4 +1,4 @@
-//! Transitions.
+//! Builds transitions.
 
 use super::super::convert::{Brings, ExprContext};
 use super::super::document::{Descriptor, ScxmlStateKind, Transition, dotted, walk};
@@ -13,10 +13,10 @@ use crate::syntax::{
 };
 use std::collections::BTreeSet;
 
-/// Words for at most this many events do not count against the budget.
+/// A descriptor that means at most this many events does not count against the budget.
 const FEW: usize = 8;
 
-/// The name of a transition's event, if only one is possible.
+/// The name of a transition's event, if the pattern matches only one event.
 fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String> {
     match pattern {
         EventPattern::Event(..) => {
@@ -33,7 +33,7 @@ fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String
 }
 
 impl Builder<'_, '_> {
-    /// One transition for each of the events of the written transition.
+    /// Builds one transition for each event of the written transition.
     pub(super) fn lines(&mut self, source: usize, written: &Transition) -> Vec<Noted<StateItem>> {
         let Some(events) = &written.events else {
             return self.eventless(source, written).into_iter().collect();
@@ -54,6 +54,7 @@ impl Builder<'_, '_> {
                 if seen.contains(&word) {
                     continue;
                 }
+                // A linear search: beyond the bound, a repeated event costs a line that is never taken.
                 if seen.len() < 100 {
                     seen.push(word.clone());
                 }
@@ -81,7 +82,8 @@ impl Builder<'_, '_> {
                 self.inside.raised.contains(word)
                     || next.is_some_and(|name| name.starts_with(&below))
             }
-            // A transition for any event that reads its name is preceded by one transition for each known event.
+            // A transition for any event that reads its name is preceded by one transition for each known event, so it takes only other
+            // events.
             EventPattern::Any(_) | EventPattern::Everything(_) => false,
             EventPattern::Done(_)
             | EventPattern::Error(_)
@@ -156,7 +158,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// A pattern for every event, by name, with its data if read.
+    /// A pattern for every event by name, which binds the data if they are read.
     fn each_event(&mut self, source: usize, reads: bool, span: Span) -> Vec<Pattern> {
         let document = self.document;
         let known = self.inside.known.get_or_init(|| {
@@ -164,6 +166,7 @@ impl Builder<'_, '_> {
             let any = (CATCH_ALL.to_owned(), vec![Ident::new(CATCH_ALL.to_owned(), span)]);
             let known: Vec<(String, Vec<Ident>)> = names.chain([any]).collect();
             let all: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+            // In SCXML, a transition for `a` also takes `a.b`, so `a.b` needs no line of its own.
             let below =
                 |name: &str| name.match_indices('.').any(|(at, _)| all.contains(&name[..at]));
             known.iter().filter(|(name, _)| !below(name)).cloned().collect()
@@ -205,7 +208,7 @@ impl Builder<'_, '_> {
         vec![(EventPattern::Done(done), brings, format!("done.state.{}", id.node))]
     }
 
-    /// Whether a state can reach its end.
+    /// Whether a state can be done: whether its final state can be reached.
     fn is_ever_done(&self, nth: usize) -> bool {
         self.document.is_ever_done(nth)
     }
@@ -232,7 +235,7 @@ impl Builder<'_, '_> {
         Tail { guard, reenter: self.leaves(source, written), targets, actions }
     }
 
-    /// Whether `reenter` is needed: an external transition into its own compound state exits that state.
+    /// Whether the transition needs `reenter`: an external transition into its own compound state exits that state.
     fn leaves(&self, source: usize, written: &Transition) -> bool {
         let state = &self.document.states[source];
         let compound = state.kind == ScxmlStateKind::State && self.first_child(source).is_some();

@@ -1,4 +1,4 @@
-//! `<send>`.
+//! Builds `send` actions.
 
 use super::super::convert::{ExprContext, call, text_value};
 use super::super::document::{Delay, Send, To};
@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The receiver in the chart's notation; the outer `None` is reported.
+    /// The receiver in the chart's notation. `Some(None)` is the chart itself; `None` is an unknown receiver, which is reported.
     fn receiver(&mut self, to: &To) -> Option<Option<Ident>> {
         match to {
             To::Own => Some(None),

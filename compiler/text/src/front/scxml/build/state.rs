@@ -1,4 +1,4 @@
-//! States and their default entries.
+//! Builds states and their default entries.
 
 use super::super::convert::ExprContext;
 use super::super::document::{Initial, Payload, ScxmlStateKind};
@@ -10,12 +10,13 @@ use crate::syntax::{
 };
 
 impl Builder<'_, '_> {
-    /// A state, parallel or final; histories are written before them.
+    /// Builds a state, parallel or final. Returns `None` for a history, which is built with its siblings.
     pub(super) fn state(&mut self, nth: usize) -> Option<StateItem> {
         let state = &self.document.states[nth];
         let kind = match state.kind {
             ScxmlStateKind::Root | ScxmlStateKind::History { .. } => return None,
             ScxmlStateKind::State => StateKind::State,
+            // A chart permits no parallel without regions; it behaves like a state without children.
             ScxmlStateKind::Parallel if self.first_child(nth).is_none() => StateKind::State,
             ScxmlStateKind::Parallel => StateKind::Parallel,
             ScxmlStateKind::Final => self.ending(nth),
@@ -27,7 +28,7 @@ impl Builder<'_, '_> {
         Some(StateItem::State(State { kind, name: state.id.clone(), renamed: Vec::new(), body }))
     }
 
-    /// The first child that can be active.
+    /// The first child that can be active: the first that is not a history.
     pub(super) fn first_child(&self, nth: usize) -> Option<usize> {
         let states = &self.document.states;
         let active =
@@ -35,7 +36,7 @@ impl Builder<'_, '_> {
         states[nth].children.iter().find(active).copied()
     }
 
-    /// The path to a state as seen from another; an unknown name is kept, to be reported later.
+    /// The path to a state as seen from another one. An unknown name is kept, so that lowering reports it.
     pub(super) fn path_of(&self, from: usize, id: &Ident) -> Path {
         let names = match self.scope.state(&id.node) {
             Some(to) => self.scope.path(from, to, id.span),
@@ -44,7 +45,7 @@ impl Builder<'_, '_> {
         path(names, id.span)
     }
 
-    /// `initial …`: as written, else the first child.
+    /// Builds `initial …`: the written one, else the first child.
     pub(super) fn initial(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
@@ -71,7 +72,7 @@ impl Builder<'_, '_> {
         (!targets.is_empty()).then_some((targets, actions))
     }
 
-    /// `history h -> d`, if the state is a history.
+    /// Builds `history h -> d`, if the state is a history.
     pub(super) fn history(&mut self, nth: usize) -> Option<Noted<StateItem>> {
         let document = self.document;
         let state = &document.states[nth];
@@ -93,7 +94,7 @@ impl Builder<'_, '_> {
         Some(noted(StateItem::History(history), state.span, &before))
     }
 
-    /// A final state. One at the top level computes the result of the run.
+    /// The kind of a final state. One at the top level computes the result of the run.
     fn ending(&mut self, nth: usize) -> StateKind {
         let state = &self.document.states[nth];
         let (Some(done), Some(0)) = (&state.done, state.parent) else {
@@ -122,7 +123,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// `enter { action }`.
+/// Builds the block `enter { action }`.
 fn enter(action: Action, span: Span) -> Noted<StateItem> {
     let block = Block { actions: vec![noted(action, span, &[])], span };
     noted(StateItem::Enter(block), span, &[])

@@ -1,4 +1,4 @@
-//! Branches, loops and scripts.
+//! Builds branches, loops and scripts.
 
 use super::super::convert::{ExprContext, Value, call};
 use super::super::document::{Executable, ForEach};
@@ -19,6 +19,7 @@ impl Builder<'_, '_> {
         to: &mut Vec<Noted<Action>>,
     ) {
         let mut otherwise = Vec::new();
+        // From the last branch to the first: each one becomes the `else` of the one before it.
         for (test, body) in branches.iter().rev() {
             let mut made = Vec::new();
             self.acts(body, at, &mut made);
@@ -33,7 +34,7 @@ impl Builder<'_, '_> {
         to.append(&mut otherwise);
     }
 
-    /// `<foreach>`: item and index are variables that keep their values after the loop.
+    /// Builds `<foreach>`. Its item and index are variables that keep their values after the loop.
     pub(super) fn foreach(
         &mut self,
         each: &ForEach,
@@ -52,6 +53,7 @@ impl Builder<'_, '_> {
         if let Some((index, place)) =
             each.index.as_ref().and_then(|i| Some((self.named(i)?, i.span)))
         {
+            // The index cannot count by itself: the body may assign to it.
             let counter = self.scope.hidden("place", place, Kinds::INT);
             let counter = self.scope.variables[counter].name.clone();
             let set = |name: &str, value: ExprKind| {
@@ -71,7 +73,7 @@ impl Builder<'_, '_> {
         to.push(noted(Action::For(local, source, body), span, &[]));
     }
 
-    /// The chart's name of this variable.
+    /// The name of a variable in the chart.
     fn named(&self, name: &Ident) -> Option<Ident> {
         let nth = self.scope.variable(&name.node)?;
         Some(Ident::new(self.scope.variables[nth].name.clone(), name.span))
@@ -129,7 +131,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The list for a loop; fails at run time if the value is not one.
+/// The list over which a loop runs. Fails at run time if the value is not a list.
 fn listed(of: Value) -> Expr {
     if of.class == Class::List || of.kinds.is_list() {
         return of.expr;

@@ -1,4 +1,4 @@
-//! Calls.
+//! Translates calls.
 
 use super::{Converter, ExprContext, Value, call, fails, number, value};
 use crate::diagnostic::near;
@@ -92,6 +92,7 @@ impl Converter<'_, '_> {
             ("floor", [x]) => {
                 whole(binary(BinaryOp::FloorDivide, x.expr.clone(), literal(ExprKind::Int(1))))
             }
+            // ECMAScript rounds halves up: `floor(x + 0.5)`.
             ("round", [x]) => {
                 let more = binary(BinaryOp::Add, x.expr.clone(), literal(ExprKind::Float(0.5)));
                 whole(binary(BinaryOp::FloorDivide, more, literal(ExprKind::Int(1))))
@@ -107,7 +108,7 @@ impl Converter<'_, '_> {
         }
     }
 
-    /// `In('s')`.
+    /// Translates `In('s')`.
     fn in_state(&mut self, id: &Script, span: Span, at: &ExprContext) -> Value {
         let ScriptExprKind::Text(name) = &id.kind else {
             return self.refuse(id.span, "`In` takes a text that says which state");

@@ -1,4 +1,4 @@
-//! `_event`.
+//! Translates reads of `_event`.
 
 use super::{Brings, Converter, ExprContext, Value, call, fails, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
@@ -6,12 +6,12 @@ use crate::rules::outside_subset;
 use crate::span::Span;
 use crate::syntax::{Entry, Expr, ExprKind};
 
-/// The help if the data of an event are no longer available.
+/// The help where the data of the event are no longer available.
 const KEEP: &str =
     "keep the data in a `<data>`, with `<assign>` in the transition that takes the event";
 
 impl Converter<'_, '_> {
-    /// `_event` as a whole.
+    /// Translates `_event` as a whole: a map of its name and data.
     pub(super) fn event(&mut self, span: Span, at: &ExprContext) -> Value {
         let entry = |key: &str, of: Expr| Entry { key: text_value(key, span).expr, value: of };
         let name = self.event_name(span, at);
@@ -81,7 +81,7 @@ impl Converter<'_, '_> {
         fails(why, span)
     }
 
-    /// A property of `_event`.
+    /// Translates a property of `_event`.
     pub(super) fn of_event(&mut self, name: &str, span: Span, at: &ExprContext) -> Value {
         match name {
             "name" => self.event_name(span, at),

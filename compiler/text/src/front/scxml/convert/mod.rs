@@ -1,4 +1,15 @@
 //! Translates ECMAScript expressions. An operator with the same meaning stays an operator; any other becomes a `js_…` function.
+//!
+//! The problem: `+` joins texts or adds, every value is a condition, and a missing property is `undefined`. In a chart, operators are
+//! typed. The idea: translate each expression together with the kinds of values that it may have ([`Kinds`]), and use a function that
+//! decides at run time only where the kinds leave it open. For example, with `n` always an integer, `done` a boolean, and `x` unknown:
+//!
+//! ```text
+//! n + 1 > 3 && !done        n + 1 > 3 and not done
+//! x + 1                     js_add(x, 1)
+//! x.size > 3                js_number(js_get(x, "size")) > 3
+//! n ? 'some' : 'none'       if n != 0 then "some" else "none"
+//! ```
 
 mod call;
 mod event;
@@ -15,7 +26,7 @@ use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
 use crate::syntax::{CompareOp, Entry, Expr, ExprKind, Template, TemplatePart, UnaryOp};
 
-/// A translated expression.
+/// A translated expression, with the kinds of its value and its type in the chart.
 #[derive(Debug, Clone)]
 pub(super) struct Value {
     pub(super) expr: Expr,
@@ -23,35 +34,35 @@ pub(super) struct Value {
     pub(super) class: Class,
 }
 
-/// What is known about the event at the place of an expression.
+/// The knowledge about the event at the place of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Brings {
     /// Nothing is known: several events may lead to this block.
     Nothing,
-    /// There is no event: a transition without `event`.
+    /// There is no event: the transition has no `event`.
     Eventless,
     /// The event has no data: an error or a built-in event.
     NoData,
     /// The transition binds the data of the event.
     Data,
-    /// This variable stores the data with which a state was done.
+    /// A variable stores the data with which a state was done.
     Done(usize),
     /// The transition binds the result of an invoked document.
     Answer,
 }
 
-/// The context of an expression.
+/// The place of an expression, which determines the names that it can read.
 #[derive(Debug, Clone)]
 pub(super) struct ExprContext {
     pub(super) state: usize,
     pub(super) brings: Brings,
-    /// Names bound by loops, innermost last: the written name, the chart's name, the kinds of the value.
+    /// Names bound by loops, the innermost last: the written name, the name in the chart, the kinds of the value.
     pub(super) locals: Vec<(String, String, Kinds)>,
     /// If set, only variables before this one have a value.
     pub(super) before: Option<usize>,
     /// The name of the event, if known.
     pub(super) named: Option<String>,
-    /// If the name is not known: whether the event may originate inside, so that its name is not available.
+    /// Whether the event may originate inside the document, so that its name is not available. Only meaningful if the name is not known.
     pub(super) inside: bool,
 }
 
@@ -62,20 +73,21 @@ impl ExprContext {
     }
 }
 
-/// Translates expressions with the names of a scope.
+/// A translator of expressions with the names of a scope.
 pub(super) struct Converter<'c, 'd> {
     pub(super) scope: &'c Scope<'d>,
     pub(super) findings: &'c mut Vec<Diagnostic>,
 }
 
 impl Converter<'_, '_> {
-    /// An expression of any type.
+    /// Translates an expression of any type.
     pub(super) fn value(&mut self, script: &Script, at: &ExprContext) -> Value {
         let span = script.span;
         match &script.kind {
             ScriptExprKind::None => value(ExprKind::None, span, Kinds::NONE, Class::None),
             ScriptExprKind::Bool(b) => value(ExprKind::Bool(*b), span, Kinds::BOOL, Class::Bool),
             ScriptExprKind::Int(i) => {
+                // The sign is an operator of the language. (`saturating_abs`: the least integer has no counterpart.)
                 signed(*i < 0, ExprKind::Int(i.saturating_abs()), span, Kinds::INT)
             }
             ScriptExprKind::Float(x) => {
@@ -137,7 +149,7 @@ impl Converter<'_, '_> {
         }
     }
 
-    /// An expression of type Bool: whether its value is truthy.
+    /// Translates an expression as a condition of type Bool: whether its value is truthy.
     pub(super) fn condition(&mut self, script: &Script, at: &ExprContext) -> Expr {
         let span = script.span;
         if let ScriptExprKind::And(left, right) | ScriptExprKind::Or(left, right) = &script.kind {
@@ -148,7 +160,7 @@ impl Converter<'_, '_> {
         truth(self.value(script, at))
     }
 
-    /// Reports an expression that is not translated; it fails at run time.
+    /// Reports an expression that is not translated. The result fails at run time.
     fn refuse(&mut self, span: Span, why: &str) -> Value {
         self.findings.push(outside_subset::at(span, why));
         fails(why, span)
@@ -191,7 +203,7 @@ impl Converter<'_, '_> {
         }
     }
 
-    /// A variable of the chart.
+    /// Reads a variable of the chart.
     pub(super) fn variable(&self, nth: usize, span: Span) -> Value {
         let variable = &self.scope.variables[nth];
         let kinds = variable.kinds;
@@ -242,18 +254,18 @@ impl Converter<'_, '_> {
         value(call("js_get", vec![of.expr, index.expr], span), span, kinds, Class::Json)
     }
 
-    /// An expression as a number, converted if necessary.
+    /// Translates an expression as a number, converted if necessary.
     fn number(&mut self, script: &Script, at: &ExprContext) -> Value {
         number(self.value(script, at))
     }
 }
 
-/// A translated expression.
+/// Creates a translated expression.
 pub(super) fn value(kind: ExprKind, span: Span, kinds: Kinds, class: Class) -> Value {
     Value { expr: Expr { kind, span }, kinds, class }
 }
 
-/// A number; the language writes negative ones with a prefix operator.
+/// A number. The language writes negative ones with a prefix operator.
 fn signed(negative: bool, kind: ExprKind, span: Span, kinds: Kinds) -> Value {
     if !negative {
         return value(kind, span, kinds, kinds.class());
@@ -262,29 +274,29 @@ fn signed(negative: bool, kind: ExprKind, span: Span, kinds: Kinds) -> Value {
     value(ExprKind::Unary(UnaryOp::Negate, number), span, kinds, kinds.class())
 }
 
-/// `f(arguments)`.
+/// A call: `f(arguments)`.
 pub(super) fn call(function: &str, arguments: Vec<Expr>, span: Span) -> ExprKind {
     ExprKind::Call(Spanned::new(function.to_owned(), span), arguments)
 }
 
-/// A text without placeholders.
+/// A text without placeholders, as a value.
 pub(super) fn text_value(text: &str, span: Span) -> Value {
     value(ExprKind::Text(literal(text, span)), span, Kinds::TEXT, Class::Text)
 }
 
-/// The same, as a template.
+/// A text without placeholders, as a template.
 pub(super) fn literal(text: &str, span: Span) -> Template {
     let part = || TemplatePart::Text(text.to_owned(), span);
     Template { parts: if text.is_empty() { Vec::new() } else { vec![part()] }, span, block: false }
 }
 
-/// An expression that always fails, for this reason.
+/// An expression that always fails, with a reason.
 pub(super) fn fails(why: &str, span: Span) -> Value {
     let reason = text_value(why, span).expr;
     value(call("fail", vec![reason], span), span, Kinds::NEVER, Class::Json)
 }
 
-/// An expression of type Json, which can stand beside values of other types.
+/// Turns a value into an expression of type Json, which can stand beside values of other types.
 fn json(of: Value) -> Expr {
     match of.class {
         Class::Json => of.expr,
@@ -301,7 +313,7 @@ fn json(of: Value) -> Expr {
     }
 }
 
-/// `if test then a else b`, with both values converted to one type.
+/// Builds `if test then a else b`, with both values converted to one type.
 fn choose(test: Expr, then: Value, other: Value, span: Span) -> Value {
     let kinds = then.kinds.or(other.kinds);
     let number = |class: Class| matches!(class, Class::Int | Class::Float);
@@ -316,7 +328,7 @@ fn choose(test: Expr, then: Value, other: Value, span: Span) -> Value {
     value(kind, span, kinds, class)
 }
 
-/// A value as a number: `js_number` if it may be anything else.
+/// Turns a value into a number: by `js_number`, if it may be anything else.
 fn number(of: Value) -> Value {
     if of.kinds.within(Kinds::NUMBER.or(Kinds::NONE)) && of.class != Class::None {
         return Value { kinds: of.kinds.less(Kinds::NONE), ..of };
@@ -325,7 +337,7 @@ fn number(of: Value) -> Value {
     value(call("js_number", vec![of.expr], span), span, Kinds::NUMBER, Class::Json)
 }
 
-/// Whether a value is truthy in ECMAScript.
+/// The truth value in ECMAScript of a value.
 fn truth(of: Value) -> Expr {
     let span = of.expr.span;
     let compared = |with: ExprKind| {

@@ -1,4 +1,4 @@
-//! Operators.
+//! Translates operators.
 
 use super::{Converter, ExprContext, Value, call, choose, json, literal, number, truth, value};
 use crate::front::scxml::kinds::{Class, Kinds};
@@ -86,7 +86,7 @@ impl Converter<'_, '_> {
             if left.class == Class::None && right.class == Class::None {
                 return bool(ExprKind::Bool(op == CompareOp::Equal));
             }
-            // In the language `true` equals 1, in ECMAScript it does not.
+            // In a chart `true == 1` holds, in ECMAScript `true === 1` does not.
             let mixed = |a: Kinds, b: Kinds| a.meets(Kinds::BOOL) && b.meets(Kinds::NUMBER);
             let one = |e: &Value| matches!(e.expr.kind, ExprKind::Int(n) if n != 0 && n != 1);
             let apart = mixed(left.kinds, right.kinds) || mixed(right.kinds, left.kinds);
@@ -105,7 +105,7 @@ impl Converter<'_, '_> {
         bool(ExprKind::Compare(Box::new(left.expr), vec![(op, right.expr)]))
     }
 
-    /// `typeof x === "number"`.
+    /// Translates `typeof x === "number"`.
     fn kind_is(
         &mut self,
         op: CompareOp,
@@ -122,7 +122,7 @@ impl Converter<'_, '_> {
             && !unknown.starts_with('_')
             && !at.locals.iter().any(|(local, ..)| local == unknown)
         {
-            // `typeof` of an undeclared name does not fail.
+            // `typeof` of an undeclared name does not fail: it is `undefined`.
             value(ExprKind::None, span, Kinds::NONE, Class::None)
         } else {
             self.value(of, at)
@@ -145,7 +145,7 @@ impl Converter<'_, '_> {
         negated(op, value(kind, span, Kinds::BOOL, Class::Bool), span)
     }
 
-    /// `a && b`, `a || b` as values: the result is the operand that decides.
+    /// Translates `a && b` and `a || b` as values: the result is the operand that decides.
     pub(super) fn either(
         &mut self,
         left: &Script,
@@ -164,12 +164,12 @@ impl Converter<'_, '_> {
     }
 }
 
-/// Whether the value is certainly a number or nothing.
+/// Whether a value is certainly a number or nothing.
 fn known(e: &Value) -> bool {
     e.kinds.within(Kinds::NUMBER.or(Kinds::NONE))
 }
 
-/// `a and b`, `a or b`.
+/// Builds `a and b` or `a or b`.
 pub(super) fn join(left: Expr, right: Expr, and: bool, span: Span) -> Expr {
     let op = if and { BinaryOp::And } else { BinaryOp::Or };
     Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span }
@@ -183,7 +183,7 @@ fn negated(op: CompareOp, of: Value, span: Span) -> Value {
     value(kind, span, Kinds::BOOL, Class::Bool)
 }
 
-/// A text concatenated with another value: one text with placeholders.
+/// Translates the concatenation of a text with another value into one text with placeholders.
 fn joined(left: Value, right: Value, span: Span) -> Value {
     let mut parts = Vec::new();
     for side in [left, right] {
@@ -197,7 +197,7 @@ fn joined(left: Value, right: Value, span: Span) -> Value {
     value(ExprKind::Text(text), span, Kinds::TEXT, Class::Text)
 }
 
-/// Merges adjacent texts.
+/// Merges adjacent texts, so that the result reads like one text.
 fn merged(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
     let mut found: Vec<TemplatePart> = Vec::new();
     for part in parts {
@@ -212,7 +212,7 @@ fn merged(parts: Vec<TemplatePart>) -> Vec<TemplatePart> {
     found
 }
 
-/// A placeholder that shows the value as ECMAScript does in a text.
+/// A placeholder that shows a value as ECMAScript does in a text.
 pub(in crate::front::scxml) fn hole(of: Value) -> Hole {
     let span = of.expr.span;
     let expr = if matches!(of.class, Class::Int | Class::Text) {
@@ -223,7 +223,7 @@ pub(in crate::front::scxml) fn hole(of: Value) -> Hole {
     Hole { expr, spec: Spanned::new(String::new(), Span { start: span.end, ..span }), span }
 }
 
-/// A value as a text.
+/// A value as the whole of a text.
 pub(in crate::front::scxml) fn shown(of: Value) -> Template {
     let span = of.expr.span;
     if let ExprKind::Text(text) = of.expr.kind {

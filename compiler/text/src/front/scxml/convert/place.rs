@@ -1,4 +1,4 @@
-//! Targets of assignments.
+//! Translates the targets of assignments.
 
 use super::{Converter, ExprContext, Value, call, text_value, value};
 use crate::front::scxml::kinds::{Class, Kinds};
@@ -6,8 +6,10 @@ use crate::front::scxml::script::{Expr as Script, ScriptExprKind};
 use crate::syntax::Expr;
 
 impl Converter<'_, '_> {
-    /// Resolves `place = value` to the assigned variable and its new value. If there is no such variable, reports it and returns
-    /// the reason.
+    /// Resolves `place = value` to the assigned variable and its new value: `x.a[i] = v` is `x = js_set(x, "a", js_set(…, i, v))`.
+    ///
+    /// # Errors
+    /// The reason, if there is no such variable, which is also reported, or if the place is not a variable.
     pub(in crate::front::scxml) fn assignment(
         &mut self,
         place: &Script,

@@ -1,4 +1,4 @@
-//! Executable content.
+//! Reads executable content.
 
 use super::{Reader, ident, parts_of};
 use crate::front::scxml::document::{ActKind, Executable, ForEach};
@@ -11,14 +11,14 @@ use crate::span::Spanned;
 /// An element with the comments before it.
 type CommentedElement<'e> = (&'e Element, Vec<Spanned<String>>);
 
-/// How deep executable content may nest.
+/// The maximum depth to which executable content may nest.
 const DEEPEST: usize = 40;
 
-/// The greatest number of branches of an `<if>`.
+/// The maximum number of branches of an `<if>`.
 const MOST_BRANCHES: usize = 60;
 
 impl Reader<'_> {
-    /// A block of executable content.
+    /// Reads a block of executable content.
     pub(super) fn acts(&mut self, parts: &[CommentedElement<'_>]) -> Vec<Executable> {
         let mut found = Vec::new();
         for (element, before) in parts {
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Some(ActKind::ForEach(Box::new(ForEach { array, item, index, body })))
     }
 
-    /// The text content of an element: parsed as a literal if possible, else the text with single blanks.
+    /// The text content of an element: parsed as a literal if it is one, else the text with single blanks.
     pub(super) fn written(&mut self, element: &Element) -> Expr {
         let text = element.text(self.source);
         if element.elements().next().is_some() {
@@ -158,7 +158,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an expression is a variable, or a part of one.
+/// Whether an expression is a location: a variable, or a part of one.
 pub(super) fn is_place(expr: &Expr) -> bool {
     if let ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) = &expr.kind {
         return is_place(of);
@@ -166,7 +166,7 @@ pub(super) fn is_place(expr: &Expr) -> bool {
     matches!(expr.kind, ScriptExprKind::Name(_))
 }
 
-/// Whether the value is the same everywhere.
+/// Whether an expression is a literal, with the same value everywhere.
 fn is_literal(expr: &Expr) -> bool {
     if let ScriptExprKind::Array(items) = &expr.kind {
         return items.iter().all(is_literal);

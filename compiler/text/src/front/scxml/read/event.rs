@@ -1,4 +1,4 @@
-//! Names of events.
+//! Reads names of events.
 
 use super::Reader;
 use crate::front::scxml::document::{Descriptor, Event};
@@ -6,11 +6,11 @@ use crate::front::scxml::text::Text;
 use crate::rules::{faulty_expression, left_out};
 use crate::span::{Ident, Span, Spanned};
 
-/// The built-in errors, as SCXML names them.
+/// The built-in errors, by the second word of their names.
 const ERRORS: [&str; 3] = ["execution", "livelock", "limit"];
 
 impl Reader<'_> {
-    /// The words of `event`.
+    /// Reads the descriptors in `event`.
     pub(super) fn descriptors(&mut self, text: &Text) -> Vec<Descriptor> {
         let mut found = Vec::new();
         for (word, span) in text.words() {
@@ -23,6 +23,7 @@ impl Reader<'_> {
         if word == "*" {
             return Some(Descriptor::All(span));
         }
+        // `a.*` and `a.` mean the same as `a`, which matches by prefix.
         let stem = word.strip_suffix(".*").or_else(|| word.strip_suffix('.')).unwrap_or(word);
         let is_exact = (span.end - span.start) as usize == word.len();
         let place =
@@ -56,14 +57,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The parts of a dotted name; reports an invalid one.
+    /// Splits a dotted name into its parts; reports an invalid one.
     fn dotted(&mut self, word: &str, span: Span) -> Option<Vec<Ident>> {
         if word.is_empty() || word.split('.').any(|part| part.is_empty() || part == "*") {
             let message = format!("`{word}` names no event");
             self.findings.push(faulty_expression::at(span, message));
             return None;
         }
-        // References make the text longer than its value; the parts then share the whole span.
+        // Character references make the text longer than its value; the parts then share the whole span.
         let exact = (span.end - span.start) as usize == word.len();
         let mut at = span.start;
         let parts = word.split('.').map(|part| {
@@ -75,7 +76,7 @@ impl Reader<'_> {
         Some(parts.collect())
     }
 
-    /// The name of an event to raise or send.
+    /// Reads the name of an event to raise or send.
     pub(super) fn event_name(&mut self, name: &str, span: Span) -> Option<Event> {
         let names = self.dotted(name, span)?;
         Some(Event { names, span })

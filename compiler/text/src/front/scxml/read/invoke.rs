@@ -1,4 +1,4 @@
-//! `<invoke>` of an inline document.
+//! Reads an `<invoke>` of an inline document.
 
 use super::content::is_place;
 use super::send::{PROCESSORS, named};
@@ -10,11 +10,11 @@ use crate::rules::{faulty_expression, outside_subset};
 use crate::span::{Ident, Span, Spanned};
 use chartc_core::family::DEPTH;
 
-/// The greatest number of documents in a file.
+/// The maximum number of documents in a file.
 const MOST: usize = 1000;
 
 impl Reader<'_> {
-    /// Records the invocation. Returns the block that stores its id in `idlocation`.
+    /// Reads and records an invocation. Returns the block that stores its id in `idlocation`.
     pub(super) fn invoke(
         &mut self,
         element: &Element,
@@ -56,7 +56,7 @@ impl Reader<'_> {
             return None;
         }
         if self.charts.len() >= MOST {
-            // Report this once: no chart has the empty name.
+            // Inserts the empty name, which no chart has, so that this is reported once.
             if self.charts.insert(String::new()) {
                 let message = format!("more than {MOST} documents in one file");
                 self.findings.push(outside_subset::at(root.name.span, message));
@@ -121,7 +121,7 @@ impl Reader<'_> {
         self.findings.push(outside_subset::at(span, why).help(help));
     }
 
-    /// The block that stores the id in `idlocation`, or the reason why that is impossible.
+    /// The block that stores the id in `idlocation`, or the reason why that is impossible, which is reported.
     fn put_id(&mut self, place: Expr, id: &Ident) -> (Option<Block>, Option<Spanned<String>>) {
         let span = place.span;
         if !is_place(&place) {
@@ -134,7 +134,7 @@ impl Reader<'_> {
         (Some(Block { body, span, before: Vec::new() }), None)
     }
 
-    /// The name of a document's chart: `traffic-light` becomes `TrafficLight`; the next such name, `TrafficLight2`.
+    /// The name of a document's chart: `traffic-light` becomes `TrafficLight`, and the next one of this name `TrafficLight2`.
     pub(super) fn chart_name(&mut self, name: &str) -> String {
         let wanted = camel(name);
         let mut found = wanted.clone();
@@ -147,7 +147,7 @@ impl Reader<'_> {
     }
 }
 
-/// `traffic-light` as `TrafficLight`.
+/// Converts `traffic-light` to `TrafficLight`.
 fn camel(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut made = String::new();

@@ -1,4 +1,13 @@
-//! From elements to a document; refuses what is not translated.
+//! Reads a document from its elements, and refuses what is not translated.
+//!
+//! A refused or invalid part is reported at its place. The rest is still read, so that one pass finds all errors. For example:
+//!
+//! ```text
+//! <transition event="go" cond="n >" target="b">       the condition is invalid: reported, and kept as an expression that fails
+//!   <send event="x" typeexpr="kind"/>                 a computed type is not translated: reported, and ignored
+//!   <invoke/>                                         not allowed in a transition: `known` has reported it, so it is skipped
+//! </transition>
+//! ```
 
 mod content;
 mod event;
@@ -17,26 +26,26 @@ use crate::source::Source;
 use crate::span::{Ident, Span, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state of reading a document.
+/// The state of reading one document.
 pub(super) struct Reader<'r> {
     pub(super) source: &'r Source,
     pub(super) nearby: &'r mut dyn Nearby,
     pub(super) findings: &'r mut Vec<Diagnostic>,
-    /// Ids in use.
+    /// The ids in use, so that generated ones differ.
     ids: BTreeSet<String>,
     data: Vec<Data>,
     invokes: Vec<Invoke>,
-    /// The names of the charts in the file.
+    /// The names of all charts in the file.
     charts: &'r mut BTreeSet<String>,
-    /// How many documents enclose this one.
+    /// The number of documents that enclose this one.
     inside: usize,
-    /// The current nesting of executable content.
+    /// The current depth of executable content.
     depth: usize,
     /// For each prefix, the number of the last generated name.
     fresh: BTreeMap<String, usize>,
 }
 
-/// The document of a file; `None` if its root is another element.
+/// Reads the document of a file. `None` if its root is another element, which is reported.
 pub(super) fn document(
     tree: Tree,
     source: &Source,
@@ -58,7 +67,7 @@ pub(super) fn document(
     Some(Document { before: tree.before, after: tree.after, ..document })
 }
 
-/// The name of a file without folder and extension.
+/// The name of a file, without folder and extension.
 fn file_stem(path: &str) -> String {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.split_once('.').map_or(file, |(stem, _)| stem).to_owned()
@@ -101,7 +110,7 @@ impl<'r> Reader<'r> {
         Document { name, name_span, chart, span, states, data, invokes, before, after }
     }
 
-    /// The attributes of `<scxml>` that affect the whole document.
+    /// Checks the attributes of `<scxml>` that affect the whole document.
     fn header(&mut self, root: &Element) {
         if let Some(model) = root.attribute("datamodel")
             && !matches!(model.value.trim(), "ecmascript" | "null" | "")
@@ -148,12 +157,12 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Reports something that is not translated.
+    /// Reports a part that is not translated.
     fn refuse(&mut self, span: Span, message: impl Into<String>) {
         self.findings.push(outside_subset::at(span, message));
     }
 
-    /// Parses an expression. An invalid one is reported, and fails at run time.
+    /// Parses an expression. An invalid one is reported, and becomes one that fails at run time.
     fn expr(&mut self, text: &Text) -> Expr {
         match script::expression(text) {
             Ok(found) => found,
@@ -161,7 +170,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The value of an attribute as an expression.
+    /// Parses the value of an attribute as an expression.
     fn expr_of(&mut self, element: &Element, attribute: &str) -> Option<Expr> {
         element.attribute(attribute).map(|text| self.expr(text))
     }
@@ -180,7 +189,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The statements of a script, either inline or in a separate file.
+    /// Reads the statements of a script, either inline or from a separate file.
     fn script(&mut self, element: &Element) -> Vec<Statement> {
         let text = match element.attribute("src") {
             None => element.text(self.source),
@@ -219,10 +228,10 @@ impl<'r> Reader<'r> {
 
 type Comments = Vec<Spanned<String>>;
 
-/// Elements, each with the comments before it, and the comments after the last.
+/// Elements, each with the comments before it; then the comments after the last one.
 type Parts<'e> = (Vec<(&'e Element, Vec<Spanned<String>>)>, Vec<Spanned<String>>);
 
-/// The child elements with comments.
+/// The permitted child elements of an element, with comments.
 fn parts_of(element: &Element) -> Parts<'_> {
     let mut found = Vec::new();
     let mut comments = Vec::new();
@@ -243,7 +252,7 @@ fn ident(text: &Text) -> Ident {
     Ident::new(text.value.trim().to_owned(), text.trimmed())
 }
 
-/// A list of names.
+/// Splits an attribute into names.
 fn names(text: Option<&Text>) -> Vec<Ident> {
     let words = text.map(Text::words).unwrap_or_default();
     words.into_iter().map(|(word, span)| Ident::new(word.to_owned(), span)).collect()

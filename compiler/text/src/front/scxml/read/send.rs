@@ -1,4 +1,4 @@
-//! `<send>`, `<cancel>`, and the data that goes with events.
+//! Reads `<send>`, `<cancel>`, and the data of events.
 
 use super::content::is_place;
 use super::{Reader, ident, names};
@@ -11,7 +11,7 @@ use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Allowed values of `type`: the SCXML event processor.
+/// The permitted values of `type`: names of the SCXML event processor.
 pub(super) const PROCESSORS: [&str; 4] = [
     "scxml",
     "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
@@ -83,7 +83,7 @@ impl Reader<'_> {
         Some(ActKind::Send(Box::new(Send { event, data, delay, id, put, to })))
     }
 
-    /// The name of the event; reports a computed one.
+    /// Reads the name of the event; reports a computed one.
     fn event_of(&mut self, element: &Element) -> Option<Ident> {
         let found = named(element, "event");
         if found.is_none()
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `<param>`, the variables of a `namelist`, and `<content>` if it is data.
+    /// Reads the data of an event: `<param>`, the variables of a `namelist`, and `<content>` if it is data.
     pub(super) fn data_of(
         &mut self,
         element: &Element,
@@ -166,6 +166,7 @@ impl Reader<'_> {
                             free.insert(fields.len());
                             fields.push((name, value));
                         }
+                        // A later `<param>` of the same name replaces the value.
                         Entry::Occupied(place) => fields[*place.get()].1 = value,
                     }
                 }
@@ -193,13 +194,13 @@ pub(super) fn named(element: &Element, name: &str) -> Option<Ident> {
     literal(text).map(|value| Ident::new(value, text.trimmed()))
 }
 
-/// The value of an expression that is a text literal.
+/// The value of an expression, if it is a text literal.
 fn literal(text: &Text) -> Option<String> {
     let found = script::expression(text).ok()?;
     if let ScriptExprKind::Text(value) = found.kind { Some(value) } else { None }
 }
 
-/// `10ms`, `1.5s`, `2m`, `1h`, `1d` in milliseconds.
+/// Reads a delay such as `10ms`, `1.5s`, `2m`, `1h` or `1d`, in milliseconds; `None` if it is not one.
 fn millis(text: &str) -> Option<u64> {
     let split = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(split);

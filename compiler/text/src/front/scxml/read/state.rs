@@ -1,4 +1,4 @@
-//! States and their contents, except for executable content.
+//! Reads states and their contents, except for executable content.
 
 use super::{Comments, Reader, ident, names, parts_of};
 use crate::front::scxml::document::{
@@ -10,11 +10,11 @@ use crate::rules::{duplicate_name, illegal_structure, outside_subset, unknown_fi
 use crate::span::{Ident, Span};
 use std::collections::BTreeMap;
 
-/// How deep states may nest: the resulting chart is printed and parsed again.
+/// The maximum depth of nested states: the resulting chart is printed and parsed again, with limits of its own.
 const DEEPEST: usize = 50;
 
 impl Reader<'_> {
-    /// Collects the ids of all states, so that generated ones differ; reports duplicates.
+    /// Collects the ids of all states, so that generated ones differ. Reports duplicates.
     pub(super) fn collect_ids(&mut self, root: &Element) {
         let mut first: BTreeMap<String, Span> = BTreeMap::new();
         let mut open = vec![root];
@@ -46,7 +46,7 @@ impl Reader<'_> {
         }
     }
 
-    /// All states in document order, beginning with the document itself.
+    /// Reads all states in document order, beginning with the document itself.
     pub(super) fn states(&mut self, root: &Element) -> Vec<ScxmlState> {
         let mut states = Vec::new();
         let id = Ident::new(String::new(), root.name.span);
@@ -112,7 +112,7 @@ impl Reader<'_> {
                     to[nth].exit.push(block);
                 }
                 "script" => {
-                    // A script of the document runs before any state is entered.
+                    // A script of the document runs before any state is entered, like a block on entry of the root.
                     let body = self.acts(&[(part, Vec::new())]);
                     to[nth].enter.push(Block { body, span: part.span, before });
                 }
@@ -155,7 +155,7 @@ impl Reader<'_> {
         to[nth].end = end;
     }
 
-    /// Keeps the first of something that may occur once, and reports another.
+    /// Keeps the first of something that may occur once, and reports another one.
     fn only(&mut self, to: &mut Option<Initial>, found: Initial, what: &str, element: &Element) {
         match to {
             Some(first) => {
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Block { body: self.acts(&parts), span: element.span, before }
     }
 
-    /// The only transition of an `<initial>` or of a `<history>`.
+    /// Reads the only transition of an `<initial>` or of a `<history>`.
     fn initial(&mut self, element: &Element, mut before: Comments) -> Initial {
         for name in ["event", "cond"] {
             if let Some(text) = element.attribute(name) {
@@ -213,7 +213,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One `<data>`.
+    /// Reads a `<data>`.
     fn datum(&mut self, element: &Element, before: Comments) {
         let Some(id) = self.required(element, "id").map(ident) else { return };
         if let Some(src) = element.attribute("src") {
@@ -229,13 +229,13 @@ impl Reader<'_> {
         self.data.push(Data { id, value, span: element.span, before });
     }
 
-    /// The data of a `<donedata>`.
+    /// Reads the data of a `<donedata>`.
     fn payload(&mut self, element: &Element) -> Option<Payload> {
         self.data_of(element, None, true)
     }
 }
 
-/// The kind of state, if the element is one.
+/// The kind of state that an element declares, if it declares one.
 fn kind(element: &Element) -> Option<ScxmlStateKind> {
     match element.name.node.as_str() {
         "state" => Some(ScxmlStateKind::State),

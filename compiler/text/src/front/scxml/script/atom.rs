@@ -1,4 +1,4 @@
-//! Operands: names, literals, calls, lists, objects.
+//! Parses operands: names, literals, calls, lists, objects.
 
 use super::expr::{Parser, REFUSED, WORDS, is_name, make};
 use super::token::Token;
@@ -50,7 +50,7 @@ impl Parser {
         }
     }
 
-    /// Parses expressions up to a closing mark.
+    /// Parses expressions, separated by commas, up to a closing mark.
     pub(super) fn list(&mut self, close: &str) -> Result<(Vec<Expr>, Span), Fault> {
         let mut items = Vec::new();
         loop {
@@ -149,6 +149,7 @@ impl Parser {
             } else {
                 return Err(self.unexpected("`:`"));
             };
+            // Of several entries with one key, the last one counts.
             entries.retain(|(known, _)| known.node != key.node);
             entries.push((key, value));
             if entries.len() > 1000 {

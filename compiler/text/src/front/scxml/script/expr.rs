@@ -1,4 +1,4 @@
-//! Expressions of ECMAScript.
+//! Parses expressions of ECMAScript by precedence climbing.
 
 use super::token::{Placed, Token, tokens};
 use super::{Expr, Fault, ScriptExprKind};
@@ -6,14 +6,14 @@ use crate::front::scxml::text::Text;
 use crate::span::Span;
 use crate::syntax::{BinaryOp, CompareOp};
 
-/// How deep expressions may nest: the resulting expression is printed and parsed again.
+/// The maximum depth of an expression: the resulting chart is printed and parsed again, with limits of its own.
 const DEEPEST: usize = 40;
 
-/// Words that begin unsupported constructs.
+/// The words that begin constructs which are not translated.
 pub(super) const REFUSED: &[&str] =
     &["function", "new", "this", "class", "delete", "await", "async", "yield", "super", "import"];
 
-/// Words that cannot be names.
+/// The words that cannot be names.
 pub(super) const WORDS: &[&str] = &[
     "in",
     "instanceof",
@@ -81,7 +81,7 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    /// Whether a line break precedes the next token.
+    /// Whether a line break precedes the next token: there, ECMAScript may insert a semicolon.
     pub(super) fn broken(&self) -> bool {
         self.tokens[self.at].2
     }
@@ -124,7 +124,7 @@ impl Parser {
         Err(Fault::Refused(self.place(), why.to_owned()))
     }
 
-    /// Parses one level deeper.
+    /// Runs a parser one level deeper; refuses text that nests too deeply.
     pub(super) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -157,7 +157,7 @@ impl Parser {
         make(ScriptExprKind::If(Box::new(test), Box::new(then), Box::new(other)), span)
     }
 
-    /// Parses operators of a higher rank than `least`; ranks begin at 1, the loosest.
+    /// Parses operators of a rank above `least`. Ranks begin at 1, the loosest.
     fn binary(&mut self, least: u8) -> Result<Expr, Fault> {
         let mut left = self.unary()?;
         loop {
@@ -178,7 +178,7 @@ impl Parser {
                 return self.refuse("operators on bits are not translated");
             }
             self.next();
-            // `**` is right-associative.
+            // `**` is right-associative, so operators of its own rank belong to its right side.
             let right = self.nested(|p| p.binary(if mark == "**" { rank - 1 } else { rank }))?;
             let span = left.span.to(right.span);
             let (a, b) = (Box::new(left), Box::new(right));
@@ -227,6 +227,7 @@ impl Parser {
         self.next();
         let operand = self.nested(Self::unary)?;
         let span = place.to(operand.span);
+        // A negative literal is a literal, so that it can be an initial value.
         let signed = matches!(operand.kind, ScriptExprKind::Int(_) | ScriptExprKind::Float(_));
         let kind = of(Box::new(operand));
         if let ScriptExprKind::Negate(number) = &kind
@@ -243,7 +244,7 @@ impl Parser {
     }
 }
 
-/// Makes an expression, unless it nests too deep.
+/// Creates an expression, unless it nests too deeply.
 pub(super) fn make(kind: ScriptExprKind, span: Span) -> Result<Expr, Fault> {
     let made = Expr::new(kind, span);
     if made.depth > DEEPEST {
@@ -252,7 +253,7 @@ pub(super) fn make(kind: ScriptExprKind, span: Span) -> Result<Expr, Fault> {
     Ok(made)
 }
 
-/// How tightly an operator binds; 1 is the loosest.
+/// The rank of an operator: how tightly it binds. 1 is the loosest.
 fn rank(mark: &str) -> Option<u8> {
     Some(match mark {
         "??" => 1,

@@ -1,4 +1,14 @@
 //! The supported part of ECMAScript: expressions, and scripts of assignments, `if` and `for … of`.
+//!
+//! A text becomes tokens with places and line breaks, then a tree of forms that have a counterpart in a chart. Everything else is a
+//! [`Fault`]: invalid text fails at run time, as SCXML demands, and valid text that is not translated is refused. For example:
+//!
+//! ```text
+//! xs.push(n); n++             Push(xs, n), Assign(n, +n + 1)
+//! if (n > 3) { n = 0 }        If(n > 3, [Assign(n, 0)], [])
+//! n = f(x => x)               refused: a function is not translated
+//! n = (1                      faulty: expected `)`, found the end
+//! ```
 
 mod atom;
 mod expr;
@@ -12,12 +22,12 @@ use super::text::Text;
 use crate::span::{Ident, Span};
 use crate::syntax::{BinaryOp, CompareOp};
 
-/// Why a text is not translated.
+/// The reason why a text is not translated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault {
-    /// It is not valid ECMAScript; it fails at run time.
+    /// The text is not valid ECMAScript. It fails at run time.
     Faulty(Span, String),
-    /// It is ECMAScript that is not translated.
+    /// The text is ECMAScript that is not translated.
     Refused(Span, String),
 }
 
@@ -26,11 +36,11 @@ pub(super) enum Fault {
 pub(super) struct Expr {
     pub(super) kind: ScriptExprKind,
     pub(super) span: Span,
-    /// How deep it nests.
+    /// The depth of the tree.
     depth: usize,
 }
 
-/// The form of an expression.
+/// The forms of expressions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScriptExprKind {
     /// `undefined`, `null`, `void 0`: one value here.
@@ -48,10 +58,10 @@ pub(super) enum ScriptExprKind {
     Call(Box<Expr>, Vec<Expr>),
     Not(Box<Expr>),
     Negate(Box<Expr>),
-    /// `+x`.
+    /// `+x`: the value as a number.
     Number(Box<Expr>),
     Typeof(Box<Expr>),
-    /// Arithmetic only.
+    /// An arithmetic operation.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `==` and `===`, without distinction, and `<`, `<=`, `>`, `>=`.
     Compare(CompareOp, Box<Expr>, Box<Expr>),
@@ -63,7 +73,7 @@ pub(super) enum ScriptExprKind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Array(Vec<Expr>),
     Object(Vec<(Ident, Expr)>),
-    /// Invalid; fails at run time.
+    /// An invalid expression, which fails at run time with this reason.
     Faulty(String),
 }
 
@@ -108,10 +118,10 @@ pub(super) struct Statement {
     pub(super) span: Span,
 }
 
-/// The form of a statement.
+/// The forms of statements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StatementKind {
-    /// `place = e`; `x += e` and `x++` are expanded to this.
+    /// `place = e`; `x += e` and `x++` are expanded to it.
     Assign(Expr, Expr),
     /// `var x = e`, `var x`.
     Declare(Ident, Option<Expr>),
@@ -122,7 +132,7 @@ pub(super) enum StatementKind {
     Push(Expr, Expr),
     /// `console.log(a, b)`.
     Log(Vec<Expr>),
-    /// Invalid; fails at run time.
+    /// An invalid script, which fails at run time with this reason.
     Faulty(String),
 }
 

@@ -1,4 +1,4 @@
-//! Scripts of ECMAScript.
+//! Parses scripts of ECMAScript.
 
 use super::expr::{Parser, is_name};
 use super::token::Token;
@@ -7,7 +7,7 @@ use crate::front::scxml::text::Text;
 use crate::span::{Ident, Span};
 use crate::syntax::BinaryOp;
 
-/// All statements of a script.
+/// Parses all statements of a script.
 pub(in crate::front::scxml) fn statements(text: &Text) -> Result<Vec<Statement>, Fault> {
     let mut parser = Parser::new(text)?;
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> 
     Ok(())
 }
 
-/// The end of a statement: `;`, or the end of the line, the block or the script.
+/// Parses the end of a statement: `;`, or the end of the line, the block or the script.
 fn end(parser: &mut Parser) -> Result<(), Fault> {
     if parser.eat(";") || parser.broken() || matches!(parser.peek(), Token::Mark("}") | Token::End)
     {
@@ -148,7 +148,7 @@ fn for_of(parser: &mut Parser) -> Result<Statement, Fault> {
     Ok(Statement { kind: StatementKind::ForOf(item, source, body), span })
 }
 
-/// An assignment, or a supported call.
+/// Parses an assignment, or a supported call.
 fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
         if parser.eat(mark) {
@@ -158,6 +158,7 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     }
     let place = parser.expr()?;
     for (mark, op) in [("++", BinaryOp::Add), ("--", BinaryOp::Subtract)] {
+        // A `++` on the next line belongs to the next statement.
         if !parser.broken() && parser.eat(mark) {
             return step(place, op);
         }
@@ -191,7 +192,7 @@ fn simple(parser: &mut Parser) -> Result<StatementKind, Fault> {
     call(place)
 }
 
-/// `x++` converts `x` to a number first, as `+` alone could join texts.
+/// Builds `x++` or `x--`. It converts `x` to a number first, as `+` alone could join texts.
 fn step(place: Expr, op: BinaryOp) -> Result<StatementKind, Fault> {
     let span = place.span;
     let number = Expr::new(ScriptExprKind::Number(Box::new(place.clone())), span);

@@ -1,10 +1,10 @@
-//! Tokens of ECMAScript.
+//! Splits ECMAScript into tokens.
 
 use super::Fault;
 use crate::front::scxml::text::Text;
 use crate::span::Span;
 
-/// A token.
+/// A token of ECMAScript.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     Int(i64),
@@ -17,7 +17,7 @@ pub(super) enum Token {
     End,
 }
 
-/// Longest first, so that the first match is the longest.
+/// The marks, longer ones before their beginnings, so that the first match is the longest.
 const MARKS: &[&str] = &[
     ">>>=", "===", "!==", "**=", "...", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=",
     "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "**", "<<", ">>",
@@ -28,7 +28,7 @@ const MARKS: &[&str] = &[
 /// A token, its place, and whether a line break precedes it.
 pub(super) type Placed = (Token, Span, bool);
 
-/// All tokens, followed by [`Token::End`].
+/// Splits a text into tokens, followed by [`Token::End`].
 pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
     let value = &text.value;
     let mut found = Vec::new();
@@ -40,6 +40,7 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
             found.push((Token::End, text.place(value.len(), value.len()), true));
             return Ok(found);
         };
+        // JavaScript counts a byte order mark as white space.
         if c.is_whitespace() || c == '\u{feff}' {
             broken |= matches!(c, '\n' | '\r');
             at += c.len_utf8();
@@ -56,6 +57,7 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Placed>, Fault> {
                     "a comment is not closed".to_owned(),
                 ));
             };
+            // A line break in a comment may end a statement, as one outside does.
             broken |= rest[..end].contains('\n');
             at += end + 2;
             continue;
@@ -119,11 +121,13 @@ fn number(text: &Text, at: usize) -> Result<(Token, usize), Fault> {
     if rest[end..].starts_with(['e', 'E']) {
         let sign = usize::from(rest[end + 1..].starts_with(['+', '-']));
         let exponent = digits(end + 1 + sign);
+        // An `e` without digits is no exponent.
         if exponent > end + 1 + sign {
             whole = false;
             end = exponent;
         }
     }
+    // A name may not follow a number directly, as in `3px`; `10n` is a number of another type.
     if rest[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
         return refuse(end + 1, "this number is not read");
     }
