@@ -5,7 +5,7 @@ use crate::project::{files, read};
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("compiler/check/src", 34205),
+    ("compiler/check/src", 34206),
     ("compiler/emit/src", 11924),
     ("compiler/text/src", 22373),
     ("src", 29415),

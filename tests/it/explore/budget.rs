@@ -76,3 +76,14 @@ fn a_state_that_a_thousand_inputs_lead_to_is_looked_for_once() {
     let verdicts = Properties::new(&chart, &Facts::new(&chart), 320).decide_all().0;
     assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Holds)));
 }
+
+/// Times of entry are kept for active states alone, so the number of a state is no index of them.
+#[test]
+fn a_time_limit_of_a_state_inside_others_is_followed() {
+    let chart = chart(
+        "chart A {\n  event e\n  initial a\n  state a { on e -> b }\n  state b {\n    initial c\n    state c { on e -> d }\n    \
+         state d {\n      limits { time 5s }\n      on e -> a\n      on limit.time -> over\n    }\n  }\n  final over\n}\n",
+    );
+    let found = explore(&chart, &Search { states: STATES, ..Search::default() });
+    assert!(found.points.len() > 3, "{} points", found.points.len());
+}

@@ -255,13 +255,14 @@ impl<'c> Keys<'c> {
             }
         }
         to.mark();
+        let tables = machine.tables();
         for (state, ..) in &self.limited {
             let limits = &self.chart.state(*state).limits;
             if !machine.is_active(*state) {
                 continue;
             }
             for bound in [limits.time_warn, limits.time].into_iter().flatten() {
-                let due = at.cells.entered[state.index()].saturating_add(bound);
+                let due = at.cells.entered_at(*state, tables).saturating_add(bound);
                 if due > at.now {
                     to.number(u64::from(state.0));
                     waiting.push(due - at.now);
