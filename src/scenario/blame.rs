@@ -43,7 +43,7 @@ pub struct RelatedPlace {
     pub(super) sets: Option<String>,
 }
 
-/// A thing that the run did, with the index of the trace line that records it.
+/// An act of the run, with the index of the trace line that records it.
 pub(super) struct RecordedAct<'c> {
     pub(super) one: &'c Lowered,
     pub(super) at: usize,

@@ -210,7 +210,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     only_case(chart, &rest).map(|case| Gap { transitions, case })
 }
 
-/// The values of at most [`VARIABLES`] terms that give each condition its wanted value, if no other values do.
+/// The only values of the terms, at most [`VARIABLES`] of them, under which each condition has its wanted value; `None` if there are others.
 pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
     let Verdict::Example(case) = decide(chart, goals) else { return None };
     if !(1..=VARIABLES).contains(&case.len()) {

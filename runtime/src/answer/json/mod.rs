@@ -283,7 +283,8 @@ impl Reader<'_> {
         rest.is_empty() || rest.starts_with([',', '}', ']', ':'])
     }
 
-    /// Parses the digits of `\uXXXX`, and the second escape of a surrogate pair. `None`s as in `string`.
+    /// Parses the digits of `\uXXXX`, and the second escape of a surrogate pair. The outer `None` means that it is malformed,
+    /// the inner one that the text ends inside of it.
     #[allow(clippy::option_option, reason = "two ways to have no character")]
     fn unicode(&mut self) -> Option<Option<char>> {
         let Some(high) = self.hex()? else { return Some(None) };
