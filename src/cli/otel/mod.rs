@@ -10,6 +10,4 @@ use absent as spans;
 #[cfg(feature = "otel")]
 use exporting as spans;
 
-#[cfg(feature = "serve")]
-pub(super) use spans::Exporting;
-pub(super) use spans::Options;
+pub(super) use spans::{Exporting, Options};
