@@ -1,5 +1,6 @@
 //! The state of a commit in progress, and the replies that are sent after it.
 
+use super::stopped;
 use crate::error::{StoreError, panicked};
 use crate::file::Store;
 use crate::row::Stage;
@@ -18,6 +19,27 @@ pub(super) enum Ack {
     Has(oneshot::Sender<bool>, bool),
     Look(Box<dyn FnOnce(&Store) + Send>),
     Forgotten(oneshot::Sender<Piece>, Piece),
+}
+
+impl Ack {
+    /// Sends the reply. A host whose run is among the `lost` gets the reason instead. Sending fails if the host has stopped waiting,
+    /// which is fine.
+    pub(super) fn send(self, lost: &BTreeMap<String, String>, store: &Store) {
+        match self {
+            Self::Fired(run, to, reply) => match lost.get(&run) {
+                Some(why) => drop(to.send(Err(stopped(run, why)))),
+                None => drop(to.send(reply)),
+            },
+            Self::Replied(run, to, reply) => match lost.get(&run) {
+                Some(why) => drop(to.send(Err(StoreError::Run { run, why: why.to_owned() }))),
+                None => drop(to.send(reply)),
+            },
+            Self::Read(to, state) => drop(to.send(Ok(state))),
+            Self::Has(to, has) => drop(to.send(has)),
+            Self::Look(look) => look(store),
+            Self::Forgotten(to, piece) => drop(to.send(piece)),
+        }
+    }
 }
 
 /// The number of events that were forgotten, and the key after which the next batch begins.
