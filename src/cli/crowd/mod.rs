@@ -42,10 +42,11 @@ use answer_source::{AnswerSource, OracleArgs, Scripts};
 use arena::Arena;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_world::engine::{Engine, Recipe, Stopper, WorkerPool, workers};
-use chartc_world::{Auctioneer, Census, Gate};
+use chartc_runtime::clock::Clock;
+use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, workers};
+use chartc_world::{AuctionConfig, Auctioneer, Census, Gate, Loaded, RunFile};
 use factory::{AgentFactory, Machine};
-use find::{find_agents, run_file};
+use find::{AgentSet, find_agents, run_file};
 use forecast::Forecast;
 use options::{End, settings};
 use serde_json::json;
@@ -54,6 +55,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
+
+type CrowdEngine<'p> = Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>;
 
 /// The options of `chartc run` that apply to a folder as well as to a file.
 pub(super) struct Common<'a> {
@@ -88,24 +92,9 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
     #[cfg(feature = "sqlite")]
-    let (checkpoints, loaded) =
-        match common.store.map(Path::to_owned).or_else(|| pool(&file, &base)) {
-            Some(path) => {
-                let args = store::WorldArgs {
-                    folder: common.folder.to_owned(),
-                    llm: common.llm.map(str::to_owned),
-                    seed: settings.seed,
-                    delay: settings.delay,
-                    is_ticked: ticks.is_some(),
-                    charts: agent_set.hashes(),
-                };
-                let (checkpoints, loaded) = store::open(&path, &args)?;
-                (Some(checkpoints), loaded)
-            }
-            None => (None, None),
-        };
+    let (checkpoints, loaded) = open_store(common, (&file, &base), &settings, end, &agent_set)?;
     #[cfg(not(feature = "sqlite"))]
-    let loaded: Option<chartc_world::Loaded> = None;
+    let loaded: Option<Loaded> = None;
     #[cfg(feature = "sqlite")]
     let keep = checkpoints.as_ref().map(|checkpoints| checkpoints.keep.clone());
     let out = WorldOutput {
@@ -170,45 +159,19 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             };
             let mut engine = Engine::new(world, settings, pool, factory, out).with_gate(gate);
             let clock = engine.clock();
-            for group in &agent_set.groups {
-                engine.know(group.family.root());
-                let own = group.entry.llm.as_deref().map(|own| beside(&base, own));
-                let mut oracle_args = common.oracle_args(own.as_deref());
-                if !file.statechart.oracle_enabled {
-                    // Without oracles every call is denied, so that charts take their fallbacks.
-                    oracle_args.llm = Some("deny");
-                }
-                let charts: Vec<&Chart> = group.family.charts.iter().collect();
-                let source = AnswerSource::from_args(&charts, oracle_args, &clock)?;
-                engine.maker_mut().answer_sources.push(source);
-            }
+            let start = Start { common, file: &file, base: &base, agent_set: &agent_set };
+            start.add_answers(&mut engine, &clock)?;
             if let Some((config, chart)) = &holding {
-                let settings = auction::settings(config);
-                let params = settings.params();
-                let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
-                let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
-                let own = config.scoring.as_deref().map(|own| beside(&base, own));
-                let source = auction::answer_source(
-                    chart,
-                    own.as_deref(),
-                    common.oracle_args(None),
+                start.add_auction(
+                    &mut engine,
+                    config,
+                    (chart, auction_plans.as_slice()),
                     &clock,
                 )?;
-                engine.maker_mut().auction = Some((auction_plans.as_slice(), made, params));
-                engine.maker_mut().auction_answers = Some(source);
             }
-            if let Some(loaded) = &loaded {
-                take_back(&mut engine, loaded)?;
-            } else {
-                if holding.is_some() {
-                    let added = engine.add(auction::NAME, Recipe::Service);
-                    added.map_err(|why| miette::miette!("the auctions: {why}"))?;
-                }
-                for (number, agent) in agent_set.agents.iter().enumerate() {
-                    engine
-                        .add(&agent.name, Recipe::Configured(number))
-                        .map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
-                }
+            match &loaded {
+                Some(loaded) => take_back(&mut engine, loaded)?,
+                None => start.add_agents(&mut engine)?,
             }
             // The log is opened only now, so that a run which cannot start keeps the log of the previous one.
             if let Some(path) = &options.log {
@@ -217,25 +180,117 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             if let Some(forecast) = &forecast {
                 forecast.tell(format)?;
             }
-            let stopper = engine.stopper();
-            let done = {
-                let work = async {
-                    match end {
-                        End::Ticks(ticks) => engine.ticks(ticks).await,
-                        End::Time(end) => engine.until(end).await,
-                    }
-                };
-                until_stopped(work, &stopper).await
-            };
-            let Some(done) = done else { return Ok(Exit::Findings) };
-            if let Some(why) = engine.no_model() {
-                complain(format!("error: {why}"));
-                return Ok(Exit::Findings);
-            }
-            done.map_err(|why| miette::miette!("{why}"))?;
-            ended(&engine, format)
+            play(&mut engine, end, format).await
         })
     })
+}
+
+/// Opens the store of the run, if it has one, and reads what it has kept of it.
+#[cfg(feature = "sqlite")]
+fn open_store(
+    common: &Common<'_>,
+    (file, base): (&RunFile, &Path),
+    settings: &Settings,
+    end: End,
+    agent_set: &AgentSet,
+) -> miette::Result<(Option<store::CheckpointWriter>, Option<Loaded>)> {
+    let Some(path) = common.store.map(Path::to_owned).or_else(|| pool(file, base)) else {
+        return Ok((None, None));
+    };
+    let args = store::WorldArgs {
+        folder: common.folder.to_owned(),
+        llm: common.llm.map(str::to_owned),
+        seed: settings.seed,
+        delay: settings.delay,
+        is_ticked: matches!(end, End::Ticks(_)),
+        charts: agent_set.hashes(),
+    };
+    let (checkpoints, loaded) = store::open(&path, &args)?;
+    Ok((Some(checkpoints), loaded))
+}
+
+/// What an engine is filled from.
+struct Start<'s> {
+    common: &'s Common<'s>,
+    file: &'s RunFile,
+    /// The folder that paths of the run file are relative to.
+    base: &'s Path,
+    agent_set: &'s AgentSet,
+}
+
+impl Start<'_> {
+    /// Gives each group of agents the oracle that answers it.
+    fn add_answers(
+        &self,
+        engine: &mut CrowdEngine<'_>,
+        clock: &Arc<dyn Clock>,
+    ) -> miette::Result<()> {
+        for group in &self.agent_set.groups {
+            engine.know(group.family.root());
+            let own = group.entry.llm.as_deref().map(|own| beside(self.base, own));
+            let mut oracle_args = self.common.oracle_args(own.as_deref());
+            if !self.file.statechart.oracle_enabled {
+                // Without oracles every call is denied, so that charts take their fallbacks.
+                oracle_args.llm = Some("deny");
+            }
+            let charts: Vec<&Chart> = group.family.charts.iter().collect();
+            let source = AnswerSource::from_args(&charts, oracle_args, clock)?;
+            engine.maker_mut().answer_sources.push(source);
+        }
+        Ok(())
+    }
+
+    /// Gives the engine what it needs to make the agent that runs the auctions.
+    fn add_auction<'p>(
+        &self,
+        engine: &mut CrowdEngine<'p>,
+        config: &AuctionConfig,
+        (chart, plans): (&Chart, &'p [Plan<'p>]),
+        clock: &Arc<dyn Clock>,
+    ) -> miette::Result<()> {
+        let settings = auction::settings(config);
+        let params = settings.params();
+        let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
+        let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
+        let own = config.scoring.as_deref().map(|own| beside(self.base, own));
+        let args = self.common.oracle_args(None);
+        let source = auction::answer_source(chart, own.as_deref(), args, clock)?;
+        engine.maker_mut().auction = Some((plans, made, params));
+        engine.maker_mut().auction_answers = Some(source);
+        Ok(())
+    }
+
+    /// Adds all agents to a new world.
+    fn add_agents(&self, engine: &mut CrowdEngine<'_>) -> miette::Result<()> {
+        if self.file.auction.is_some() {
+            let added = engine.add(auction::NAME, Recipe::Service);
+            added.map_err(|why| miette::miette!("the auctions: {why}"))?;
+        }
+        for (number, agent) in self.agent_set.agents.iter().enumerate() {
+            engine
+                .add(&agent.name, Recipe::Configured(number))
+                .map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs the engine to its end, and prints how all agents ended.
+async fn play(engine: &mut CrowdEngine<'_>, end: End, format: Format) -> miette::Result<Exit> {
+    let stopper = engine.stopper();
+    let work = async {
+        match end {
+            End::Ticks(ticks) => engine.ticks(ticks).await,
+            End::Time(end) => engine.until(end).await,
+        }
+    };
+    let Some(done) = until_stopped(work, &stopper).await else { return Ok(Exit::Findings) };
+    if let Some(why) = engine.no_model() {
+        complain(format!("error: {why}"));
+        return Ok(Exit::Findings);
+    }
+    done.map_err(|why| miette::miette!("{why}"))?;
+    ended(engine, format)
 }
 
 impl Common<'_> {
@@ -259,16 +314,13 @@ fn beside(base: &Path, source: &str) -> String {
 
 /// The store of the worker pool in the run file, which counts if the command line names none.
 #[cfg(feature = "sqlite")]
-fn pool(file: &chartc_world::RunFile, base: &Path) -> Option<std::path::PathBuf> {
+fn pool(file: &RunFile, base: &Path) -> Option<std::path::PathBuf> {
     let path = file.execution.worker_pool.state_db_path.as_deref();
     path.filter(|_| file.execution.use_worker_pool).map(|path| base.join(path))
 }
 
 /// Restores the world and the engine from a store.
-fn take_back<'p>(
-    engine: &mut Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
-    loaded: &chartc_world::Loaded,
-) -> miette::Result<()> {
+fn take_back(engine: &mut CrowdEngine<'_>, loaded: &Loaded) -> miette::Result<()> {
     let world = loaded.world.as_deref().unwrap_or("null");
     let world = serde_json::from_str(world).map_err(|why| miette::miette!("the world: {why}"))?;
     engine.world().load(&world).map_err(|why| miette::miette!("the world: {why}"))?;
@@ -295,10 +347,7 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
 }
 
 /// Prints the final state of all agents, and returns the exit code.
-fn ended<'p>(
-    engine: &Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>,
-    format: Format,
-) -> miette::Result<Exit> {
+fn ended(engine: &CrowdEngine<'_>, format: Format) -> miette::Result<Exit> {
     let balances = engine.world().balances();
     let states = engine.configurations();
     let loops: BTreeMap<&str, &str> =
