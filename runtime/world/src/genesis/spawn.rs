@@ -9,12 +9,93 @@ use crate::params::accepts;
 use crate::request::{Request, Spawn};
 use crate::restrict::{restrict, used};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
+use crate::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Makes an agent from an artifact of type `chart` or `agent`: opens its accounts, makes its artifact and its memory, and requests its
 /// start from the engine.
 pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let child = check_spawn(state, arguments)?;
+    let Child { parent, name, artifact, scrip, params, depth, .. } = &child;
+    // The record is stored on the parent's disk, and the memory on the new agent's. Both are checked here, because nothing may fail once
+    // the entries are posted.
+    let record = record(parent, artifact, params);
+    let bytes = amount(crate::artifact::size(&Value::Map(record.clone()))).unsigned_abs();
+    if bytes > state.settings.max_content_bytes {
+        return arguments.wrong(3, "is larger than an artifact can be");
+    }
+    check_disk(state, parent, bytes)?;
+    // The rate limit is asked last, so that an agent that cannot pay does not use up a part of it.
+    if state.ledger.scrip(parent) >= state.settings.spawn.cost.saturating_add(*scrip)
+        && let Err(why) = state.admission.ask(parent)
+    {
+        return fail(FailureKind::InvocationFailed, why);
+    }
+    state.ledger.post(entries(state, &child)).map_err(refused)?;
+    state.open(name, Some(0));
+    state.move_quota(parent, name, amount(state.settings.spawn.compute))?;
+    if let Some(principal) = state.principals.get_mut(name) {
+        principal.family = Some(child.family.clone());
+        principal.origin = Some(Box::new(Origin {
+            parent: parent.clone(),
+            depth: *depth,
+            artifact: artifact.clone(),
+            form: child.form,
+            text: child.source.clone(),
+            params: params.clone(),
+            read: child.read.clone(),
+        }));
+    }
+    if let Some(principal) = state.principals.get_mut(parent) {
+        principal.children += 1;
+    }
+    state.enrol(name, parent, record, Value::List(Vec::new()))?;
+    let data = [
+        ("agent", text(name)),
+        ("by", text(parent)),
+        ("artifact_id", text(artifact)),
+        ("depth", Value::Int(i64::from(*depth))),
+        ("scrip", Value::Int(*scrip)),
+    ];
+    state.tell("spawned", data, Audience::Everyone);
+    let mut done = Map::new();
+    done.insert("agent".into(), text(name));
+    done.insert("scrip".into(), Value::Int(*scrip));
+    done.insert("depth".into(), Value::Int(i64::from(*depth)));
+    state.requests.push(Request::Spawn(Spawn {
+        agent: child.name,
+        artifact: child.artifact,
+        form: child.form,
+        text: child.source,
+        family: child.family,
+        params: child.params,
+        parent: child.parent,
+        depth: child.depth,
+    }));
+    Ok(Value::Map(done))
+}
+
+/// An agent that may be made.
+struct Child {
+    parent: String,
+    name: String,
+    /// The id of the artifact that it is made of.
+    artifact: String,
+    form: Form,
+    family: Arc<Family>,
+    /// The texts of the artifacts that it imports, by their ids.
+    read: BTreeMap<String, String>,
+    source: String,
+    scrip: i64,
+    params: Map,
+    depth: u32,
+}
+
+/// Checks everything but disk and rate limit.
+fn check_spawn(state: &State, arguments: &Arguments<'_>) -> Tried<Child> {
     let (parent, id) = (arguments.caller, arguments.name(0)?);
     let artifact = state.readable(parent, id)?;
     let Nature::Compiled(Compiled { form, family: Some(family), read }) = &artifact.nature else {
@@ -24,22 +105,19 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     let Value::Text(source) = &artifact.content else {
         return fail(FailureKind::IntentRejected, format!("`{id}` is no text"));
     };
-    let (form, family, read, source) = (*form, family.clone(), read.clone(), source.clone());
     let mine = state.agent(parent)?.family.as_deref();
     // A chart could otherwise give its spawned agents tools and models that its own host has not allowed.
     let (tools, models) = mine.map(used).unwrap_or_default();
-    if let Err(found) = restrict(&family, &tools, &models) {
+    if let Err(found) = restrict(family, &tools, &models) {
         let why: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
         return fail(FailureKind::PermissionDenied, why.join("; "));
     }
-    let limits = state.settings.spawn.clone();
+    let limits = &state.settings.spawn;
+    let least = limits.min_endowment;
     let scrip = match arguments.get(2) {
-        None => limits.min_endowment,
-        Some(Value::Int(scrip)) if *scrip >= limits.min_endowment => *scrip,
-        Some(_) => {
-            let least = limits.min_endowment;
-            return arguments.wrong(2, &format!("is a whole number, {least} or more"));
-        }
+        None => least,
+        Some(Value::Int(scrip)) if *scrip >= least => *scrip,
+        Some(_) => return arguments.wrong(2, &format!("is a whole number, {least} or more")),
     };
     let params = arguments.map(3)?;
     if let Err(why) = accepts(family.root(), &params) {
@@ -51,6 +129,57 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     };
     state.is_free(&name)?;
     let depth = within(state, parent)?;
+    let compute = amount(limits.compute);
+    let has = state.principal(parent)?.compute;
+    if has < compute {
+        let why = format!("an agent takes {compute} of your quota of compute, which is {has}");
+        return fail(FailureKind::InsufficientCompute, why);
+    }
+    if limits.disk < 2 {
+        let why = "the world gives new agents no disk, so that they have no memory";
+        return fail(FailureKind::InsufficientDisk, why);
+    }
+    Ok(Child {
+        parent: parent.to_owned(),
+        name,
+        artifact: id.to_owned(),
+        form: *form,
+        family: family.clone(),
+        read: read.clone(),
+        source: source.clone(),
+        scrip,
+        params,
+        depth,
+    })
+}
+
+/// What the artifact of a new agent says of it.
+fn record(parent: &str, artifact: &str, params: &Map) -> Map {
+    let mut record = Map::new();
+    record.insert("made_of".into(), text(artifact));
+    record.insert("made_by".into(), text(parent));
+    if !params.is_empty() {
+        record.insert("params".into(), Value::Map(params.clone()));
+    }
+    record
+}
+
+/// Checks that the disk of the parent has room for the quota of a new agent and for its record.
+fn check_disk(state: &State, parent: &str, record_bytes: u64) -> Tried<()> {
+    let Some((used, most)) = state.disk(parent) else { return Ok(()) };
+    let (free, needed) =
+        (most.saturating_sub(used), state.settings.spawn.disk.saturating_add(record_bytes));
+    if free < needed {
+        let why = format!("an agent takes {needed} bytes of your disk, which has room for {free}");
+        return fail(FailureKind::InsufficientDisk, why);
+    }
+    Ok(())
+}
+
+/// What the parent pays: the fee, the endowment and the disk of the new agent.
+fn entries(state: &State, child: &Child) -> Vec<Entry> {
+    let limits = &state.settings.spawn;
+    let (from, to) = (Holder::of(&child.parent), Holder::of(&child.name));
     let entry = |from, to, resource, amount, why: &str| Entry {
         from,
         to,
@@ -58,98 +187,18 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
         amount,
         why: why.to_owned(),
     };
-    let (mine, child) = (Holder::of(parent), Holder::of(&name));
     let mut entries = Vec::new();
     if limits.cost > 0 {
-        entries.push(entry(mine.clone(), Holder::Mint, Resource::Scrip, limits.cost, "spawn"));
+        entries.push(entry(from.clone(), Holder::Mint, Resource::Scrip, limits.cost, "spawn"));
     }
-    if scrip > 0 {
-        entries.push(entry(mine.clone(), child.clone(), Resource::Scrip, scrip, ENDOWMENT));
+    if child.scrip > 0 {
+        entries.push(entry(from, to.clone(), Resource::Scrip, child.scrip, ENDOWMENT));
     }
     if limits.disk > 0 {
-        let bytes = amount(limits.disk);
-        entries.push(entry(state.room(parent), child, Resource::Disk, bytes, "quota"));
+        let room = state.room(&child.parent);
+        entries.push(entry(room, to, Resource::Disk, amount(limits.disk), "quota"));
     }
-    let compute = amount(limits.compute);
-    let has = state.principal(parent)?.compute;
-    if has < compute {
-        let why = format!("an agent takes {compute} of your quota of compute, which is {has}");
-        return fail(FailureKind::InsufficientCompute, why);
-    }
-    let mut record = Map::new();
-    record.insert("made_of".into(), text(id));
-    record.insert("made_by".into(), text(parent));
-    if !params.is_empty() {
-        record.insert("params".into(), Value::Map(params.clone()));
-    }
-    // The record is stored on the parent's disk, and the memory on the new agent's. Both are checked here, because nothing may fail once
-    // the entries are posted.
-    let bytes = amount(crate::artifact::size(&Value::Map(record.clone())));
-    if limits.disk < 2 {
-        let why = "the world gives new agents no disk, so that they have no memory";
-        return fail(FailureKind::InsufficientDisk, why);
-    }
-    if bytes.unsigned_abs() > state.settings.max_content_bytes {
-        return arguments.wrong(3, "is larger than an artifact can be");
-    }
-    if let Some((used, most)) = state.disk(parent)
-        && most.saturating_sub(used) < limits.disk.saturating_add(bytes.unsigned_abs())
-    {
-        let why = format!(
-            "an agent takes {} bytes of your disk, which has room for {}",
-            limits.disk.saturating_add(bytes.unsigned_abs()),
-            most.saturating_sub(used)
-        );
-        return fail(FailureKind::InsufficientDisk, why);
-    }
-    // The rate limit is asked last, so that an agent that cannot pay does not use up a part of it.
-    if state.ledger.scrip(parent) >= limits.cost.saturating_add(scrip)
-        && let Err(why) = state.admission.ask(parent)
-    {
-        return fail(FailureKind::InvocationFailed, why);
-    }
-    state.ledger.post(entries).map_err(refused)?;
-    state.open(&name, Some(0));
-    state.move_quota(parent, &name, compute)?;
-    if let Some(principal) = state.principals.get_mut(&name) {
-        principal.family = Some(family.clone());
-        principal.origin = Some(Box::new(Origin {
-            parent: parent.to_owned(),
-            depth,
-            artifact: id.to_owned(),
-            form,
-            text: source.clone(),
-            params: params.clone(),
-            read,
-        }));
-    }
-    if let Some(principal) = state.principals.get_mut(parent) {
-        principal.children += 1;
-    }
-    state.enrol(&name, parent, record, Value::List(Vec::new()))?;
-    let data = [
-        ("agent", text(&name)),
-        ("by", text(parent)),
-        ("artifact_id", text(id)),
-        ("depth", Value::Int(i64::from(depth))),
-        ("scrip", Value::Int(scrip)),
-    ];
-    state.tell("spawned", data, Audience::Everyone);
-    state.requests.push(Request::Spawn(Spawn {
-        agent: name.clone(),
-        artifact: id.to_owned(),
-        form,
-        text: source,
-        family,
-        params,
-        parent: parent.to_owned(),
-        depth,
-    }));
-    let mut done = Map::new();
-    done.insert("agent".into(), Value::Text(name));
-    done.insert("scrip".into(), Value::Int(scrip));
-    done.insert("depth".into(), Value::Int(i64::from(depth)));
-    Ok(Value::Map(done))
+    entries
 }
 
 /// The generation of an agent that `parent` would make.
