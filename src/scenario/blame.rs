@@ -75,154 +75,229 @@ pub(super) fn decided(
     let expected = failed.and_then(|step| {
         if let Move::Expect(expected, holds) = step { Some((expected, *holds)) } else { None }
     });
-    let wanted = wanted(checked.chart(), expected);
-    let decides = |act: &&RecordedAct<'_>| {
-        matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_))
-    };
-    // The last input of the test after which anything was decided: earlier decisions have been superseded.
-    let starts = player.marks.iter().rev().copied().chain([0]);
-    let windows = starts
-        .map(|start| acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>());
-    let window = windows.into_iter().find(|window| !window.is_empty()).unwrap_or_default();
-
-    let mut places: Vec<RelatedPlace> = Vec::new();
-    let mut reads: Vec<VarId> = Vec::new();
-    let is_awaited = matches!(
+    let blame = Blame {
+        wanted: wanted(checked.chart(), expected),
+        player,
+        checked,
+        acts: &acts,
+        lines,
         expected,
-        None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
-    );
-    let waits = if is_awaited { waiting(player, checked, lines) } else { Vec::new() };
-    // While a call is under way, the test expects something that has not happened yet: the call is the cause, so it comes first.
-    let is_walking = player.session.machine().is_walking();
-    let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
-    let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
-    places.extend(first);
-    match expected {
-        Some((Expected::Holds(condition), _)) => {
-            variables(condition, &mut reads);
-            assigned(&acts, checked, &reads, &mut places);
-        }
-        Some((Expected::Offered(names, only), holds)) => {
-            let asked = (names.as_slice(), *only, holds);
-            offered(player, checked, &acts, asked, lines, &mut places);
-        }
-        Some((Expected::Asked(step), holds)) => {
-            asked(player, checked, step, !holds, &mut reads, &mut places);
-        }
-        Some((Expected::Prompt(step, _), _)) => {
-            asked(player, checked, step, false, &mut reads, &mut places);
-            let has_asked = lines.iter().any(
-                |line| matches!(&line.what, What::Question { step: other, .. } if other == step),
-            );
-            let nth = checked.chart().steps.iter().position(|one| one.name == *step);
-            let prompt = nth.and_then(|nth| checked.map().steps[nth].prompt);
-            if let Some(prompt) = prompt.filter(|_| has_asked) {
-                push(&mut places, prompt, "the prompt is made of this");
-            }
-        }
-        Some((Expected::Denied(state), true)) => permitting(checked, *state, lines, &mut places),
-        Some(_) | None => {}
-    }
-    if let Some(Move::Answer(who, _) | Move::Fail(who, _)) = failed {
-        if who.child.is_empty() {
-            asked(player, checked, &who.step, false, &mut reads, &mut places);
-        }
-    } else if let (None, Some(Wanted::Answer(question))) =
-        (expected, player.desk.open().iter().find(|wanted| wanted.is_owed()))
-    {
-        asked(player, checked, &question.step, true, &mut reads, &mut places);
-    }
-    assigned(&acts, checked, &reads, &mut places);
-    if is_held_up {
-        places.truncate(MOST);
-        return places;
-    }
-    let latest = player.marks.last().copied().unwrap_or(0);
-    let is_state = matches!(expected, Some((Expected::At(_) | Expected::Ended(_), true)));
-    let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
-    let is_open = is_state || (expected.is_some() && !is_step && places.is_empty());
-    let is_still = window.iter().all(|act| act.at < latest);
-    if expected.is_some() && !is_step && is_still {
-        let lost = lost(player, checked, lines);
-        if !lost.is_empty() {
-            places.extend(lost);
-            leading(player, checked, &wanted, &mut places);
-            places.truncate(MOST);
-            return places;
-        }
-    }
-    if is_open && is_still {
-        leading(player, checked, &wanted, &mut places);
-        places.extend(idle(player, checked, lines));
-    }
-    let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
-    if let Some(RecordedAct { one, did: Did::Denied(id), .. }) = denied {
-        push(&mut places, one.map.transition(*id).whole, "chosen, and no `allow` line permits it");
-        if one.map.name == checked.map().name {
-            refusing(player, checked, *id, &mut places);
-        }
-    }
-    let last = window.iter().rev().find(|act| act.moves());
-    let stays = |act: &&&RecordedAct<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
-    let last = last.or_else(|| window.iter().rev().find(stays));
-    if let Some(RecordedAct { one, did: Did::Taken(id), .. }) = last {
-        push(&mut places, one.map.transition(*id).whole, &taken(&one.chart, *id));
-        let guard = one.chart.transition(*id).guard.as_ref();
-        if let Some(guard) = guard.filter(|_| one.map.name == checked.map().name) {
-            variables(guard, &mut reads);
-            named(checked, guard, &mut places);
-        }
-    }
-    let since = last.map_or(0, |last| {
-        let before = window.iter().rev().find(|act| act.moves() && act.at < last.at);
-        before.map_or(0, |act| act.at + 1)
-    });
-    let leads = |act: &RecordedAct<'_>, id: TransitionId| {
-        let chart = &act.one.chart;
-        let targets = &chart.transition(id).targets;
-        targets.iter().any(|target| wanted.iter().any(|w| chart.contains(*w, target.state)))
+        places: Vec::new(),
+        reads: Vec::new(),
     };
-    let mut refused: Vec<(&RecordedAct<'_>, TransitionId)> = Vec::new();
-    for act in window.iter().filter(|act| act.at >= since) {
-        if let Did::Refused(id) = act.did {
-            refused.push((act, id));
-        }
-    }
-    // Transitions that lead where the run should be come first, then the latest.
-    refused.reverse();
-    refused.sort_by_key(|(act, id)| !leads(act, *id));
-    for (act, id) in refused.into_iter().take(MOST - 1) {
-        let Some(span) = act.map().transition(id).guard else { continue };
-        let is_own = act.map().name == checked.map().name;
-        // The guard read the present values only if nothing has changed them since.
-        let guard = act.one.chart.transition(id).guard.as_ref();
-        let is_fresh = guard.is_some_and(|guard| {
-            !acts.iter().any(|later| later.at > act.at && may_change(later, guard))
-        });
-        let why = if is_own && is_fresh { player.why(id, act.at, lines) } else { None };
-        let why = why.filter(|why| !why.holds).map(|ConditionValue { text, .. }| text);
-        let what = why.unwrap_or_else(|| untaken(&act.one.chart, id));
-        if let Some(guard) = &act.one.chart.transition(id).guard.as_ref().filter(|_| is_own) {
-            variables(guard, &mut reads);
-            push(&mut places, span, &what);
-            named(checked, guard, &mut places);
-        }
-        push(&mut places, span, &what);
-    }
-    leading(player, checked, &wanted, &mut places);
-    assigned(&acts, checked, &reads, &mut places);
-    if places.is_empty() && test.begins.is_empty() && !acts.iter().any(RecordedAct::moves) {
-        let begins = checked.map().states.first().and_then(|root| root.initial);
-        if let Some(begins) = begins {
-            push(&mut places, begins, "the run begins here, and stays");
-        }
-    }
-    if places.is_empty() {
-        places.extend(unusable(checked, lines));
-    }
-    places.extend(later);
+    let mut places = blame.explain(test, failed);
     places.truncate(MOST);
     places
+}
+
+/// A failure, and the places that explain it so far.
+struct Blame<'b, 'p> {
+    player: &'b mut Player<'p>,
+    checked: &'b Checked,
+    /// Everything that the run did.
+    acts: &'b [RecordedAct<'b>],
+    lines: &'b [Line],
+    /// What the failed move expected, and whether it should hold.
+    expected: Option<(&'b Expected, bool)>,
+    /// The states that the run should be in.
+    wanted: Vec<StateId>,
+    places: Vec<RelatedPlace>,
+    /// The variables that the places read.
+    reads: Vec<VarId>,
+}
+
+impl<'b> Blame<'b, '_> {
+    /// All places, the most telling first.
+    fn explain(mut self, test: &Test, failed: Option<&Move>) -> Vec<RelatedPlace> {
+        let expected = self.expected;
+        let is_awaited = matches!(
+            expected,
+            None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
+        );
+        let waits =
+            if is_awaited { waiting(self.player, self.checked, self.lines) } else { Vec::new() };
+        // While a call is under way, the test expects something that has not happened yet: the call is the cause, so it comes first.
+        let is_walking = self.player.session.machine().is_walking();
+        let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
+        let (first, later) = if is_walking { (waits, Vec::new()) } else { (Vec::new(), waits) };
+        self.places.extend(first);
+        self.add_expected();
+        self.add_call(failed);
+        self.add_assignments();
+        if is_held_up {
+            return self.places;
+        }
+        let window = self.window();
+        let latest = self.player.marks.last().copied().unwrap_or(0);
+        let is_state = matches!(expected, Some((Expected::At(_) | Expected::Ended(_), true)));
+        let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
+        let is_open = is_state || (expected.is_some() && !is_step && self.places.is_empty());
+        let is_still = window.iter().all(|act| act.at < latest);
+        if expected.is_some() && !is_step && is_still {
+            let lost = lost(self.player, self.checked, self.lines);
+            if !lost.is_empty() {
+                self.places.extend(lost);
+                self.add_leading();
+                return self.places;
+            }
+        }
+        if is_open && is_still {
+            self.add_leading();
+            self.places.extend(idle(self.player, self.checked, self.lines));
+        }
+        self.add_denied(&window);
+        let since = self.add_last_taken(&window, latest);
+        self.add_refused(window.iter().copied().filter(|act| act.at >= since));
+        self.add_leading();
+        self.add_assignments();
+        if self.places.is_empty()
+            && test.begins.is_empty()
+            && !self.acts.iter().any(RecordedAct::moves)
+        {
+            let begins = self.checked.map().states.first().and_then(|root| root.initial);
+            if let Some(begins) = begins {
+                push(&mut self.places, begins, "the run begins here, and stays");
+            }
+        }
+        if self.places.is_empty() {
+            self.places.extend(unusable(self.checked, self.lines));
+        }
+        self.places.extend(later);
+        self.places
+    }
+
+    /// The decisions after the last input of the test that led to any: earlier decisions have been superseded.
+    fn window(&self) -> Vec<&'b RecordedAct<'b>> {
+        let decides = |act: &&RecordedAct<'_>| {
+            matches!(act.did, Did::Taken(_) | Did::Refused(_) | Did::Denied(_))
+        };
+        let starts = self.player.marks.iter().rev().copied().chain([0]);
+        let mut windows = starts.map(|start| {
+            self.acts.iter().filter(|act| act.at >= start).filter(decides).collect::<Vec<_>>()
+        });
+        windows.find(|window| !window.is_empty()).unwrap_or_default()
+    }
+
+    /// Adds what the failed expectation itself names.
+    fn add_expected(&mut self) {
+        let (player, checked) = (&mut *self.player, self.checked);
+        match self.expected {
+            Some((Expected::Holds(condition), _)) => {
+                variables(condition, &mut self.reads);
+                self.add_assignments();
+            }
+            Some((Expected::Offered(names, only), holds)) => {
+                let asked = (names.as_slice(), *only, holds);
+                offered(player, checked, self.acts, asked, self.lines, &mut self.places);
+            }
+            Some((Expected::Asked(step), holds)) => {
+                asked(player, checked, step, !holds, &mut self.reads, &mut self.places);
+            }
+            Some((Expected::Prompt(step, _), _)) => {
+                asked(player, checked, step, false, &mut self.reads, &mut self.places);
+                let has_asked = self.lines.iter().any(
+                    |line| matches!(&line.what, What::Question { step: other, .. } if other == step),
+                );
+                let nth = checked.chart().steps.iter().position(|one| one.name == *step);
+                let prompt = nth.and_then(|nth| checked.map().steps[nth].prompt);
+                if let Some(prompt) = prompt.filter(|_| has_asked) {
+                    push(&mut self.places, prompt, "the prompt is made of this");
+                }
+            }
+            Some((Expected::Denied(state), true)) => {
+                permitting(checked, *state, self.lines, &mut self.places);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// Adds the step whose answer the failed move gives, or the one that still needs an answer.
+    fn add_call(&mut self, failed: Option<&Move>) {
+        let (reads, places) = (&mut self.reads, &mut self.places);
+        if let Some(Move::Answer(who, _) | Move::Fail(who, _)) = failed {
+            if who.child.is_empty() {
+                asked(self.player, self.checked, &who.step, false, reads, places);
+            }
+        } else if self.expected.is_none() {
+            let open = self.player.desk.open();
+            if let Some(Wanted::Answer(question)) = open.iter().find(|wanted| wanted.is_owed()) {
+                let step = question.step.clone();
+                drop(open);
+                asked(self.player, self.checked, &step, true, reads, places);
+            }
+        }
+    }
+
+    fn add_assignments(&mut self) {
+        assigned(self.acts, self.checked, &self.reads, &mut self.places);
+    }
+
+    /// Adds the transitions that lead where the run should be.
+    fn add_leading(&mut self) {
+        leading(self.player, self.checked, &self.wanted, &mut self.places);
+    }
+
+    /// Adds the last choice that no `allow` line permits.
+    fn add_denied(&mut self, window: &[&RecordedAct<'_>]) {
+        let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
+        let Some(RecordedAct { one, did: Did::Denied(id), .. }) = denied else { return };
+        let span = one.map.transition(*id).whole;
+        push(&mut self.places, span, "chosen, and no `allow` line permits it");
+        if one.map.name == self.checked.map().name {
+            refusing(self.player, self.checked, *id, &mut self.places);
+        }
+    }
+
+    /// Adds the transition that was taken last. Returns the trace line from which on refused transitions count.
+    fn add_last_taken(&mut self, window: &[&RecordedAct<'_>], latest: usize) -> usize {
+        let stays = |act: &&&RecordedAct<'_>| act.at >= latest && matches!(act.did, Did::Taken(_));
+        let last = window.iter().rev().find(|act| act.moves());
+        let Some(last) = last.or_else(|| window.iter().rev().find(stays)) else { return 0 };
+        if let RecordedAct { one, did: Did::Taken(id), .. } = last {
+            push(&mut self.places, one.map.transition(*id).whole, &taken(&one.chart, *id));
+            let guard = one.chart.transition(*id).guard.as_ref();
+            if let Some(guard) = guard.filter(|_| one.map.name == self.checked.map().name) {
+                variables(guard, &mut self.reads);
+                named(self.checked, guard, &mut self.places);
+            }
+        }
+        let before = window.iter().rev().find(|act| act.moves() && act.at < last.at);
+        before.map_or(0, |act| act.at + 1)
+    }
+
+    /// Adds the transitions whose guards did not hold. Those that lead where the run should be come first, then the latest.
+    fn add_refused(&mut self, acts: impl Iterator<Item = &'b RecordedAct<'b>>) {
+        let mut refused: Vec<(&RecordedAct<'_>, TransitionId)> = acts
+            .filter_map(|act| if let Did::Refused(id) = act.did { Some((act, id)) } else { None })
+            .collect();
+        refused.reverse();
+        refused.sort_by_key(|(act, id)| !self.leads(act, *id));
+        for (act, id) in refused.into_iter().take(MOST - 1) {
+            let Some(span) = act.map().transition(id).guard else { continue };
+            let is_own = act.map().name == self.checked.map().name;
+            // The guard read the present values only if nothing has changed them since.
+            let guard = act.one.chart.transition(id).guard.as_ref();
+            let is_fresh = guard.is_some_and(|guard| {
+                !self.acts.iter().any(|later| later.at > act.at && may_change(later, guard))
+            });
+            let why =
+                if is_own && is_fresh { self.player.why(id, act.at, self.lines) } else { None };
+            let why = why.filter(|why| !why.holds).map(|ConditionValue { text, .. }| text);
+            let what = why.unwrap_or_else(|| untaken(&act.one.chart, id));
+            push(&mut self.places, span, &what);
+            if let Some(guard) = guard.filter(|_| is_own) {
+                variables(guard, &mut self.reads);
+                named(self.checked, guard, &mut self.places);
+            }
+        }
+    }
+
+    /// Whether a transition leads to a state that the run should be in.
+    fn leads(&self, act: &RecordedAct<'_>, id: TransitionId) -> bool {
+        let chart = &act.one.chart;
+        let targets = &chart.transition(id).targets;
+        targets.iter().any(|target| self.wanted.iter().any(|w| chart.contains(*w, target.state)))
+    }
 }
 
 /// Returns whether what a run did may have changed the value of a guard.
