@@ -11,12 +11,13 @@ use super::walk::Skips;
 use super::{Exit, baseline, config, cost, levels, output, statistics, watch};
 use crate::Compilation;
 use crate::report::{Findings, REPORTS};
-use chartc_check::compile::check_each;
+use chartc_check::compile::{Checked, check_each};
 use chartc_check::explore::STATES;
 use chartc_text::diagnostic::{Diagnostic, Severity};
 use chartc_text::span::FileId;
 use clap::builder::PossibleValuesParser;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -158,46 +159,15 @@ fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
 
 /// Checks the files once. Adds the names of all files that were read to `read`.
 fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette::Result<Exit> {
-    if args.cost && !matches!(args.format.as_str(), "human" | "json") {
-        return Err(miette::miette!("--cost supports only the formats human and json"));
-    }
-    if args.statistics && !matches!(args.format.as_str(), "human" | "json") {
-        return Err(miette::miette!("--statistics supports only the formats human and json"));
-    }
-    let mut files = found(args, settings)?;
-    if let Some(name) = &args.stdin_filename {
-        files.name_stdin(name)?;
-    }
-    let asked = files.names().len();
-    if args.force_exclude {
-        if let Some(stdin) = files.stdin()
-            && args.fixing.is_asked()
-            && settings.exclude(stdin)?
-        {
-            // An editor replaces its text with the output, so an excluded text has to come back unchanged.
-            return args.fixing.keep(&files, stdin);
+    for (option, is_given) in [("--cost", args.cost), ("--statistics", args.statistics)] {
+        if is_given && !matches!(args.format.as_str(), "human" | "json") {
+            return Err(miette::miette!("{option} supports only the formats human and json"));
         }
-        // Named files are kept by default: whoever names a file wants it checked.
-        files.take_out(|name| settings.exclude(name))?;
     }
-    let excludes = files.names().len() < asked;
-    let others = files.without_others();
-    for name in &others {
-        output::complain(format!(
-            "{name} is no chart: chartc reads *.chart, agent.yaml, *.agent.yaml and *.scxml"
-        ));
-    }
-    if files.names().is_empty() && !others.is_empty() {
-        return Ok(Exit::Nothing);
-    }
-    if files.names().is_empty() && !excludes {
-        output::complain(
-            "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
-        );
-        return Ok(Exit::Nothing);
-    }
-    // Report errors in settings before the work begins.
-    files.names().iter().try_for_each(|name| settings.for_file(name).map(drop))?;
+    let files = match select(args, settings)? {
+        ControlFlow::Continue(files) => files,
+        ControlFlow::Break(exit) => return Ok(exit),
+    };
     let states = |name: &str| settings.for_file(name).map_or(STATES, |own| own.states);
     let (mut done, fixed) = if args.fixing.is_asked() {
         let counts = |name: &str, found: &Diagnostic| {
@@ -214,21 +184,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
     let nothing = empty == done.sources.iter().count() && !files.names().is_empty();
-    // Findings of rules that are off by default: the settings may turn them on.
-    let silent = std::mem::take(&mut done.silent);
-    let names = done.sources.iter().map(|(_, source)| source.name.as_str());
-    let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
-    let own_of = |file: FileId| &own[file.0 as usize];
-    play(&mut done, &|file| own_of(file).plays);
-    levels::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
-    if let Some(path) = &args.write_baseline {
-        baseline::create(path, &mut done.diagnostics, &done.sources)?;
-    }
-    if let Some(path) = &args.baseline {
-        baseline::cover(path, &mut done.diagnostics, &done.sources)?;
-    }
-    let report = crate::report::format(&args.format);
-    let bars: Vec<Severity> = own.iter().map(|own| own.bar).collect();
+    let bars = finish(args, settings, &mut done)?;
     let findings = Findings {
         diagnostics: &done.diagnostics,
         suppressed: &done.suppressed,
@@ -236,28 +192,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
         bars: &bars,
         terminal: terminal(args.color),
     };
-    if args.cost {
-        let rank = |d: &&Diagnostic| d.severity == Severity::Error;
-        let errors: Vec<Diagnostic> = done.diagnostics.iter().filter(rank).cloned().collect();
-        let text = REPORTS[0].render(&errors, &done.sources, terminal(args.color));
-        if !errors.is_empty() {
-            output::complain_report(&text);
-        }
-        match args.format.as_str() {
-            "json" => print_json(&cost::json(&done.charts))?,
-            _ => print(&cost::human(&done.charts))?,
-        }
-    } else if args.statistics {
-        statistics::show(&done.diagnostics, args.format == "json", terminal(args.color))?;
-    } else {
-        let text = (report.format)(&findings);
-        if args.fixing.is_asked() && files.stdin().is_some() {
-            // Standard output carries the fixed text.
-            output::complain_report(&text);
-        } else {
-            print_coloured(&text)?;
-        }
-    }
+    show(args, &findings, &done.charts, files.stdin().is_some())?;
     if let Some(said) = fixed {
         output::complain(said);
     }
@@ -276,6 +211,100 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     } else {
         Exit::Clean
     })
+}
+
+/// Selects the files to check; or ends the check where there are none.
+fn select(args: &Args, settings: &Arc<Settings>) -> miette::Result<ControlFlow<Exit, Files>> {
+    let mut files = found(args, settings)?;
+    if let Some(name) = &args.stdin_filename {
+        files.name_stdin(name)?;
+    }
+    let asked = files.names().len();
+    if args.force_exclude {
+        if let Some(stdin) = files.stdin()
+            && args.fixing.is_asked()
+            && settings.exclude(stdin)?
+        {
+            // An editor replaces its text with the output, so an excluded text has to come back unchanged.
+            return args.fixing.keep(&files, stdin).map(ControlFlow::Break);
+        }
+        // Named files are kept by default: whoever names a file wants it checked.
+        files.take_out(|name| settings.exclude(name))?;
+    }
+    let excludes = files.names().len() < asked;
+    let others = files.without_others();
+    for name in &others {
+        output::complain(format!(
+            "{name} is no chart: chartc reads *.chart, agent.yaml, *.agent.yaml and *.scxml"
+        ));
+    }
+    if files.names().is_empty() && !others.is_empty() {
+        return Ok(ControlFlow::Break(Exit::Nothing));
+    }
+    if files.names().is_empty() && !excludes {
+        output::complain(
+            "nothing to check: no *.chart, *.scxml or agent.yaml found here; name a file or a folder",
+        );
+        return Ok(ControlFlow::Break(Exit::Nothing));
+    }
+    // Report errors in settings before the work begins.
+    files.names().iter().try_for_each(|name| settings.for_file(name).map(drop))?;
+    Ok(ControlFlow::Continue(files))
+}
+
+/// Plays the tests, and applies settings and baselines to the findings. Returns for each file the least severity that fails.
+fn finish(
+    args: &Args,
+    settings: &Arc<Settings>,
+    done: &mut Compilation,
+) -> miette::Result<Vec<Severity>> {
+    // Findings of rules that are off by default: the settings may turn them on.
+    let silent = std::mem::take(&mut done.silent);
+    let names = done.sources.iter().map(|(_, source)| source.name.as_str());
+    let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
+    let own_of = |file: FileId| &own[file.0 as usize];
+    play(done, &|file| own_of(file).plays);
+    levels::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
+    if let Some(path) = &args.write_baseline {
+        baseline::create(path, &mut done.diagnostics, &done.sources)?;
+    }
+    if let Some(path) = &args.baseline {
+        baseline::cover(path, &mut done.diagnostics, &done.sources)?;
+    }
+    Ok(own.iter().map(|own| own.bar).collect())
+}
+
+/// Prints the findings, or what the options ask for instead of them.
+fn show(
+    args: &Args,
+    findings: &Findings<'_>,
+    charts: &[Checked],
+    reads_stdin: bool,
+) -> miette::Result<()> {
+    if args.cost {
+        let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+        let errors: Vec<Diagnostic> =
+            findings.diagnostics.iter().filter(is_error).cloned().collect();
+        let text = REPORTS[0].render(&errors, findings.sources, terminal(args.color));
+        if !errors.is_empty() {
+            output::complain_report(&text);
+        }
+        return match args.format.as_str() {
+            "json" => print_json(&cost::json(charts)),
+            _ => print(&cost::human(charts)),
+        };
+    }
+    if args.statistics {
+        let is_json = args.format == "json";
+        return statistics::show(findings.diagnostics, is_json, terminal(args.color));
+    }
+    let text = (crate::report::format(&args.format).format)(findings);
+    if args.fixing.is_asked() && reads_stdin {
+        // Standard output carries the fixed text.
+        output::complain_report(&text);
+        return Ok(());
+    }
+    print_coloured(&text)
 }
 
 /// The files to check and, if tests are played, the test files beside the files that the user named.

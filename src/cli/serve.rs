@@ -17,7 +17,7 @@ use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::Parts;
 use chartc_runtime::trace::Origin;
-use chartc_serve::{AccessRules, Feed, Offer, Runs, Token, over_stdio, serve};
+use chartc_serve::{AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve};
 use chartc_store::{Options, Safety, Store, Worker};
 use chartc_text::source::Sources;
 use std::collections::BTreeMap;
@@ -219,18 +219,7 @@ async fn work(
     plans: &BTreeMap<&str, Vec<Plan<'_>>>,
     ServerParts { store, clock, backends, access, exporting }: ServerParts,
 ) -> miette::Result<Exit> {
-    let listen = match args.listen {
-        None if args.mcp => None,
-        None => ADDRESS.parse().ok(),
-        listen => listen,
-    };
-    let listener = match listen {
-        None => None,
-        Some(address) => {
-            let bound = TcpListener::bind(address).await;
-            Some(bound.map_err(|why| miette::miette!("{address}: {why}"))?)
-        }
-    };
+    let listener = listen(args).await?;
     // List the runs now: the worker takes the store over.
     let before = store.list().map_err(refused)?;
     let Backends { oracle, people, tools, host } = backends;
@@ -270,49 +259,8 @@ async fn work(
     for (run, why) in worker.broken() {
         complain(format!("run `{run}` cannot go on: {why}"));
     }
-    let turns = |checked: &Checked| {
-        let lasts = checked.family().into_iter().any(has_turns);
-        args.turns.unwrap_or(if lasts { 100 } else { 0 })
-    };
-    let offers: Vec<Offer> = served
-        .iter()
-        .map(|one| {
-            let chart = one.checked.chart();
-            let turns = turns(&one.checked);
-            Offer::new(chart, turns, &|name| one.fixed.get(name).is_some())
-        })
-        .collect();
-    let known: BTreeMap<String, (String, Map)> = served
-        .iter()
-        .map(|one| (one.checked.chart().name.clone(), (one.file.clone(), one.fixed.clone())))
-        .collect();
-    let run_args = RunArgs {
-        llm: args.llm.clone(),
-        model: args.model.clone(),
-        human: Some("later".into()),
-        functions: args.functions.as_ref().map(|path| path.display().to_string()),
-        tools: args.servers.file(),
-        clock: Some("real".into()),
-        ..RunArgs::default()
-    };
-    let note = move |given: &chartc_serve::RunRequest<'_>| {
-        let (file, fixed) = known.get(given.chart).cloned().unwrap_or_default();
-        let params = given.params.iter().map(|(name, value)| (name.to_owned(), value.clone()));
-        let run_args = RunArgs {
-            file,
-            chart: Some(given.chart.to_owned()),
-            turns: Some(given.turns),
-            params: fixed
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.clone()))
-                .chain(params)
-                .collect(),
-            inputs: given.inputs.clone(),
-            ..run_args.clone()
-        };
-        serde_json::to_string(&run_args).unwrap_or_default()
-    };
-    let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, note));
+    let offers = offers(args, served);
+    let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, keep_args(args, served)));
     // Runs that were under way when the last process ended make their turns again.
     for row in before.iter().filter(|row| row.status == "running") {
         let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();
@@ -344,6 +292,66 @@ async fn work(
     };
     done.map_err(|why| miette::miette!("{why}"))?;
     Ok(Exit::Clean)
+}
+
+/// The socket to serve HTTP on. With `--mcp` there is one only if `--listen` names it.
+async fn listen(args: &Args) -> miette::Result<Option<TcpListener>> {
+    let address = match args.listen {
+        None if args.mcp => None,
+        None => ADDRESS.parse().ok(),
+        listen => listen,
+    };
+    let Some(address) = address else { return Ok(None) };
+    let bound = TcpListener::bind(address).await;
+    bound.map(Some).map_err(|why| miette::miette!("{address}: {why}"))
+}
+
+/// What clients can begin: each chart, with the params that the command line leaves open.
+fn offers(args: &Args, served: &[Served]) -> Vec<Offer> {
+    let turns = |checked: &Checked| {
+        let lasts = checked.family().into_iter().any(has_turns);
+        args.turns.unwrap_or(if lasts { 100 } else { 0 })
+    };
+    served
+        .iter()
+        .map(|one| {
+            let chart = one.checked.chart();
+            Offer::new(chart, turns(&one.checked), &|name| one.fixed.get(name).is_some())
+        })
+        .collect()
+}
+
+/// Writes what a client asks for as the arguments of a run, which the store keeps.
+fn keep_args(
+    args: &Args,
+    served: &[Served],
+) -> impl Fn(&RunRequest<'_>) -> String + Send + Sync + 'static {
+    let known: BTreeMap<String, (String, Map)> = served
+        .iter()
+        .map(|one| (one.checked.chart().name.clone(), (one.file.clone(), one.fixed.clone())))
+        .collect();
+    let run_args = RunArgs {
+        llm: args.llm.clone(),
+        model: args.model.clone(),
+        human: Some("later".into()),
+        functions: args.functions.as_ref().map(|path| path.display().to_string()),
+        tools: args.servers.file(),
+        clock: Some("real".into()),
+        ..RunArgs::default()
+    };
+    move |given| {
+        let (file, fixed) = known.get(given.chart).cloned().unwrap_or_default();
+        let params = fixed.iter().chain(given.params.iter());
+        let run_args = RunArgs {
+            file,
+            chart: Some(given.chart.to_owned()),
+            turns: Some(given.turns),
+            params: params.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            inputs: given.inputs.clone(),
+            ..run_args.clone()
+        };
+        serde_json::to_string(&run_args).unwrap_or_default()
+    }
 }
 
 /// Writes to standard error where the server listens, and the tokens that were chosen at random.
