@@ -152,20 +152,15 @@ impl OracleError {
 
     /// Whether the provider may charge for the call: the request was sent, and no status says that it was not processed.
     pub const fn may_be_billed(&self) -> bool {
-        match self.kind() {
+        !matches!(
+            self.kind(),
             OracleErrorKind::Denied
-            | OracleErrorKind::Script
-            | OracleErrorKind::RateLimited
-            | OracleErrorKind::Server
-            | OracleErrorKind::Unreachable
-            | OracleErrorKind::Rejected => false,
-            OracleErrorKind::Timeout
-            | OracleErrorKind::Refusal
-            | OracleErrorKind::Connection
-            | OracleErrorKind::Empty
-            | OracleErrorKind::Endless
-            | OracleErrorKind::Other => true,
-        }
+                | OracleErrorKind::Script
+                | OracleErrorKind::RateLimited
+                | OracleErrorKind::Server
+                | OracleErrorKind::Unreachable
+                | OracleErrorKind::Rejected
+        )
     }
 
     /// The time to wait before the next attempt, in milliseconds, if the provider named one.
@@ -174,16 +169,7 @@ impl OracleError {
             Self::RateLimited { retry_after }
             | Self::Server { retry_after, .. }
             | Self::Recorded { retry_after, .. } => *retry_after,
-            Self::Denied(_)
-            | Self::Script(_)
-            | Self::Timeout(_)
-            | Self::Refusal(_)
-            | Self::Connection(_)
-            | Self::Unreachable(_)
-            | Self::Rejected(_)
-            | Self::Empty
-            | Self::Endless
-            | Self::Other(_) => None,
+            _ => None,
         }
     }
 

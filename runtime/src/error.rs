@@ -67,16 +67,7 @@ pub enum RunError {
 impl RunError {
     /// Whether the host's event or input is at fault, not the run.
     pub fn is_about_input(&self) -> bool {
-        match self {
-            Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. } => true,
-            Self::Start(_)
-            | Self::Oracle { .. }
-            | Self::NoModel { .. }
-            | Self::TooManyCalls(_)
-            | Self::NoProgress(_)
-            | Self::Memory(_)
-            | Self::Trace(_) => false,
-        }
+        matches!(self, Self::UnknownEvent { .. } | Self::Event { .. } | Self::Input { .. })
     }
 
     /// Creates the error for a refused input. Removes the input's name from the machine's message, as this error adds it.

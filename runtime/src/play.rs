@@ -122,7 +122,7 @@ async fn one<P: Plays>(to: &mut P, entry: &Entry) -> Result<(), Stop> {
         Sent::Nothing => {}
         Sent::Event(name, data) => to.post(name, data.clone()).await?,
         Sent::Turn => to.begin().await?,
-        Sent::Answer { .. } | Sent::Fail { .. } | Sent::Unusable { .. } | Sent::Doubt { .. } => {
+        _ => {
             return Err(Stop::Answer);
         }
     }

@@ -204,10 +204,7 @@ fn outcome<M: Machine, T: trace::Sink>(
         let may_choose = match kind {
             StepRowKind::Ask { .. } => !is_called,
             StepRowKind::Llm => !is_called && is_call(value),
-            StepRowKind::Code
-            | StepRowKind::Call
-            | StepRowKind::Human
-            | StepRowKind::Run { .. } => false,
+            _ => false,
         };
         may_choose.then(|| machine.options(*key)).filter(|options| {
             // The step has no tools, so an object of this form is its answer.
@@ -221,21 +218,14 @@ fn outcome<M: Machine, T: trace::Sink>(
         Value::Map(map) if is_call(value) => {
             (map.get("tool").unwrap_or(value), map.get("arguments"))
         }
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => (value, data),
+        _ => (value, data),
     };
     let name = match value {
         Value::Text(name) => name.clone(),
         Value::Bool(b) => b.to_string(),
         // `null` is how a file says that the model has chosen nothing.
         Value::None => return Ok(Outcome::Unusable),
-        Value::Int(_) | Value::Float(_) | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
+        _ => {
             return Err(Stop::Entry("the answer to a question is the name of an option".into()));
         }
     };

@@ -164,11 +164,7 @@ fn listed(text: &str) -> BTreeSet<String> {
     let Ok(head) = head else { return BTreeSet::new() };
     let lists = head.components.into_values().filter_map(|value| match value {
         serde_json::Value::Array(names) => Some(names),
-        serde_json::Value::Null
-        | serde_json::Value::Bool(_)
-        | serde_json::Value::Number(_)
-        | serde_json::Value::String(_)
-        | serde_json::Value::Object(_) => None,
+        _ => None,
     });
     lists.flatten().filter_map(|name| Some(name.as_str()?.trim().to_owned())).collect()
 }

@@ -159,11 +159,7 @@ fn amounts(chart: &Chart, run: &RunCost) -> Option<Amounts> {
         Most::TokensOf { tokens, price } => {
             Some(format!("({}) * {price:?} / 1e6", notation::expression(chart, tokens)))
         }
-        Most::NoCalls
-        | Most::Cost(_)
-        | Most::Tokens { .. }
-        | Most::Answers(_)
-        | Most::Unbounded => None,
+        _ => None,
     };
     Some(Amounts { least: found.least, most: found.most.known(), formula })
 }

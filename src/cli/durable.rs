@@ -328,10 +328,7 @@ async fn drive(
                 }
                 Event { id, name: name.clone(), data: data.clone() }
             }
-            Sent::Answer { .. }
-            | Sent::Fail { .. }
-            | Sent::Unusable { .. }
-            | Sent::Doubt { .. } => {
+            _ => {
                 let why = "answers come from the model here, not from the events";
                 return Err(Driven::Entry(format!("entry {nth}: {why}")));
             }

@@ -58,14 +58,7 @@ pub(super) fn value(ty: &Type, text: &str) -> Value {
     let is_text = match ty {
         Type::Text => true,
         Type::Optional(inner) => **inner == Type::Text && text != "null",
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Duration
-        | Type::Json
-        | Type::List(_)
-        | Type::Map(_)
-        | Type::Named(_) => false,
+        _ => false,
     };
     let plain = || Value::Text(text.to_owned());
     if is_text { plain() } else { serde_json::from_str(text).unwrap_or_else(|_| plain()) }

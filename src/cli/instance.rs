@@ -202,22 +202,13 @@ pub(super) fn has_turns(chart: &Chart) -> bool {
     let walks = chart.steps.iter().any(|step| match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
         StepKind::Run(run) => !run.on_entry,
-        StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => true,
+        _ => true,
     });
-    let moves = |line: &Transition| match &line.trigger {
-        Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When => true,
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => false,
+    let moves = |line: &Transition| {
+        matches!(
+            &line.trigger,
+            Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When
+        )
     };
     walks || chart.transitions.iter().any(moves)
 }

@@ -151,10 +151,7 @@ fn needed(charts: &[&Chart], model: Option<&str>) -> std::collections::BTreeSet<
 fn without_model(chart: &Chart) -> Option<&str> {
     use chartc_core::arena::ClientId;
     use chartc_core::model::StepKind;
-    let asks = |kind: &StepKind| match kind {
-        StepKind::Llm | StepKind::Ask { .. } => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
-    };
+    let asks = |kind: &StepKind| matches!(kind, StepKind::Llm | StepKind::Ask { .. });
     let is_named = |client: ClientId| !chart.clients[client.index()].model.is_empty();
     let mut steps = chart.steps.iter();
     steps

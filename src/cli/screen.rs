@@ -351,27 +351,7 @@ impl Sink for Screen {
                 self.ended = true;
                 Ok(())
             }
-            What::Section { .. }
-            | What::Sent { .. }
-            | What::PassedOn { .. }
-            | What::Called { .. }
-            | What::Returned { .. }
-            | What::NotReturned { .. }
-            | What::Lost { .. }
-            | What::Exited { .. }
-            | What::Entered { .. }
-            | What::Question { .. }
-            | What::Resumed { .. }
-            | What::Usage { .. }
-            | What::Skipped { .. }
-            | What::Done { .. }
-            | What::Chosen { .. }
-            | What::Retried { .. }
-            | What::Failed { .. }
-            | What::Dropped { .. }
-            | What::WalkEnded { .. }
-            | What::Note { .. }
-            | What::Ended { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 }

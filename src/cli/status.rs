@@ -136,46 +136,7 @@ impl Status {
                     self.last = format!("-> {}, {}", line.targets.join(", "), line.trigger);
                 }
             }
-            What::Section { .. }
-            | What::HostNote { .. }
-            | What::World { .. }
-            | What::Entered { .. }
-            | What::Exited { .. }
-            | What::Turn { .. }
-            | What::Run { .. }
-            | What::Resumed { .. }
-            | What::Input { .. }
-            | What::Event { .. }
-            | What::Sent { .. }
-            | What::Delivered { .. }
-            | What::Posted { .. }
-            | What::Undelivered { .. }
-            | What::SendCanceled { .. }
-            | What::Refused { .. }
-            | What::PassedOn { .. }
-            | What::NotTaken { .. }
-            | What::Lost { .. }
-            | What::Started { .. }
-            | What::Waiting { .. }
-            | What::NotRetried { .. }
-            | What::Called { .. }
-            | What::ToolCall { .. }
-            | What::ToolResult { .. }
-            | What::ToolFailed { .. }
-            | What::Returned { .. }
-            | What::NotReturned { .. }
-            | What::Forbidden { .. }
-            | What::Skipped { .. }
-            | What::Done { .. }
-            | What::Retried { .. }
-            | What::Failed { .. }
-            | What::Dropped { .. }
-            | What::WalkEnded { .. }
-            | What::Error { .. }
-            | What::Warned { .. }
-            | What::TurnEnded { .. }
-            | What::Ended { .. }
-            | What::Note { .. } => {}
+            _ => {}
         }
     }
 

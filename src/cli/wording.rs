@@ -9,13 +9,7 @@ const SHOWN: usize = 100;
 pub(super) fn action_call(action: &str, arguments: &Value) -> String {
     let about = match arguments {
         Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_) => None,
+        _ => None,
     };
     match about {
         Some(Value::Text(id)) => format!("{action} {id}"),
@@ -44,13 +38,7 @@ pub(super) fn arguments(value: &Value) -> String {
         Value::List(values) => {
             format!("({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
         }
-        Value::Map(_)
-        | Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_) => format!(" {}", json(value)),
+        _ => format!(" {}", json(value)),
     }
 }
 
@@ -84,14 +72,7 @@ pub(super) fn json(value: &Value) -> String {
 pub(super) fn object(value: &Value) -> String {
     match value {
         Value::Map(map) if map.is_empty() => String::new(),
-        Value::Map(_)
-        | Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_) => json(value),
+        _ => json(value),
     }
 }
 

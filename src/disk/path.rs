@@ -13,10 +13,7 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
             {
                 tidied.pop();
             }
-            Component::ParentDir
-            | Component::Normal(_)
-            | Component::RootDir
-            | Component::Prefix(_) => {
+            _ => {
                 tidied.push(part);
             }
         }

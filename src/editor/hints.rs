@@ -129,11 +129,7 @@ impl HintCollector<'_> {
                 Action::Raise(path, arguments) | Action::Send { event: path, arguments, .. } => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
-                Action::Assign(..)
-                | Action::If(..)
-                | Action::For(..)
-                | Action::Cancel(_)
-                | Action::Log(_) => {}
+                _ => {}
             },
             SyntaxNode::Target(target) => {
                 let name = target.path.names.last().map_or(target.path.span, |name| name.span);
@@ -144,18 +140,7 @@ impl HintCollector<'_> {
                 | TestItem::Answers(_, TestAnswer::Option(path, arguments)) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
-                TestItem::Answers(_, TestAnswer::Text(_) | TestAnswer::Value(_))
-                | TestItem::Given(..)
-                | TestItem::GivenFunction(_)
-                | TestItem::At(_)
-                | TestItem::Turn(_)
-                | TestItem::Set(..)
-                | TestItem::Wait(_)
-                | TestItem::Fails(..)
-                | TestItem::Returns(..)
-                | TestItem::ToolFails(..)
-                | TestItem::Expect(_)
-                | TestItem::Bad(_) => {}
+                _ => {}
             },
             SyntaxNode::Does(step) => match &step.kind {
                 StepKind::Call(path, arguments) => {
@@ -166,12 +151,9 @@ impl HintCollector<'_> {
                     let unnamed = run.arguments.iter().take_while(|given| given.name.is_none());
                     calls.push((run.chart.span, unnamed.map(|given| &given.value).collect()));
                 }
-                StepKind::Llm | StepKind::Code(_) | StepKind::Ask(_) | StepKind::Human(_) => {}
+                _ => {}
             },
-            SyntaxNode::Line(_)
-            | SyntaxNode::Step(_)
-            | SyntaxNode::Param(_)
-            | SyntaxNode::Template(_) => {}
+            _ => {}
         });
         for (name, arguments) in calls {
             let wanted =
@@ -257,10 +239,7 @@ fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
         },
         Subject::State(id) => match &chart.state(*id).kind {
             StateKind::Final { params, .. } => names(params),
-            StateKind::Atomic
-            | StateKind::Compound { .. }
-            | StateKind::Parallel
-            | StateKind::History { .. } => Vec::new(),
+            _ => Vec::new(),
         },
         Subject::Choice(id) => match &chart.choices[id.index()].kind {
             chartc_core::model::ChoiceKind::Option(fields) => names(fields),
@@ -273,16 +252,7 @@ fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
             });
             params.map(|variable| variable.name.clone()).collect()
         }
-        Subject::Variable(_)
-        | Subject::Step(_)
-        | Subject::ToolSet(_)
-        | Subject::Client(_)
-        | Subject::Component(_)
-        | Subject::Type(_)
-        | Subject::Value(..)
-        | Subject::Predicate(_)
-        | Subject::Bound(_)
-        | Subject::Param(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -291,24 +261,6 @@ fn last_name(argument: &Expr) -> Option<&String> {
     match &argument.kind {
         ExprKind::Name(name) => Some(name),
         ExprKind::Field(_, name) => Some(&name.node),
-        ExprKind::None
-        | ExprKind::Bad
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Call(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. } => None,
+        _ => None,
     }
 }

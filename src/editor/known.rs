@@ -123,10 +123,7 @@ pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
             ChartItem::Client(one) => found.push(client(one, doc)),
             ChartItem::Component(one) => found.push(component(one, doc)),
             ChartItem::State(item) => of_item(item, doc, &mut found),
-            ChartItem::Meta(_)
-            | ChartItem::Defaults(_)
-            | ChartItem::Trace(_)
-            | ChartItem::Check(_) => {}
+            _ => {}
         }
     }
     found
@@ -150,14 +147,7 @@ fn of_item<'c>(item: &'c StateItem, doc: &'c str, found: &mut Vec<Decl<'c>>) {
             let lines = from.lines.iter();
             found.extend(lines.filter_map(|one| option(&one.node.kind, &one.doc)));
         }
-        StateItem::Initial(_)
-        | StateItem::History(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Allow(_)
-        | StateItem::Advice(_)
-        | StateItem::Limits(_)
-        | StateItem::Bad(_) => {}
+        _ => {}
     }
 }
 
@@ -166,18 +156,7 @@ fn step_type(step: &Step) -> Option<&TypeExpr> {
     use chartc_text::syntax::StepItem;
     step.items.iter().find_map(|noted| match &noted.node {
         StepItem::Returns(ty, _) => Some(ty),
-        StepItem::Prompt(_)
-        | StepItem::Tools(..)
-        | StepItem::Policy(_)
-        | StepItem::Outcome(_)
-        | StepItem::DoubtRetry
-        | StepItem::CutOk
-        | StepItem::EndsTurn(_)
-        | StepItem::AtATime(_)
-        | StepItem::UpTo(_)
-        | StepItem::Enough(_)
-        | StepItem::Lost(_)
-        | StepItem::Bad(_) => None,
+        _ => None,
     })
 }
 
@@ -239,16 +218,7 @@ fn node<'c>(item: &'c StateItem, doc: &'c str) -> Option<StateNode<'c>> {
             start: history.name.span.start as usize,
             children: Vec::new(),
         }),
-        StateItem::Initial(_)
-        | StateItem::Line(_)
-        | StateItem::From(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Step(_)
-        | StateItem::Allow(_)
-        | StateItem::Advice(_)
-        | StateItem::Limits(_)
-        | StateItem::Bad(_) => None,
+        _ => None,
     }
 }
 
@@ -285,16 +255,7 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
     compilation.files.iter().flat_map(|file| {
         file.items.iter().filter_map(|noted| match &noted.node {
             Item::Chart(chart) => Some((chart, file.id)),
-            Item::Import(_)
-            | Item::Record(_)
-            | Item::Enum(_)
-            | Item::Function(_)
-            | Item::Tool(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Scenario(_)
-            | Item::Bad(_) => None,
+            _ => None,
         })
     })
 }

@@ -54,15 +54,7 @@ pub fn lenses(done: &Compilation, file: FileId) -> Vec<Lens> {
                 let task = Task::RunTest { file, name };
                 found.push(Lens { span: scenario.name.span, title: "Run test".into(), task });
             }
-            Item::Import(_)
-            | Item::Record(_)
-            | Item::Enum(_)
-            | Item::Function(_)
-            | Item::Tool(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Bad(_) => {}
+            _ => {}
         }
     }
     found
@@ -98,15 +90,6 @@ fn tests(done: &Compilation, chart: Span) -> impl Iterator<Item = &Scenario> {
 fn scenarios(file: &File) -> impl Iterator<Item = &Scenario> {
     file.items.iter().filter_map(|noted| match &noted.node {
         Item::Scenario(scenario) => Some(scenario),
-        Item::Chart(_)
-        | Item::Import(_)
-        | Item::Record(_)
-        | Item::Enum(_)
-        | Item::Function(_)
-        | Item::Tool(_)
-        | Item::ToolSet(_)
-        | Item::Client(_)
-        | Item::Component(_)
-        | Item::Bad(_) => None,
+        _ => None,
     })
 }

@@ -201,15 +201,7 @@ impl<'s> Visitor<'_, 's> {
                     self.tail(&outcome.tail);
                 }
                 StepItem::EndsTurn(guard) => guard.iter().for_each(|guard| self.expr(guard)),
-                StepItem::Tools(..)
-                | StepItem::Returns(..)
-                | StepItem::DoubtRetry
-                | StepItem::CutOk
-                | StepItem::AtATime(_)
-                | StepItem::UpTo(_)
-                | StepItem::Enough(_)
-                | StepItem::Lost(_)
-                | StepItem::Bad(_) => {}
+                _ => {}
             }
         }
         if let Some(tail) = &step.then {
@@ -293,24 +285,10 @@ impl<'s> Visitor<'_, 's> {
                 TestItem::Answers(_, TestAnswer::Text(_)) => {}
                 TestItem::Expect(expected) => match &expected.what {
                     Assertion::Holds(test) => self.expr(test),
-                    Assertion::Called(_, arguments) => {
-                        if let Some(all) = arguments {
-                            self.all(all);
-                        }
-                    }
-                    Assertion::At(_)
-                    | Assertion::Ended(_)
-                    | Assertion::Offered(..)
-                    | Assertion::Denied(_)
-                    | Assertion::Asked(_)
-                    | Assertion::Prompt(..)
-                    | Assertion::Text(..) => {}
+                    Assertion::Called(_, Some(all)) => self.all(all),
+                    _ => {}
                 },
-                TestItem::At(_)
-                | TestItem::Turn(_)
-                | TestItem::Fails(..)
-                | TestItem::ToolFails(..)
-                | TestItem::Bad(_) => {}
+                _ => {}
             }
         }
     }

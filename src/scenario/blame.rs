@@ -320,16 +320,12 @@ fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
         Did::Taken(id) => !is_plain || sets(&chart.transition(id).actions),
         Did::Done(step) => match &chart.steps[step.index()].kind {
             StepKind::Code(actions) => !is_plain || sets(actions),
-            StepKind::Llm
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(_) => !is_plain || chart.steps[step.index()].into.is_some(),
+            _ => !is_plain || chart.steps[step.index()].into.is_some(),
         },
         Did::Entered(state) => {
             !is_plain || chart.state(state).entry.iter().any(|actions| sets(actions))
         }
-        Did::Held(_) | Did::Refused(_) | Did::Denied(_) | Did::Offered(_) | Did::Chosen(_) => false,
+        _ => false,
     }
 }
 

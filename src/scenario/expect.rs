@@ -250,10 +250,10 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
         | ExprKind::Payload(_)
         | ExprKind::Answer(_)
         | ExprKind::Predicate(_)
-        | ExprKind::Call(..) => {
-            if !found.contains(expr) {
-                found.push(expr.clone());
-            }
+        | ExprKind::Call(..)
+            if !found.contains(expr) =>
+        {
+            found.push(expr.clone());
         }
         ExprKind::Field(base, _) => {
             // `a.b = 3` says more than the whole record `a`, so a path is not descended into.
@@ -288,15 +288,7 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
         }
         ExprKind::Record(_, fields) => inner.extend(fields.iter().map(|(_, e)| e)),
         ExprKind::Comprehension { source, .. } => inner.push(source),
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Local(_)
-        | ExprKind::Unknown(_) => {}
+        _ => {}
     }
     for expr in inner {
         collect(expr, found);

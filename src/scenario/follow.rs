@@ -75,7 +75,6 @@ impl<'c> FollowedChart<'c> {
         Self { chart, map, paths, active: BTreeSet::new(), leaves: BTreeMap::new() }
     }
 
-    #[allow(clippy::wildcard_enum_match_arm, reason = "the rest of what happens is about no part")]
     fn read(&mut self, what: &What, see: &mut impl FnMut(Did)) {
         match what {
             What::Run { .. } => {

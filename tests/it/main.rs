@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     reason = "tests read the repository, its environment and start its programs"
 )]
-#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 mod agent_components;
 mod agent_findings;

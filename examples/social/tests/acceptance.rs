@@ -1,5 +1,4 @@
 //! What the chart promises, held by the interpreter and by generated code alike.
-#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::host::{self, Host};

@@ -1,5 +1,4 @@
 //! What a user of many agents relies on.
-#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks at one case of many")]
 
 use chartc_core::expr::Value;
 use chartc_runtime::Population;

@@ -156,8 +156,6 @@ fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
         Words::Events(names) => names.first().map_or("on".to_string(), |name| format!("on {name}")),
         Words::Outcome(word, name) => format!("on {word}({name})"),
         Words::Policy(word, name) => format!("{word} of {name}"),
-        Words::Alone(_) | Words::Choice(_) | Words::Call(_) | Words::Pattern(..) => {
-            self::trigger(tables, trigger)
-        }
+        _ => self::trigger(tables, trigger),
     }
 }

@@ -112,9 +112,7 @@ fn filled(argv: &[String], json: &Json) -> Result<Vec<String>, Fault> {
 fn plain(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
-            value.to_string()
-        }
+        _ => value.to_string(),
     }
 }
 

@@ -73,7 +73,7 @@ fn plain(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
         Json::Null => String::new(),
-        Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => value.to_string(),
+        _ => value.to_string(),
     }
 }
 

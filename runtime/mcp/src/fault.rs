@@ -73,11 +73,7 @@ impl Fault {
             Self::Status { status, retry_after } if status >= 500 => {
                 OracleError::Server { status, why: String::new(), retry_after }
             }
-            Self::Status { .. }
-            | Self::Refused(_)
-            | Self::Failed(_)
-            | Self::TooLong { .. }
-            | Self::Changed(_) => OracleError::Other(text),
+            _ => OracleError::Other(text),
         }
     }
 

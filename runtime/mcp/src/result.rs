@@ -90,9 +90,7 @@ pub(crate) fn brought(result: &Json, wanted: &Wanted, limit: usize) -> Result<Va
     Ok(match structured {
         Some(data) if wanted.is_text() && content.is_empty() => match data {
             Json::String(text) => Value::Text(text.clone()),
-            Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => {
-                Value::Text(data.to_string())
-            }
+            _ => Value::Text(data.to_string()),
         },
         Some(data) if !wanted.is_text() => wanted.json(data.clone()),
         Some(_) | None => wanted.text(text),
@@ -160,7 +158,7 @@ fn prune(value: &mut Json, schema: &Json, root: &Json) {
                 (_, None) => {}
             }
         }
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+        _ => {}
     }
 }
 

@@ -66,15 +66,7 @@ pub(crate) fn parameters(schema: &Value) -> Option<Record> {
             let is_open = schema.get("additionalProperties").is_some_and(|more| more != false);
             Some(Record { title: String::new(), parts: Vec::new(), is_open })
         }
-        Shape::Any
-        | Shape::Bool
-        | Shape::Int
-        | Shape::Float
-        | Shape::Text
-        | Shape::Enum(_)
-        | Shape::List(_)
-        | Shape::Map(_)
-        | Shape::Optional(_) => None,
+        _ => None,
     }
 }
 
@@ -222,14 +214,7 @@ impl<'s> Reading<'s> {
 fn optional(shape: Shape) -> Shape {
     match shape {
         Shape::Any | Shape::Optional(_) => shape,
-        Shape::Bool
-        | Shape::Int
-        | Shape::Float
-        | Shape::Text
-        | Shape::Enum(_)
-        | Shape::List(_)
-        | Shape::Map(_)
-        | Shape::Record(_) => Shape::Optional(Box::new(shape)),
+        _ => Shape::Optional(Box::new(shape)),
     }
 }
 

@@ -114,10 +114,7 @@ pub(crate) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         OracleError::Recorded { kind, why, retry_after } => {
             OracleError::Recorded { kind, why: clean(why), retry_after }
         }
-        OracleError::Timeout(_)
-        | OracleError::RateLimited { .. }
-        | OracleError::Empty
-        | OracleError::Endless => error,
+        _ => error,
     }
 }
 

@@ -179,6 +179,6 @@ fn refers(schema: &Value, name: &str) -> bool {
             definition(schema) == Some(name) || map.values().any(|one| refers(one, name))
         }
         Value::Array(items) => items.iter().any(|one| refers(one, name)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        _ => false,
     }
 }

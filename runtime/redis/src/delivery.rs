@@ -47,9 +47,7 @@ pub(crate) async fn deliver<E: Engine>(
     let outcome = match engine.fire(&flight.entry.agent, flight.entry.event.clone()).await {
         Ok(reply) => match reply.receipt {
             Receipt::Busy => DeliveryOutcome::Busy,
-            Receipt::Handled | Receipt::Unhandled | Receipt::Closed | Receipt::Refused => {
-                DeliveryOutcome::Taken { is_repeated: reply.is_repeated }
-            }
+            _ => DeliveryOutcome::Taken { is_repeated: reply.is_repeated },
         },
         Err(why @ (EngineError::Event { .. } | EngineError::Stopped { .. })) => {
             DeliveryOutcome::Dead(why.to_string())

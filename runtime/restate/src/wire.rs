@@ -59,13 +59,7 @@ impl From<Result<Reply, EngineError>> for EventReply {
                 RunError::UnknownEvent { name, known } => Self::UnknownEvent { name, known },
                 RunError::Event { name, why } => Self::Event { name, why },
                 RunError::Input { name, why } => Self::Input { name, why },
-                RunError::Start(_)
-                | RunError::Oracle { .. }
-                | RunError::NoModel { .. }
-                | RunError::TooManyCalls(_)
-                | RunError::NoProgress(_)
-                | RunError::Memory(_)
-                | RunError::Trace(_) => Self::Stopped { why: why.to_string() },
+                _ => Self::Stopped { why: why.to_string() },
             },
         }
     }

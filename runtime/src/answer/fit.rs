@@ -394,6 +394,6 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
         Value::Bool(b) => Some(b.to_string()),
         Value::Int(i) => Some(i.to_string()),
         Value::Float(x) => Some(x.to_string()),
-        Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => None,
+        _ => None,
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Un
                 || items.iter().all(is_short) && (items.len() > 2 || items.iter().all(is_word))
         }
         Form::Names(_) | Form::Bool | Form::Int | Form::Float => true,
-        Form::List(_) | Form::Record(_) | Form::Map(_) | Form::Any => false,
+        _ => false,
     };
     if items.len() < 2 || !is_list {
         return Err(no_list());

@@ -109,7 +109,7 @@ fn words(said: clean::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unu
     let scalar = |value: &Value| match value {
         Value::Int(_) | Value::Float(_) | Value::Bool(_) => super::fit::scalar(value),
         Value::Text(text) => Some(text.clone()),
-        Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => None,
+        _ => None,
     };
     let within = match &whole {
         Some(json::Read { value: Value::Text(text), is_cut: false, repairs: odd, .. })

@@ -220,7 +220,7 @@ pub(crate) fn chosen(
         Outcome::Forbidden(tool) => {
             (question.forbidden.iter().find(|o| o.offer.tool == Some(*tool)), Vec::new())
         }
-        Outcome::Done(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt => return None,
+        _ => return None,
     };
     Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
 }

@@ -186,10 +186,7 @@ fn canonical(value: &serde_json::Value, out: &mut String) {
             }
             out.push(']');
         }
-        serde_json::Value::Null
-        | serde_json::Value::Bool(_)
-        | serde_json::Value::Number(_)
-        | serde_json::Value::String(_) => out.push_str(&value.to_string()),
+        _ => out.push_str(&value.to_string()),
     }
 }
 

@@ -73,12 +73,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Some((name, list)) => (Some(name), Value::List(list)),
                 None => match &understood.outcome {
                     Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
-                    Outcome::Choice(..)
-                    | Outcome::Call(..)
-                    | Outcome::Forbidden(_)
-                    | Outcome::Unusable
-                    | Outcome::Failed(_)
-                    | Outcome::Doubt => (None, Value::None),
+                    _ => (None, Value::None),
                 },
             };
             What::Answer {

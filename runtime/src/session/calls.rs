@@ -39,7 +39,7 @@ impl Call {
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
             Work::Waiting(_, until, _) => Some(until),
-            Work::Outside | Work::AwaitingBudget(..) | Work::Question(..) | Work::Tool(..) => None,
+            _ => None,
         }
     }
 }

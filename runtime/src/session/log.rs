@@ -94,27 +94,7 @@ impl First {
             | Record::Refused(_)
             | Record::Lost(..)
             | Record::Denied(_) => {}
-            Record::Turn(_)
-            | Record::Started(_)
-            | Record::Skipped(_)
-            | Record::Done(_)
-            | Record::Chosen(_)
-            | Record::Unasked(_)
-            | Record::Called(..)
-            | Record::Returned(..)
-            | Record::CallFailed(..)
-            | Record::Forbidden(..)
-            | Record::Retried(_)
-            | Record::Failed(_)
-            | Record::ElementDone(_)
-            | Record::ElementLost(_)
-            | Record::Fallback(..)
-            | Record::Dropped(_)
-            | Record::WalkEnded(_)
-            | Record::Error(_)
-            | Record::Warned(_)
-            | Record::TurnEnded(_)
-            | Record::Ended(_) => return false,
+            _ => return false,
         }
         self.lines += 1;
         true

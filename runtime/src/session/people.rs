@@ -13,11 +13,7 @@ impl Call {
     fn asked(&self) -> Option<&Question> {
         match &self.work {
             Work::Question(question, ..) if question.kind == Kind::Human => Some(question),
-            Work::Question(..)
-            | Work::Outside
-            | Work::Waiting(..)
-            | Work::AwaitingBudget(..)
-            | Work::Tool(..) => None,
+            _ => None,
         }
     }
 }

@@ -179,41 +179,15 @@ fn json(value: &Value) -> String {
 
 /// Whether a record concerns only the trace, so that the session's own data does not change.
 fn is_only_told(record: Record) -> bool {
-    match record {
+    !matches!(
+        record,
         Record::Turn(_)
-        | Record::Forbidden(..)
-        | Record::CallFailed(..)
-        | Record::WalkEnded(_)
-        | Record::Error(_)
-        | Record::Ended(_) => false,
-        Record::Event(_)
-        | Record::Sent(..)
-        | Record::Delivered(_)
-        | Record::Posted(..)
-        | Record::Undelivered(..)
-        | Record::SendCanceled(_)
-        | Record::Refused(_)
-        | Record::Lost(..)
-        | Record::Taken(_)
-        | Record::Exited(_)
-        | Record::Entered(_)
-        | Record::Denied(_)
-        | Record::Started(_)
-        | Record::Skipped(_)
-        | Record::Done(_)
-        | Record::Chosen(_)
-        | Record::Unasked(_)
-        | Record::Called(..)
-        | Record::Returned(..)
-        | Record::Retried(_)
-        | Record::Failed(_)
-        | Record::ElementDone(_)
-        | Record::ElementLost(_)
-        | Record::Fallback(..)
-        | Record::Dropped(_)
-        | Record::Warned(_)
-        | Record::TurnEnded(_) => true,
-    }
+            | Record::Forbidden(..)
+            | Record::CallFailed(..)
+            | Record::WalkEnded(_)
+            | Record::Error(_)
+            | Record::Ended(_)
+    )
 }
 
 fn counted(count: impl Into<u64>, what: &str) -> String {

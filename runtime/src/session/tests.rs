@@ -84,16 +84,7 @@ impl Machine for Fake {
         match &input {
             Input::Answer(key, Outcome::Done(_)) => sink.record(Record::Done(key.step)),
             Input::Answer(_, Outcome::Choice(choice, _)) => sink.record(Record::Chosen(*choice)),
-            Input::Answer(..)
-            | Input::Start
-            | Input::Event(..)
-            | Input::Turn
-            | Input::Tick
-            | Input::Exhausted(..)
-            | Input::Unmade(_)
-            | Input::Warn(_)
-            | Input::Charge(..)
-            | Input::Stop => {}
+            _ => {}
         }
         self.seen.push((
             now,

@@ -52,13 +52,7 @@ pub trait ArtifactHost: Send + Sync {
     fn load(&self, saved: &Value) -> Result<(), String> {
         match saved {
             Value::None => Ok(()),
-            Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_) => Err("this world has nothing to take back".into()),
+            _ => Err("this world has nothing to take back".into()),
         }
     }
 }

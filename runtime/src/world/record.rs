@@ -200,12 +200,7 @@ fn said(value: &Value) -> String {
     match value {
         Value::None => "ok".into(),
         Value::Text(text) => text.clone(),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => serde_json::to_string(value).unwrap_or_default(),
+        _ => serde_json::to_string(value).unwrap_or_default(),
     }
 }
 

@@ -105,9 +105,7 @@ impl ProviderState {
         match self {
             Self::Denied(_) => "refuses".into(),
             Self::Unreachable(_) => "cannot be reached".into(),
-            Self::Answers | Self::NotAsked | Self::NoKey | Self::NoAddress | Self::Wrong(_) => {
-                self.why(place)
-            }
+            _ => self.why(place),
         }
     }
 

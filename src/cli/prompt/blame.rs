@@ -49,11 +49,7 @@ fn template(chart: &Chart, id: StepId, text: Text) -> Option<&Template> {
     match text {
         Text::Own => match &chart.steps[id.index()].kind {
             StepKind::Human(question) => Some(question),
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Run(_) => chart.steps[id.index()].prompt.as_ref(),
+            _ => chart.steps[id.index()].prompt.as_ref(),
         },
         Text::Component(i) => Some(&chart.components.get(i)?.text),
     }

@@ -140,12 +140,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                 let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
                 events.iter().filter(fits).map(|event| Some(*event)).collect()
             }
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(_) => vec![None; usize::from(wanted.is_none())],
+            _ => vec![None; usize::from(wanted.is_none())],
         };
         let is_one_of_many = events.len() > 1;
         for on in events {

@@ -110,17 +110,10 @@ fn wanted(pool: &Pool, server: &str, tool: Option<&str>) -> miette::Result<Vec<S
 fn checked(server: &str, tool: &str, text: &str) -> Option<String> {
     let (file, findings, _) = read_as("the declaration", text);
     let (tools, _) = names(&file);
-    let is_pure = file.items.iter().all(|item| match &item.node {
-        Item::Tool(_) | Item::Record(_) | Item::Enum(_) => true,
-        Item::Import(_)
-        | Item::Function(_)
-        | Item::ToolSet(_)
-        | Item::Client(_)
-        | Item::Component(_)
-        | Item::Chart(_)
-        | Item::Scenario(_)
-        | Item::Bad(_) => false,
-    });
+    let is_pure = file
+        .items
+        .iter()
+        .all(|item| matches!(&item.node, Item::Tool(_) | Item::Record(_) | Item::Enum(_)));
     let is_it =
         findings.is_empty() && is_pure && tools == BTreeSet::from([format!("{server}.{tool}")]);
     is_it.then(|| chartc_text::print::print(&file))
@@ -160,13 +153,7 @@ fn names(file: &File) -> (BTreeSet<String>, BTreeSet<String>) {
                     }
                 }
             }
-            Item::Import(_)
-            | Item::Function(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Scenario(_)
-            | Item::Bad(_) => {}
+            _ => {}
         }
     }
     (tools, types)

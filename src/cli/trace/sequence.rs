@@ -305,35 +305,7 @@ impl<'t> Picture<'t> {
             What::Unasked { option } => note(&format!("{option}, the only option")),
             What::Error { error } => note(&notation::machine_event(error)),
             What::Ended { status, .. } => note(&format!("ended {status}")),
-            What::Turn { .. }
-            | What::Section { .. }
-            | What::Resumed { .. }
-            | What::Run { .. }
-            | What::Sent { .. }
-            | What::Posted { .. }
-            | What::SendCanceled { .. }
-            | What::PassedOn { .. }
-            | What::Lost { .. }
-            | What::Exited { .. }
-            | What::Entered { .. }
-            | What::Started { .. }
-            | What::Usage { .. }
-            | What::Waiting { .. }
-            | What::NotRetried { .. }
-            | What::Called { .. }
-            | What::Returned { .. }
-            | What::NotReturned { .. }
-            | What::Forbidden { .. }
-            | What::Skipped { .. }
-            | What::Done { .. }
-            | What::Chosen { .. }
-            | What::Retried { .. }
-            | What::Failed { .. }
-            | What::Dropped { .. }
-            | What::WalkEnded { .. }
-            | What::Warned { .. }
-            | What::TurnEnded { .. }
-            | What::Note { .. } => None,
+            _ => None,
         }
     }
 }

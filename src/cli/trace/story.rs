@@ -280,28 +280,7 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
             let why = summary.clone().unwrap_or_else(|| value(result));
             row("", &format!("ended {status}")).why(why).styled(RowStyle::Input)
         }
-        What::Run { .. }
-        | What::Turn { .. }
-        | What::Section { .. }
-        | What::Sent { .. }
-        | What::PassedOn { .. }
-        | What::Lost { .. }
-        | What::Exited { .. }
-        | What::Entered { .. }
-        | What::Started { .. }
-        | What::Question { .. }
-        | What::Usage { .. }
-        | What::Called { .. }
-        | What::Returned { .. }
-        | What::NotReturned { .. }
-        | What::Skipped { .. }
-        | What::Done { .. }
-        | What::Chosen { .. }
-        | What::Retried { .. }
-        | What::Failed { .. }
-        | What::WalkEnded { .. }
-        | What::TurnEnded { .. }
-        | What::Note { .. } => return,
+        _ => return,
     };
     rows.push(made);
 }

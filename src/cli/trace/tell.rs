@@ -9,13 +9,7 @@ pub(super) fn value(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => text.clone(),
         Value::Map(map) if map.is_empty() => String::new(),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => serde_json::to_string(value).unwrap_or_default(),
+        _ => serde_json::to_string(value).unwrap_or_default(),
     };
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

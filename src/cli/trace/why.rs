@@ -178,40 +178,7 @@ impl Input {
                 format!("step `{step}` brought no action: {failed}: {why}")
             }
             What::Note { text, call: None } | What::HostNote { text, .. } => text.clone(),
-            What::Note { .. }
-            | What::Acted { .. }
-            | What::World { .. }
-            | What::Section { .. }
-            | What::Resumed { .. }
-            | What::Run { .. }
-            | What::Input { .. }
-            | What::Event { .. }
-            | What::Sent { .. }
-            | What::Delivered { .. }
-            | What::Posted { .. }
-            | What::Undelivered { .. }
-            | What::SendCanceled { .. }
-            | What::Turn { .. }
-            | What::Exited { .. }
-            | What::Entered { .. }
-            | What::Started { .. }
-            | What::Question { .. }
-            | What::Usage { .. }
-            | What::Waiting { .. }
-            | What::NotRetried { .. }
-            | What::Called { .. }
-            | What::ToolCall { .. }
-            | What::ToolResult { .. }
-            | What::Returned { .. }
-            | What::NotReturned { .. }
-            | What::Done { .. }
-            | What::Chosen { .. }
-            | What::Unasked { .. }
-            | What::Retried { .. }
-            | What::Dropped { .. }
-            | What::Warned { .. }
-            | What::TurnEnded { .. }
-            | What::Ended { .. } => return,
+            _ => return,
         };
         let text = cut(&reason, 400);
         if self.reasons.last() != Some(&text) {

@@ -188,19 +188,7 @@ fn region(text: &str, offset: usize, all: &[Token], around: Option<Token>) -> (R
         TokenKind::Int | TokenKind::Float | TokenKind::Duration | TokenKind::Other if touches => {
             (Region::Nothing, 0)
         }
-        TokenKind::Comment
-        | TokenKind::Doc
-        | TokenKind::Text
-        | TokenKind::Block
-        | TokenKind::Quoted
-        | TokenKind::Word
-        | TokenKind::Int
-        | TokenKind::Float
-        | TokenKind::Duration
-        | TokenKind::Sign
-        | TokenKind::Open
-        | TokenKind::Close
-        | TokenKind::Other => (Region::Code, 0),
+        _ => (Region::Code, 0),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn gather(
             let role = if is_format(cursor) { Role::Format } else { in_hole(cursor, &next) };
             (found, next, role)
         }
-        Region::Code | Region::Nothing | Region::Comment | Region::Import => {
+        _ => {
             let found = spot(text, cursor.from)?;
             let next = found.next.clone();
             let item: Vec<Token> =

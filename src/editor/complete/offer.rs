@@ -92,20 +92,7 @@ fn quoted(offer: &Offer) -> String {
         | CompletionKind::File
         | CompletionKind::Format
         | CompletionKind::Value => offer.label.clone(),
-        CompletionKind::State
-        | CompletionKind::Event
-        | CompletionKind::Variable
-        | CompletionKind::Parameter
-        | CompletionKind::Field
-        | CompletionKind::Type
-        | CompletionKind::Enum
-        | CompletionKind::EnumMember
-        | CompletionKind::Function
-        | CompletionKind::Tool
-        | CompletionKind::Step
-        | CompletionKind::Option
-        | CompletionKind::Client
-        | CompletionKind::Chart => written(&offer.label),
+        _ => written(&offer.label),
     }
 }
 

@@ -276,7 +276,7 @@ fn by_place(words: &[&str], first: &str, place: BodyKind, next: &Next) -> Role {
             Role::New
         }
         BodyKind::Test => Role::Value,
-        BodyKind::Chart | BodyKind::State | BodyKind::From | BodyKind::Step => match first {
+        _ => match first {
             "call" => Role::Tool { sets: false },
             "run" => Role::Chart,
             "ask" => Role::Event { listens: true },

@@ -56,16 +56,7 @@ impl<'c> VisibleNames<'c> {
                     let last = words.iter().rfind(|token| is_name(token));
                     chart = last.map(|token| bare(token.text(head)).to_owned());
                 }
-                BodyKind::Top
-                | BodyKind::From
-                | BodyKind::Step
-                | BodyKind::Code
-                | BodyKind::Actions
-                | BodyKind::Limits
-                | BodyKind::Client
-                | BodyKind::Record
-                | BodyKind::Enum
-                | BodyKind::Meta => {}
+                _ => {}
             }
         }
         let known = match &chart {

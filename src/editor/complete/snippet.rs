@@ -76,15 +76,7 @@ pub(super) fn offers(place: BodyKind, next: &Next) -> Vec<Offer> {
     let rows: &[SnippetRow] = match place {
         BodyKind::Top => OUTSIDE,
         BodyKind::Chart | BodyKind::State | BodyKind::From => INSIDE,
-        BodyKind::Step
-        | BodyKind::Code
-        | BodyKind::Actions
-        | BodyKind::Limits
-        | BodyKind::Client
-        | BodyKind::Record
-        | BodyKind::Enum
-        | BodyKind::Meta
-        | BodyKind::Test => &[],
+        _ => &[],
     };
     rows.iter()
         .filter(|(word, ..)| next.words.contains(word))

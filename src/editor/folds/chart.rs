@@ -21,16 +21,7 @@ pub(super) fn folds(text: &str) -> Vec<(Range<usize>, FoldKind)> {
                 open.truncate(nth);
             }
             TokenKind::Block => found.push((token.range(), FoldKind::Region)),
-            TokenKind::Comment
-            | TokenKind::Doc
-            | TokenKind::Text
-            | TokenKind::Quoted
-            | TokenKind::Word
-            | TokenKind::Int
-            | TokenKind::Float
-            | TokenKind::Duration
-            | TokenKind::Sign
-            | TokenKind::Other => {}
+            _ => {}
         }
     }
     comments(text, &all, &mut found);

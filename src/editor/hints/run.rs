@@ -32,10 +32,7 @@ pub(super) fn worst(chart: &Chart, run: &RunCost) -> Option<String> {
 fn longest_answer(chart: &Chart) -> Option<u64> {
     let mut longest = 0;
     for step in &chart.steps {
-        let calls = match &step.kind {
-            StepKind::Llm | StepKind::Ask { .. } => true,
-            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => false,
-        };
+        let calls = matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. });
         if !calls {
             continue;
         }

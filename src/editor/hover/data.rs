@@ -81,19 +81,7 @@ pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) 
         lines.filter(move |(_, line)| match &line.trigger {
             Trigger::Event(events) => !any && events.iter().any(|event| all.contains(event)),
             Trigger::AnyEvent | Trigger::AnyOccurrence => any,
-            Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepTimeout(..)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => false,
+            _ => false,
         })
     };
     // Transitions for any event are tried after those that name the event.
@@ -103,12 +91,7 @@ pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) 
         StepKind::Ask { on: AskOn::Event(events), .. } => {
             events.iter().any(|event| all.contains(event))
         }
-        StepKind::Ask { .. }
-        | StepKind::Llm
-        | StepKind::Code(_)
-        | StepKind::Call(..)
-        | StepKind::Human(_)
-        | StepKind::Run(_) => false,
+        _ => false,
     });
     let asks = asks.map(|(i, step)| {
         let place = view.place(view.one.map.step(StepId::at(i)).name);

@@ -287,27 +287,7 @@ pub(super) fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static s
                 let known = language_functions().find(|known| *known == name.node);
                 found = known.map(|known| (name.span, known));
             }
-            ExprKind::Name(_)
-            | ExprKind::Call(..)
-            | ExprKind::None
-            | ExprKind::Bad
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. } => {}
+            _ => {}
         }
     });
     found

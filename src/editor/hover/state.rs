@@ -119,10 +119,7 @@ pub(super) fn state(markdown: &mut Markdown, view: &View<'_>, id: StateId) {
     into.dedup_by_key(|line| view.one.map.transition(*line).whole);
     let begins = chart.state_ids().filter(|parent| match &chart.state(*parent).kind {
         StateKind::Compound { initial } => initial.contains(&id),
-        StateKind::Atomic
-        | StateKind::Parallel
-        | StateKind::Final { .. }
-        | StateKind::History { .. } => false,
+        _ => false,
     });
     let begins = begins.map(|parent| format!("{} begins here", code(costs::path(chart, parent))));
     let lines = into.into_iter().map(|id| line(view, id, true));
@@ -191,10 +188,10 @@ pub(super) fn chart(markdown: &mut Markdown, view: &View<'_>) {
     markdown.code("chart", &format!("chart {}", notation::name(&chart.name)));
     markdown.docs(&chart.doc);
     let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
-    let asks = chart.steps.iter().filter(|step| match &step.kind {
-        StepKind::Llm | StepKind::Ask { .. } => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => false,
-    });
+    let asks = chart
+        .steps
+        .iter()
+        .filter(|step| matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. }));
     markdown.line(format!(
         "{}, {}, {}, {} of a model.",
         count(chart.states.len().saturating_sub(1), "state"),

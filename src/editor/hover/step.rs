@@ -131,7 +131,7 @@ fn calls(chart: &Chart, id: StepId) -> Option<String> {
     let row = &chart.steps[id.index()];
     match row.kind {
         StepKind::Llm | StepKind::Ask { .. } => {}
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
+        _ => {
             return None;
         }
     }

@@ -62,11 +62,7 @@ pub(super) fn sets(file: &File) -> BTreeSet<Span> {
                 found.insert(name.span);
             }
         }
-        SyntaxNode::Target(_)
-        | SyntaxNode::Does(_)
-        | SyntaxNode::Param(_)
-        | SyntaxNode::Expr(_)
-        | SyntaxNode::Template(_) => {}
+        _ => {}
     });
     found
 }

@@ -18,9 +18,6 @@ pub(super) fn word(text: &str, offset: usize) -> Option<(Range<usize>, &'static 
             let tag = named(bare(&tree.elements[nth].name))?;
             Some((name.clone(), tag.attribute(&text[name])?.doc))
         }
-        XmlPosition::Value(..)
-        | XmlPosition::NoValue(..)
-        | XmlPosition::Inside(_)
-        | XmlPosition::Nothing => None,
+        _ => None,
     }
 }

@@ -224,28 +224,7 @@ impl Names<'_> {
                     }
                 }
             }
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Variable(_)
-            | ExprKind::Local(_)
-            | ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::Call(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_) => {}
+            _ => {}
         }
         e.each_part_mut(&mut |part| self.expr(part));
     }

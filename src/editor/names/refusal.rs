@@ -122,12 +122,6 @@ pub(super) const fn told(kind: NameKind) -> &'static [Note] {
         | NameKind::Client
         | NameKind::Choice
         | NameKind::Param => &[Note::Outside],
-        NameKind::File
-        | NameKind::Type
-        | NameKind::ToolSet
-        | NameKind::Component
-        | NameKind::Predicate
-        | NameKind::Local
-        | NameKind::SendId => &[],
+        _ => &[],
     }
 }

@@ -141,7 +141,7 @@ fn chart_item(noted: &Noted<ChartItem>) -> Vec<Symbol> {
         ChartItem::Client(one) => symbol(&one.name, SymbolKind::Client, String::new(), span),
         ChartItem::Component(one) => component_symbol(one, span),
         ChartItem::State(item) => return state_item(item, span),
-        ChartItem::Meta(_) | ChartItem::Defaults(_) | ChartItem::Trace(_) | ChartItem::Check(_) => {
+        _ => {
             return Vec::new();
         }
     }]
@@ -159,13 +159,7 @@ fn state_item(item: &StateItem, span: Span) -> Vec<Symbol> {
         StateItem::From(from) => {
             return from.lines.iter().filter_map(|one| option(&one.node.kind, one.span)).collect();
         }
-        StateItem::Initial(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Allow(_)
-        | StateItem::Advice(_)
-        | StateItem::Limits(_)
-        | StateItem::Bad(_) => return Vec::new(),
+        _ => return Vec::new(),
     }]
 }
 
@@ -191,13 +185,7 @@ fn step(step: &Step, span: Span) -> Symbol {
         StepKind::Code(_) => "code".to_owned(),
         StepKind::Ask(ask) => match &ask.on {
             EventPattern::Event(path, _) => format!("ask on {}", path.text()),
-            EventPattern::Turn(_)
-            | EventPattern::Any(_)
-            | EventPattern::Everything(_)
-            | EventPattern::Done(_)
-            | EventPattern::Error(_)
-            | EventPattern::Doubt(_)
-            | EventPattern::Machine(_) => "ask on turn".to_owned(),
+            _ => "ask on turn".to_owned(),
         },
         StepKind::Call(tool, _) => format!("call {}", tool.text()),
         StepKind::Human(_) => "human".to_owned(),

@@ -95,15 +95,7 @@ pub(super) fn marks(compilation: &Compilation, file: &File) -> Marks {
         match &noted.node {
             Item::Chart(chart) => walk.chart(chart),
             Item::Scenario(test) => walk.test(test, &|name| chart_of(compilation, file, name)),
-            Item::Import(_)
-            | Item::Record(_)
-            | Item::Enum(_)
-            | Item::Function(_)
-            | Item::Tool(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Bad(_) => walk.outside(&noted.node),
+            _ => walk.outside(&noted.node),
         }
     }
     walk.sink.marks

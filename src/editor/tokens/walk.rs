@@ -108,7 +108,7 @@ impl<'c> TokenWalk<'c> {
             Item::ToolSet(one) => self.tool_set(one),
             Item::Client(one) => self.client(one),
             Item::Component(one) => self.component(one),
-            Item::Import(_) | Item::Chart(_) | Item::Scenario(_) | Item::Bad(_) => {}
+            _ => {}
         }
     }
 

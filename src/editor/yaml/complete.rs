@@ -222,18 +222,7 @@ fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
                     ..plain("*", ItemKind::Word, "Every state.")
                 });
             }
-            Shape::Anything
-            | Shape::Text
-            | Shape::Name(Names::Free)
-            | Shape::Label
-            | Shape::Pattern(..)
-            | Shape::Count { .. }
-            | Shape::Number(_)
-            | Shape::List { .. }
-            | Shape::Mapping(_)
-            | Shape::ByName { .. }
-            | Shape::Levels
-            | Shape::Either(_) => {}
+            _ => {}
         }
     }
     // Where only a list is expected, offer a list with each possible first item.

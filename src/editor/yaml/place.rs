@@ -66,7 +66,7 @@ fn mapping<'n>(
             let at = node.span.clone();
             Some(YamlPosition::Key { table, entries: &[], word, at, is_flow: false, instead: None })
         }
-        YamlKind::Scalar(_) | YamlKind::Nothing | YamlKind::Block | YamlKind::List(_) => None,
+        _ => None,
     }
 }
 

@@ -38,11 +38,7 @@ chartc_core::include_chart!(pub mod worker);
 
 /// Charts that are odd one way or another. Their code stands as a crate's own would, without a list of lints that it needs allowed: only
 /// lints that nobody has unless they ask for them are left out here, because this crate asks for them.
-#[allow(
-    clippy::pedantic,
-    clippy::wildcard_enum_match_arm,
-    reason = "what a crate asks for beyond the usual is its own choice"
-)]
+#[allow(clippy::pedantic, reason = "what a crate asks for beyond the usual is its own choice")]
 pub mod odd {
     include!(concat!(env!("OUT_DIR"), "/odd.rs"));
 }

@@ -1,5 +1,4 @@
 //! Regions of generated machines that wait at the same time, in sessions.
-#![allow(clippy::wildcard_enum_match_arm, reason = "some kinds of lines of many")]
 
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;

@@ -277,7 +277,6 @@ impl Sim {
     }
 
     /// Every attempt at a step so far, `code` included.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "one record of many")]
     fn started(&self) -> Vec<String> {
         let keys = self.log.records.iter().filter_map(|record| match record {
             Record::Started(key) => Some(*key),
@@ -367,7 +366,6 @@ impl Sim {
         }
     }
 
-    #[allow(clippy::wildcard_enum_match_arm, reason = "three words of many")]
     fn line(&self, id: TransitionId) -> String {
         let line = self.chart.transition(id);
         let targets: Vec<&str> =

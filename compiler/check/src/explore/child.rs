@@ -34,18 +34,7 @@ fn can_occur(chart: &Chart, trigger: &Trigger) -> bool {
     match trigger {
         Trigger::Event(_) | Trigger::AnyEvent | Trigger::Turn => true,
         Trigger::After(bound) => is_total(chart, bound, 0),
-        Trigger::AnyOccurrence
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => false,
+        _ => false,
     }
 }
 

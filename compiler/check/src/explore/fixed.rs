@@ -16,7 +16,6 @@ pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
     if constant(expr).is_some() {
         return true;
     }
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not fixed, for ever")]
     match &expr.kind {
         ExprKind::Variable(id) => {
             matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
@@ -30,7 +29,6 @@ pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
 
 /// The whole number to which such an expression evaluates, given the values of the params. `None` if it is no whole number.
 pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Option<i64> {
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no number, for ever")]
     match &expr.kind {
         ExprKind::Int(n) => Some(*n),
         ExprKind::Variable(id) => match param(*id)? {
@@ -53,20 +51,17 @@ pub(super) fn number(expr: &Expr, param: &dyn Fn(VarId) -> Option<Value>) -> Opt
 
 /// Adds the slots that an expression reads, directly or through named conditions. `place` is the source of its payload.
 pub(super) fn mentioned(chart: &Chart, expr: &Expr, place: PayloadSource, found: &mut Vec<Slot>) {
-    walk(chart, expr, &mut |part| {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
-        match &part.kind {
-            ExprKind::Variable(id) => found.push(Slot::Variable(*id)),
-            ExprKind::Payload(nth) => found.extend(payload(chart, place, *nth)),
-            ExprKind::Answer(step) => found.push(Slot::Answer(*step)),
-            ExprKind::Call(id, _) => found.push(Slot::Function(*id)),
-            ExprKind::Observable(
-                Observable::Streak(StreakOf::Argument(set, name)) | Observable::Repeated(set, name),
-            ) => {
-                found.extend(passed(chart, *set, name));
-            }
-            _ => {}
+    walk(chart, expr, &mut |part| match &part.kind {
+        ExprKind::Variable(id) => found.push(Slot::Variable(*id)),
+        ExprKind::Payload(nth) => found.extend(payload(chart, place, *nth)),
+        ExprKind::Answer(step) => found.push(Slot::Answer(*step)),
+        ExprKind::Call(id, _) => found.push(Slot::Function(*id)),
+        ExprKind::Observable(
+            Observable::Streak(StreakOf::Argument(set, name)) | Observable::Repeated(set, name),
+        ) => {
+            found.extend(passed(chart, *set, name));
         }
+        _ => {}
     });
 }
 

@@ -196,13 +196,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
     let whole = hint.literals.iter().filter_map(|value| match value {
         Value::Int(n) => Some(*n),
         Value::Float(x) if x.abs() < 1e15 => Some(x.floor() as i64),
-        Value::None
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
+        _ => None,
     });
     match ty {
         Type::Int => values.extend(whole.flat_map(around).map(Value::Int)),
@@ -211,13 +205,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
                 let x = match value {
                     Value::Int(n) => *n as f64,
                     Value::Float(x) if x.is_finite() => *x,
-                    Value::None
-                    | Value::Bool(_)
-                    | Value::Float(_)
-                    | Value::Text(_)
-                    | Value::Duration(_)
-                    | Value::List(_)
-                    | Value::Map(_) => continue,
+                    _ => continue,
                 };
                 values.extend([x + 1.0, x, x - 1.0].map(Value::Float));
             }

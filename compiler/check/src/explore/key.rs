@@ -318,14 +318,7 @@ impl<'c> Keys<'c> {
                     let least = bounds.try_fold(i64::MAX, |least, b| Some(least.min(b?)));
                     to.number(least.map_or(*n, |least| (*n).max(least)) as u64);
                 }
-                Value::None
-                | Value::Bool(_)
-                | Value::Int(_)
-                | Value::Float(_)
-                | Value::Text(_)
-                | Value::Duration(_)
-                | Value::List(_)
-                | Value::Map(_) => to.value(value),
+                _ => to.value(value),
             }
         }
         to.mark();

@@ -303,11 +303,7 @@ impl<'c> Moves<'c> {
         } else {
             let slot = match step.kind {
                 StepKind::Call(tool, _) => Slot::Result(tool),
-                StepKind::Llm
-                | StepKind::Code(_)
-                | StepKind::Ask { .. }
-                | StepKind::Human(_)
-                | StepKind::Run(_) => Slot::Answer(key.step),
+                _ => Slot::Answer(key.step),
             };
             match self.children.get(&key.step) {
                 Some(child) => child.answers.iter().for_each(|v| put(Answer::Done(v.clone()))),

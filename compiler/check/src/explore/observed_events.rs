@@ -30,19 +30,7 @@ impl ObservedEvents {
             match &transition.trigger {
                 Trigger::Event(events) => hears(events, transition.source),
                 Trigger::AnyEvent | Trigger::AnyOccurrence => any.push(transition.source),
-                Trigger::Turn
-                | Trigger::When
-                | Trigger::StateDone(_)
-                | Trigger::After(_)
-                | Trigger::AfterTurns(_)
-                | Trigger::Choice(_)
-                | Trigger::StepDone(_)
-                | Trigger::StepError(_)
-                | Trigger::StepDoubt(_)
-                | Trigger::StepTimeout(..)
-                | Trigger::StepElse(_)
-                | Trigger::Error(_)
-                | Trigger::LimitWarn(_) => {}
+                _ => {}
             }
         }
         for step in &chart.steps {

@@ -132,7 +132,6 @@ impl<'c> Relevant<'c> {
 
     /// The slots that an expression names, if it does nothing else. Marks the arguments of a host function as read.
     fn slots_of(&mut self, expr: &Expr, place: PayloadSource) -> Option<Vec<Slot>> {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no slot, for ever")]
         match &expr.kind {
             ExprKind::Variable(id) => Some(vec![Slot::Variable(*id)]),
             ExprKind::Payload(nth) => Some(payload(self.chart, place, *nth)),
@@ -235,12 +234,7 @@ impl<'c> Relevant<'c> {
                 return;
             }
             // These are in the key anyway, or the search gives up on charts that read them.
-            Observable::State
-            | Observable::In(_)
-            | Observable::Health
-            | Observable::Calls(_)
-            | Observable::Tokens(_)
-            | Observable::Cost(_) => return,
+            _ => return,
         };
         match bound {
             Some(bound) => read.with(bound),
@@ -252,7 +246,6 @@ impl<'c> Relevant<'c> {
         if depth > DEEP {
             return self.whole(expr, place);
         }
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no condition, for ever")]
         match &expr.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.condition(inner, place, depth + 1),
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
@@ -359,7 +352,6 @@ impl<'c> Relevant<'c> {
             }
             return;
         }
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is computed, for ever")]
         match &expr.kind {
             ExprKind::If(condition, a, b) => {
                 self.condition(condition, place, depth + 1);

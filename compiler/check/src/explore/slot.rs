@@ -72,19 +72,7 @@ impl<'c> Uses<'c> {
                 Trigger::After(bound)
                 | Trigger::AfterTurns(bound)
                 | Trigger::StepTimeout(_, bound) => uses.decide(bound, PayloadSource::Anywhere),
-                Trigger::Event(_)
-                | Trigger::AnyEvent
-                | Trigger::AnyOccurrence
-                | Trigger::Turn
-                | Trigger::When
-                | Trigger::StateDone(_)
-                | Trigger::Choice(_)
-                | Trigger::StepDone(_)
-                | Trigger::StepError(_)
-                | Trigger::StepDoubt(_)
-                | Trigger::StepElse(_)
-                | Trigger::Error(_)
-                | Trigger::LimitWarn(_) => {}
+                _ => {}
             }
             for argument in transition.targets.iter().flat_map(|target| &target.arguments) {
                 uses.decide_if_fallible(chart, argument, place);
@@ -191,9 +179,7 @@ fn holds_json(ty: &Type) -> bool {
     match ty {
         Type::Json => true,
         Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => holds_json(inner),
-        Type::Bool | Type::Int | Type::Float | Type::Text | Type::Duration | Type::Named(_) => {
-            false
-        }
+        _ => false,
     }
 }
 
@@ -249,11 +235,7 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
                         };
                         floats || counts || rows
                     }
-                    BinaryOp::Multiply
-                    | BinaryOp::Divide
-                    | BinaryOp::FloorDivide
-                    | BinaryOp::Modulo
-                    | BinaryOp::Power => false,
+                    _ => false,
                 }
         }
         ExprKind::Compare(first, rest) => {
@@ -266,10 +248,7 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
                         CompareOp::In | CompareOp::NotIn => {
                             matches!(right.kind, ExprKind::List(_))
                         }
-                        CompareOp::Less
-                        | CompareOp::LessEqual
-                        | CompareOp::Greater
-                        | CompareOp::GreaterEqual => number(left) && number(right),
+                        _ => number(left) && number(right),
                     };
                     left = right;
                     fits && total(right)
@@ -291,11 +270,7 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
         ExprKind::List(items) => items.iter().all(total),
         ExprKind::Map(items) => items.iter().all(|(k, v)| total(k) && total(v)),
         ExprKind::Record(_, fields) => fields.iter().all(|(_, v)| total(v)),
-        ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => false,
+        _ => false,
     }
 }
 
@@ -304,14 +279,8 @@ pub(super) fn constant(expr: &Expr) -> Option<Value> {
     let negated = |inner: &Expr| match constant(inner)? {
         Value::Int(n) => n.checked_neg().map(Value::Int),
         Value::Float(x) => Some(Value::Float(-x)),
-        Value::None
-        | Value::Bool(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
+        _ => None,
     };
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no literal, for ever")]
     match &expr.kind {
         ExprKind::None => Some(Value::None),
         ExprKind::Bool(value) => Some(Value::Bool(*value)),
@@ -361,14 +330,6 @@ pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot
         Trigger::StepError(step) | Trigger::StepDoubt(step) | Trigger::StepElse(step) => {
             vec![Slot::Reason(*step), Slot::Answer(*step)]
         }
-        Trigger::AnyOccurrence
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => anything(),
+        _ => anything(),
     }
 }

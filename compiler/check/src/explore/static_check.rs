@@ -59,7 +59,6 @@ pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
 /// Whether a guard holds after this many turns: `turns >= n`, alone or as the first operand of an `or`, with an `n` that is certainly not
 /// above that number.
 fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not looked into, for ever")]
     let least = match &guard.kind {
         ExprKind::Binary(BinaryOp::Or, first, _) => return holds_after(chart, first, turns),
         ExprKind::Compare(left, rest) => match (&left.kind, &rest[..]) {
@@ -68,7 +67,6 @@ fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
         },
         _ => return false,
     };
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no bound, for ever")]
     match (&least.kind, &turns.kind) {
         (ExprKind::Int(least), ExprKind::Int(turns)) => least <= turns,
         (ExprKind::Variable(id), kind) => {
@@ -100,20 +98,11 @@ fn is_everywhere(chart: &Chart, state: StateId) -> bool {
 
 /// Whether every macrostep ends by itself: the transitions that need no input form no cycle, and are few.
 fn always_rests(chart: &Chart) -> bool {
-    let by_itself = |transition: &&Transition| match transition.trigger {
-        Trigger::Event(_) | Trigger::Turn | Trigger::After(_) | Trigger::Choice(_) => false,
-        Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => true,
+    let by_itself = |transition: &&Transition| {
+        !matches!(
+            transition.trigger,
+            Trigger::Event(_) | Trigger::Turn | Trigger::After(_) | Trigger::Choice(_)
+        )
     };
     let is_history = |s: StateId| matches!(chart.state(s).kind, StateKind::History { .. });
     let transitions: Vec<&Transition> = chart
@@ -162,11 +151,6 @@ fn raises(actions: &[Action]) -> bool {
         Action::Raise(..) => true,
         Action::If(_, then, otherwise) => raises(then) || raises(otherwise),
         Action::For(_, _, body) => raises(body),
-        Action::Assign(..)
-        | Action::Do(..)
-        | Action::Send { .. }
-        | Action::Cancel(_)
-        | Action::Result(..)
-        | Action::Log(_) => false,
+        _ => false,
     })
 }

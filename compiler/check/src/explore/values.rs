@@ -81,13 +81,7 @@ pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried
     }
     let range = match slot {
         Slot::Variable(id) => range(chart, id),
-        Slot::Field(..)
-        | Slot::Argument(..)
-        | Slot::Answer(_)
-        | Slot::Reason(_)
-        | Slot::Result(_)
-        | Slot::Passed(..)
-        | Slot::Function(_) => None,
+        _ => None,
     };
     if let (Type::Int, Some((Value::Int(low), Value::Int(high)))) = (&ty, &range)
         && high.checked_sub(*low).is_some_and(|n| (0..MOST as i64).contains(&n))
@@ -140,7 +134,7 @@ fn is_open(ty: &Type, class: &Class) -> bool {
         Type::Bool | Type::Int | Type::Float | Type::Duration | Type::Text => false,
         Type::Optional(inner) => is_open(inner, class),
         // Opaque values are only compared as a whole, so those tried are enough.
-        Type::Json | Type::List(_) | Type::Map(_) | Type::Named(_) => !class.opaque,
+        _ => !class.opaque,
     }
 }
 
@@ -182,13 +176,7 @@ pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
                 Some(rows.into_iter().map(Value::Map).collect())
             }
         },
-        Type::Int
-        | Type::Float
-        | Type::Text
-        | Type::Duration
-        | Type::Json
-        | Type::List(_)
-        | Type::Map(_) => None,
+        _ => None,
     }
 }
 
@@ -204,13 +192,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
             let cuts = class.constants.iter().filter_map(|c| match c {
                 Value::Int(n) => Some((*n, *n)),
                 Value::Float(x) if x.abs() < 1e15 => Some((x.floor() as i64, x.ceil() as i64)),
-                Value::None
-                | Value::Bool(_)
-                | Value::Float(_)
-                | Value::Text(_)
-                | Value::Duration(_)
-                | Value::List(_)
-                | Value::Map(_) => None,
+                _ => None,
             });
             let around = |(low, high): (i64, i64)| {
                 [low.saturating_sub(1), low, high, high.saturating_add(1)]
@@ -230,13 +212,7 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
                 .filter_map(|c| match c {
                     Value::Int(n) => Some(*n as f64),
                     Value::Float(x) if x.is_finite() => Some(*x),
-                    Value::None
-                    | Value::Bool(_)
-                    | Value::Float(_)
-                    | Value::Text(_)
-                    | Value::Duration(_)
-                    | Value::List(_)
-                    | Value::Map(_) => None,
+                    _ => None,
                 })
                 .collect();
             cuts.sort_by(f64::total_cmp);

@@ -137,7 +137,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
         let pending = machine.pending();
         let calling = match &edge.act {
             HostAct::Answer(key, _) => machine.calls(*key),
-            HostAct::Start(_) | HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) => None,
+            _ => None,
         };
         let words = teller.words(&edge.act, calling);
         let entry = teller.entry(&edge.act, &pending);
@@ -157,7 +157,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
                     .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
                     .collect();
             }
-            HostAct::Event(..) | HostAct::Turn(_) | HostAct::Wait(_) | HostAct::Answer(..) => {
+            _ => {
                 told.entries.push(entry);
             }
         }

@@ -1,10 +1,5 @@
 //! Counters: whole-number variables that a chart counts up or down, the conditions that bound them, and the assignments that change
 //! them.
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "whatever does not count does anything, for ever"
-)]
-
 use crate::facts::interval::{Range, order, turned};
 use crate::facts::uses::{own_walk, reads};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
@@ -89,30 +84,7 @@ fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
                 matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
             }
             ExprKind::Int(_) | ExprKind::Binary(..) | ExprKind::Unary(..) => true,
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Local(_)
-            | ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::Call(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. }
-            | ExprKind::Unknown(_) => false,
+            _ => false,
         };
     });
     fixed

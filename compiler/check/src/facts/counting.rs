@@ -84,7 +84,7 @@ fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
         let (low, high) = match op {
             CompareOp::Less | CompareOp::LessEqual => (&**first, second),
             CompareOp::Greater | CompareOp::GreaterEqual => (second, &**first),
-            CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => continue,
+            _ => continue,
         };
         let ExprKind::Variable(id) = low.kind else { continue };
         let is_counter =
@@ -190,10 +190,7 @@ pub(crate) fn can_return(
         match node {
             GraphNode::Active(state) if goals.contains(&state) => return true,
             GraphNode::Transition(id) if assigns(&chart.transition(id).actions, counter) => {}
-            GraphNode::Active(_)
-            | GraphNode::Entered(_)
-            | GraphNode::Transition(_)
-            | GraphNode::Any(_) => {
+            _ => {
                 open.extend(facts.moves.next(node));
             }
         }

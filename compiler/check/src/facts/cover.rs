@@ -85,11 +85,7 @@ pub(crate) fn keys(transition: &Transition) -> Vec<Key> {
         Trigger::StepDone(step) => vec![Key::Step(0, step.0)],
         Trigger::StepError(step) => vec![Key::Step(1, step.0)],
         Trigger::StepDoubt(step) => vec![Key::Step(2, step.0)],
-        Trigger::StepTimeout(..)
-        | Trigger::StepElse(_)
-        | Trigger::Choice(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -190,12 +186,7 @@ fn moment(key: Key) -> Option<Option<EventId>> {
     match key {
         Key::Event(event) => Some(Some(event)),
         Key::Turn => Some(None),
-        Key::AnyEvent
-        | Key::AnyOccurrence
-        | Key::When
-        | Key::StateDone(_)
-        | Key::Step(..)
-        | Key::Deadline => None,
+        _ => None,
     }
 }
 

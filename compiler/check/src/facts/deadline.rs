@@ -239,20 +239,7 @@ impl Moving {
 fn bound(transition: &Transition) -> Option<&Expr> {
     match &transition.trigger {
         Trigger::After(bound) | Trigger::AfterTurns(bound) => Some(bound),
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => None,
+        _ => None,
     }
 }
 
@@ -262,12 +249,7 @@ pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
     let whole = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),
         Value::Duration(n) => Some(*n),
-        Value::None
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
+        _ => None,
     };
     if let ExprKind::Duration(value) = bound.kind {
         return one(value);
@@ -307,19 +289,6 @@ fn is_handled(chart: &Chart, kind: &str) -> bool {
                 || pattern == "limit.*"
                 || pattern.strip_prefix("limit.").is_some_and(|rest| rest.starts_with(kind))
         }
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepTimeout(..)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_)
-        | Trigger::LimitWarn(_) => false,
+        _ => false,
     })
 }

@@ -88,26 +88,14 @@ impl Alone {
                 Action::Send { event, to: Receiver::Own, .. } => {
                     own.insert(*event);
                 }
-                Action::Send { .. }
-                | Action::Assign(..)
-                | Action::Do(..)
-                | Action::If(..)
-                | Action::For(..)
-                | Action::Cancel(_)
-                | Action::Result(..)
-                | Action::Log(_) => {}
+                _ => {}
             });
         }
         let waits = |step: &&Step| match &step.kind {
             StepKind::Ask { on: AskOn::Event(events), .. } => {
                 !events.iter().any(|event| own.contains(event))
             }
-            StepKind::Ask { .. }
-            | StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => false,
+            _ => false,
         };
         (!chart.steps.iter().any(|s| waits(&s))).then_some(Self { own })
     }
@@ -125,15 +113,7 @@ impl Alone {
                 let kind = &chart.steps[step.index()].kind;
                 !matches!(kind, StepKind::Human(_) | StepKind::Run(..))
             }
-            Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Choice(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => true,
+            _ => true,
         }
     }
 }
@@ -219,9 +199,7 @@ impl Around {
         let stays = match chart.steps[step.index()].kind {
             StepKind::Llm => true,
             StepKind::Ask { always, .. } => asks(always),
-            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
-                false
-            }
+            _ => false,
         };
         // A step that leaves the state whenever it is done ends the repetition, too.
         let stays = stays && !leaves.iter().any(|leaf| self.moves_on[leaf.index()]);

@@ -55,27 +55,7 @@ fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>>
             // Lowering has already reported an expression that always fails.
             | ExprKind::Builtin(Builtin::Fail, _)
             | ExprKind::Unknown(_) => closed = false,
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Local(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..) => {}
+            _ => {}
         });
     }
     if !closed {

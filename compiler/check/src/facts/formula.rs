@@ -2,7 +2,6 @@
 //!
 //! For example, `n > 3 and not (a < b)` becomes `And(Compare(0, >, 3), Not(Compare(1, <, 0)))` with two terms: term 0 is `n`, and term
 //! 1 is the order of `a` and `b`, which is -1, 0 or 1.
-#![allow(clippy::wildcard_enum_match_arm, reason = "whatever is no formula is a term, for ever")]
 
 use crate::facts::term::{Sample, Term, is_total};
 use chartc_core::expr::{self, Value};

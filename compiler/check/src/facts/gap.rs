@@ -58,20 +58,7 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
                         .push(id);
                 }
             }
-            Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Choice(_)
-            | Trigger::StepError(_)
-            | Trigger::StepTimeout(..)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => {}
+            _ => {}
         }
     }
     // States that may handle any event: by a transition for any event, or by a step, which may be a question.

@@ -77,7 +77,7 @@ pub(crate) fn turned(op: CompareOp) -> CompareOp {
         CompareOp::LessEqual => CompareOp::GreaterEqual,
         CompareOp::Greater => CompareOp::Less,
         CompareOp::GreaterEqual => CompareOp::LessEqual,
-        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => op,
+        _ => op,
     }
 }
 

@@ -52,14 +52,7 @@ impl<'d> KnownValues<'d> {
         // A failing action ends its block, so only the leading literals, which never fail, are certainly assigned.
         let literal = |action: &Action| match action {
             Action::Assign(id, value) => Some((*id, equal(chart, *id, value)?)),
-            Action::If(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Result(..)
-            | Action::Log(_) => None,
+            _ => None,
         };
         let set: Vec<(VarId, Expr)> = transition.actions.iter().map_while(literal).collect();
         later.extend(assigned(&transition.actions[set.len()..]));

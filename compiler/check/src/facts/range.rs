@@ -190,12 +190,10 @@ impl Ranges {
     fn act(&self, chart: &Chart, actions: &[Action], here: &mut Here, next: &mut Self) {
         for action in actions {
             match action {
-                Action::Assign(id, value) => {
-                    if next.rows[id.index()].is_some() {
-                        let range = self.value(chart, value, here);
-                        next.rows[id.index()] = next.rows[id.index()].map(|row| row.join(range));
-                        put(here, *id, range);
-                    }
+                Action::Assign(id, value) if next.rows[id.index()].is_some() => {
+                    let range = self.value(chart, value, here);
+                    next.rows[id.index()] = next.rows[id.index()].map(|row| row.join(range));
+                    put(here, *id, range);
                 }
                 Action::If(condition, then, otherwise) => {
                     for (branch, wanted) in [(then, true), (otherwise, false)] {
@@ -215,12 +213,7 @@ impl Ranges {
                     self.act(chart, body, here, next);
                     Self::forget(body, here);
                 }
-                Action::Do(..)
-                | Action::Raise(..)
-                | Action::Send { .. }
-                | Action::Cancel(_)
-                | Action::Log(_)
-                | Action::Result(..) => {}
+                _ => {}
             }
         }
     }
@@ -270,32 +263,7 @@ impl Ranges {
                     }
                 }
             }
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Variable(_)
-            | ExprKind::Local(_)
-            | ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::Call(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. }
-            | ExprKind::Unknown(_) => {}
+            _ => {}
         }
     }
 
@@ -324,31 +292,7 @@ impl Ranges {
             ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
             ExprKind::If(_, yes, no) => of(yes).join(of(no)),
             ExprKind::Builtin(Builtin::Len, _) => Range { low: Some(0), high: None },
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Local(_)
-            | ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::Call(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. }
-            | ExprKind::Unknown(_) => Range::default(),
+            _ => Range::default(),
         }
     }
 }

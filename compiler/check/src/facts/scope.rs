@@ -209,7 +209,7 @@ fn is_interrupted(chart: &Chart) -> bool {
 fn outlives(chart: &Chart, step: StepId, interrupted: bool) -> bool {
     match &chart.steps[step.index()].kind {
         StepKind::Code(_) | StepKind::Ask { .. } => false,
-        StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => interrupted,
+        _ => interrupted,
     }
 }
 

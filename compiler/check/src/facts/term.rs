@@ -86,7 +86,7 @@ impl Term {
                 TypeKind::Enum(names) => self.names(names),
                 TypeKind::Record(_) => vec![Value::Bool(true)],
             },
-            Type::Text | Type::Json | Type::List(_) | Type::Map(_) | Type::Optional(_) => {
+            _ => {
                 let mut names: Vec<Value> = Vec::new();
                 for constant in &self.constants {
                     if !names.contains(constant) && *constant != Value::None {
@@ -158,14 +158,7 @@ impl Term {
             .map(|s| match ty {
                 Type::Float => Value::Float(s),
                 Type::Duration => Value::Duration(s as u64),
-                Type::Bool
-                | Type::Int
-                | Type::Text
-                | Type::Json
-                | Type::List(_)
-                | Type::Map(_)
-                | Type::Optional(_)
-                | Type::Named(_) => Value::Int(s as i64),
+                _ => Value::Int(s as i64),
             })
             .collect()
     }
@@ -229,18 +222,7 @@ pub(crate) fn is_total(expr: &Expr) -> bool {
             }
             _ => false,
         },
-        ExprKind::Builtin(..)
-        | ExprKind::Local(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::If(..)
-        | ExprKind::Call(..)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => false,
+        _ => false,
     }
 }
 
@@ -249,6 +231,6 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
         Value::Int(n) => Some(*n as f64),
         Value::Float(n) => Some(*n),
         Value::Duration(n) => Some(*n as f64),
-        Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+        _ => None,
     }
 }

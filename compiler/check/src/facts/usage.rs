@@ -240,19 +240,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
             Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
                 visit(ExprOwner::Other, e);
             }
-            Trigger::Event(_)
-            | Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => {}
+            _ => {}
         }
     }
     chart.computed_limits().for_each(|(_, limit)| visit(ExprOwner::Other, &limit.value));

@@ -19,11 +19,7 @@ pub fn is_where(guard: &Expr) -> bool {
 pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
     let code = chart.steps.iter().filter_map(|step| match &step.kind {
         StepKind::Code(actions) => Some(actions),
-        StepKind::Llm
-        | StepKind::Ask { .. }
-        | StepKind::Call(..)
-        | StepKind::Human(_)
-        | StepKind::Run(..) => None,
+        _ => None,
     });
     chart.blocks().chain(code)
 }
@@ -116,12 +112,7 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     Action::walk(actions, &mut |action| match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => read(e),
         // A `code` step contains only assignments, `if` and `for`.
-        Action::Do(..)
-        | Action::Raise(..)
-        | Action::Send { .. }
-        | Action::Cancel(_)
-        | Action::Result(..)
-        | Action::Log(_) => {}
+        _ => {}
     });
     variables
 }

@@ -300,7 +300,7 @@ fn room(chart: &Chart, facts: &Facts, bound: &CounterBound<'_>) -> Option<i64> {
     let room = match bound.op {
         CompareOp::Less | CompareOp::LessEqual => high.checked_sub(range.low?),
         CompareOp::Greater | CompareOp::GreaterEqual => range.high?.checked_sub(low),
-        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => None,
+        _ => None,
     };
     room.filter(|room| *room > 0)
 }

@@ -1,10 +1,5 @@
 //! Indexes into lists that may be too short for them.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "a few kinds of expressions are lists that matter, whatever else there will be"
-)]
-
 use crate::lint::{Context, Lint, words};
 use chartc_text::diagnostic::Diagnostic;
 use chartc_text::rules::EMPTY_INDEX;

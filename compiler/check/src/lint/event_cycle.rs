@@ -120,15 +120,7 @@ fn sends(transition: &Transition) -> Option<EventId> {
                 sent = Some(*event);
             }
             Action::Assign(_, value) if is_plain(value) => {}
-            Action::Assign(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::If(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => return None,
+            _ => return None,
         }
     }
     sent
@@ -148,26 +140,7 @@ fn is_plain(value: &Expr) -> bool {
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
             value.ty == Type::Int && is_plain(a) && is_plain(b)
         }
-        ExprKind::Binary(..)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::Builtin(..)
-        | ExprKind::Call(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => false,
+        _ => false,
     }
 }
 
@@ -195,19 +168,7 @@ fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<
         let on = match &transition.trigger {
             Trigger::Event(events) => events.contains(&event),
             Trigger::AnyEvent | Trigger::AnyOccurrence => true,
-            Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepTimeout(..)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => false,
+            _ => false,
         };
         // The first transition for the event decides: if it has a guard, nothing is certain.
         if on {

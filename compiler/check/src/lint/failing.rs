@@ -38,22 +38,7 @@ const MOST: usize = 16;
 
 /// Whether the trigger is a failure of a step.
 fn is_failure(trigger: &Trigger) -> bool {
-    match trigger {
-        Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_) => true,
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepDoubt(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => false,
-    }
+    matches!(trigger, Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_))
 }
 
 /// Marks, by node number, the nodes that can be reached without a failure transition other than `from` itself. Also returns the failure
@@ -99,7 +84,7 @@ pub(super) fn stuck(context: &Context<'_>) -> Vec<Stuck> {
         let once = match &step.kind {
             StepKind::Call(..) => false,
             StepKind::Run(run) => run.on_entry,
-            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Human(_) => {
+            _ => {
                 continue;
             }
         };

@@ -85,11 +85,7 @@ impl<'c> Member<'c> {
     fn forward(&self, step: StepId) -> Forward {
         match &self.chart.steps[step.index()].kind {
             StepKind::Run(run) => run.forward,
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_) => Forward::Nothing,
+            _ => Forward::Nothing,
         }
     }
 

@@ -168,31 +168,7 @@ fn whole(expr: &Expr, found: &mut Vec<VarId>) {
             whole(a, found);
             whole(b, found);
         }
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::Builtin(..)
-        | ExprKind::Call(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => {}
+        _ => {}
     }
 }
 

@@ -110,21 +110,7 @@ fn hasty(chart: &Chart, facts: &Facts) -> Vec<Hasty> {
                         .map(|(step, whom, least)| (TimeoutPlace::Deadline(id, step), whom, least)),
                 )
             }
-            Trigger::After(_)
-            | Trigger::AfterTurns(_)
-            | Trigger::Event(_)
-            | Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => continue,
+            _ => continue,
         };
         if let Some((spot, whom, least)) = asked
             && let Some((_, most)) = range(chart, bound)

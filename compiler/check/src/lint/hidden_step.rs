@@ -202,7 +202,7 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
                 return read.is_disjoint(&changed).then_some(found);
             }
             // These steps may move, or take time in which the data changes.
-            StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
+            _ => {
                 return None;
             }
         }

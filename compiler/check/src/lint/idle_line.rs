@@ -157,11 +157,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
             let row = &chart.steps[step.index()];
             match &row.kind {
                 StepKind::Ask { otherwise, .. } => *otherwise != Otherwise::Stay,
-                StepKind::Llm
-                | StepKind::Code(_)
-                | StepKind::Call(..)
-                | StepKind::Human(_)
-                | StepKind::Run(..) => row.failure.then != Failure::Skip,
+                _ => row.failure.then != Failure::Skip,
             }
         }
         // Without a handler, the run ends at the limit.
@@ -175,11 +171,7 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
             !facts.passed.is_empty() || asks(chart, transition.source).next().is_some()
         }
         Trigger::Turn => is_asked(chart, transition.source, &AskOn::Turn),
-        Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::StateDone(_)
-        | Trigger::StepDone(_)
-        | Trigger::LimitWarn(_) => false,
+        _ => false,
     };
     by_itself || others(chart, id).any(|other| share(transition, chart.transition(other)))
 }
@@ -214,11 +206,7 @@ fn asks(chart: &Chart, state: StateId) -> impl Iterator<Item = &AskOn> {
     chart.steps.iter().filter(move |step| !exclusive(chart, step.state, state)).filter_map(|step| {
         match &step.kind {
             StepKind::Ask { on, .. } => Some(on),
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => None,
+            _ => None,
         }
     })
 }

@@ -1,10 +1,5 @@
 //! Determines which lists are always empty, and which have a bounded size.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "a few kinds of expressions are lists of a known size, whatever else there will be"
-)]
-
 use crate::facts::uses::written;
 use chartc_core::arena::VarId;
 use chartc_core::model::{Action, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, VariableKind};

@@ -55,19 +55,7 @@ fn unanswered(transition: &Transition) -> Option<StepId> {
         Trigger::StepError(step) | Trigger::StepTimeout(step, _) | Trigger::StepElse(step) => {
             Some(step)
         }
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepDoubt(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => None,
+        _ => None,
     }
 }
 
@@ -130,28 +118,7 @@ fn is_set_elsewhere(chart: &Chart, step: StepId, variable: VarId) -> bool {
         ExprKind::Map(entries) => entries.is_empty(),
         ExprKind::Int(n) => *n == 0,
         ExprKind::Float(n) => *n == 0.0,
-        ExprKind::Bool(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::Builtin(..)
-        | ExprKind::Call(..)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => false,
+        _ => false,
     });
     set || !empty || others.into_iter().any(|(_, s)| s.into == Some(variable))
 }

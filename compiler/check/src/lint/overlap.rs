@@ -78,10 +78,7 @@ fn overlaps(chart: &Chart, facts: &Facts) -> Vec<Overlap> {
 
 /// Whether transitions with this key are candidates at the same time.
 fn is_shared(key: &Key) -> bool {
-    match key {
-        Key::Event(_) | Key::Turn | Key::StateDone(_) | Key::Step(..) => true,
-        Key::AnyEvent | Key::AnyOccurrence | Key::When | Key::Deadline => false,
-    }
+    matches!(key, Key::Event(_) | Key::Turn | Key::StateDone(_) | Key::Step(..))
 }
 
 fn overlap(chart: &Chart, first: TransitionId, then: TransitionId) -> Option<Overlap> {

@@ -170,12 +170,7 @@ pub(super) fn way(chart: &Chart, value: Value, way: &[By]) -> String {
             By::Done(id) if sets(&chart.steps[id.index()], value) => {
                 told.push(format!("{} runs without setting it", words::step(chart, id)));
             }
-            By::Transition(..)
-            | By::Skipped(_)
-            | By::Failed(_)
-            | By::Done(_)
-            | By::Turn
-            | By::Passed => {}
+            _ => {}
         }
     }
     // Repeated cycles are described once.
@@ -209,12 +204,7 @@ pub(super) fn past(
         By::Transition(_, id, _) if moves(chart, id) => {
             Some((map.transition(id).whole, "this goes past it"))
         }
-        By::Transition(..)
-        | By::Skipped(_)
-        | By::Failed(_)
-        | By::Done(_)
-        | By::Turn
-        | By::Passed => None,
+        _ => None,
     })
 }
 
@@ -301,14 +291,6 @@ fn last_step(context: &Context<'_>, state: StateId) -> Option<StepId> {
 pub(super) fn transition_of(site: Site) -> Option<TransitionId> {
     match site {
         Site::Transition(id) | Site::Moves(id) => Some(id),
-        Site::State(_)
-        | Site::Guard(_)
-        | Site::Prompt(..)
-        | Site::Injection(..)
-        | Site::Fragment(..)
-        | Site::Code(_)
-        | Site::Arguments(_)
-        | Site::EndsTurn(_)
-        | Site::Permission(..) => None,
+        _ => None,
     }
 }

@@ -28,12 +28,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             StepKind::Run(run) if asks_without_limit(context, id) => {
                 (format!("run `{}`, which calls a model,", run.chart), "bound the list: `up to 20`")
             }
-            StepKind::Llm
-            | StepKind::Run(_)
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_) => continue,
+            _ => continue,
         };
         let lists = lists.get_or_insert_with(|| Lists::new(chart));
         if lists.is_bounded(&each.list) {

@@ -54,10 +54,7 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn calls(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Llm | StepKind::Ask { .. } => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
-    }
+    matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
 }
 
 /// Whether the step's client and all its fallbacks have prices.

@@ -38,7 +38,7 @@ fn is_typed(step: &Step) -> bool {
     match step.kind {
         StepKind::Llm => step.returns != Type::Json,
         StepKind::Human(_) => !matches!(step.returns, Type::Json | Type::Text),
-        StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Run(..) => false,
+        _ => false,
     }
 }
 

@@ -61,12 +61,7 @@ fn waits(
                 StepKind::Ask { on: AskOn::Event(events), .. } => {
                     events.iter().any(|event| given[event.index()])
                 }
-                StepKind::Llm
-                | StepKind::Code(_)
-                | StepKind::Ask { .. }
-                | StepKind::Call(..)
-                | StepKind::Human(_)
-                | StepKind::Run(_) => true,
+                _ => true,
             }
     };
     if is_limited || chart.steps.iter().enumerate().any(acts) {
@@ -87,15 +82,7 @@ fn waits(
             | Trigger::After(_)
             | Trigger::AfterTurns(_) => return None,
             // None of these happens here without a step, a limit or an event.
-            Trigger::StateDone(_)
-            | Trigger::Choice(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepTimeout(..)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => {}
+            _ => {}
         }
     }
     (!found.iter().any(|(_, event)| given[event.index()])).then_some(found)

@@ -118,13 +118,7 @@ pub(crate) fn beside(
                 Move::Function { name, .. } | Move::Return(name, _) | Move::ToolFail(name, _) => {
                     named.insert(name);
                 }
-                Move::Send(..)
-                | Move::Turns(_)
-                | Move::Set(..)
-                | Move::Wait(_)
-                | Move::Answer(..)
-                | Move::Fail(..)
-                | Move::Expect(..) => {}
+                _ => {}
             }
         }
         let functions = one.chart.functions.iter().zip(&one.map.functions).zip(&usage.called);

@@ -40,15 +40,7 @@ pub(super) fn item(item: &StateItem) -> Option<Neighbour<'_>> {
         StateItem::Line(line) => Some(Neighbour::Line(line)),
         StateItem::Allow(allow) => Some(Neighbour::Allow(allow)),
         StateItem::Step(step) => Some(Neighbour::Step(step)),
-        StateItem::State(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Advice(_)
-        | StateItem::Limits(_)
-        | StateItem::Initial(_)
-        | StateItem::History(_)
-        | StateItem::From(_)
-        | StateItem::Bad(_) => None,
+        _ => None,
     }
 }
 

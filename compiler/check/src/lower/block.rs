@@ -312,11 +312,7 @@ fn names_assigned<'s>(body: &'s [Noted<syntax::Action>], names: &mut BTreeSet<&'
                 }
                 syntax::Action::If(_, then, other) => open.extend([&then[..], other]),
                 syntax::Action::For(_, _, inner) => open.push(inner),
-                syntax::Action::Do(..)
-                | syntax::Action::Raise(..)
-                | syntax::Action::Send { .. }
-                | syntax::Action::Cancel(_)
-                | syntax::Action::Log(_) => {}
+                _ => {}
             }
         }
     }

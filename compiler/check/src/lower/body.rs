@@ -61,25 +61,17 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
                 let advice = expr::template(cx, &mut Env::at(id), text, Options::No).0;
                 cx.chart.states[id.index()].advice = Some(advice);
             }
-            StateItem::Limits(block) => {
-                if refuse_in_final(cx, id, part.span, "`limits`") {
-                    bounds.push(block);
-                }
+            StateItem::Limits(block) if refuse_in_final(cx, id, part.span, "`limits`") => {
+                bounds.push(block);
             }
-            StateItem::Allow(allow) => {
-                if refuse_in_final(cx, id, part.span, "`allow`") {
-                    permission(cx, id, allow, part.span);
-                }
+            StateItem::Allow(allow) if refuse_in_final(cx, id, part.span, "`allow`") => {
+                permission(cx, id, allow, part.span);
             }
             StateItem::Initial(Initial { actions: Some(block), .. }) => {
                 let actions = block::actions(cx, &mut Env::at(id), block);
                 cx.chart.states[id.index()].default_actions = actions;
             }
-            StateItem::From(_)
-            | StateItem::Initial(_)
-            | StateItem::State(_)
-            | StateItem::History(_)
-            | StateItem::Bad(_) => {}
+            _ => {}
         }
     }
     if let NodeKind::History(History { actions: Some(block), .. }) = cx.nodes[id.index()].kind {

@@ -207,14 +207,7 @@ fn action_form(cx: &mut Cx<'_>, written: &syntax::Expr) -> ActionForm {
 pub(super) fn money(cx: &mut Cx<'_>, written: &syntax::Expr, what: &str) -> Option<f64> {
     match constant(cx, written, &Type::Float, what)? {
         Value::Float(x) if x >= 0.0 => Some(x),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => {
+        _ => {
             cx.report(TYPE_ERROR.at(written.span, format!("{what} cannot be negative")));
             None
         }

@@ -79,15 +79,7 @@ pub(super) fn item(cx: &mut Cx<'_>, id: StepId, item: &StepItem, span: Span) {
             each.lost = *lost;
             Ok(())
         }
-        StepItem::DoubtRetry
-        | StepItem::CutOk
-        | StepItem::Prompt(_)
-        | StepItem::Tools(..)
-        | StepItem::Policy(_)
-        | StepItem::Returns(..)
-        | StepItem::Outcome(_)
-        | StepItem::EndsTurn(_)
-        | StepItem::Bad(_) => Ok(()),
+        _ => Ok(()),
     };
     if let Err(span) = zero {
         let finding = ILLEGAL_STRUCTURE.at(span, "with 0 no element would be done");

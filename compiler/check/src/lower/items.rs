@@ -146,7 +146,7 @@ fn top_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<Item>) {
         Item::ToolSet(node) => all.tool_sets.push(shared(node, doc)),
         Item::Client(node) => all.clients.push(shared(node, doc)),
         Item::Component(node) => all.components.push(shared(node, doc)),
-        Item::Chart(_) | Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+        _ => {}
     }
 }
 
@@ -162,14 +162,7 @@ fn chart_level<'s>(all: &mut Declarations<'s>, noted: &'s Noted<ChartItem>) {
         ChartItem::ToolSet(node) => all.tool_sets.push(own(node, doc)),
         ChartItem::Client(node) => all.clients.push(own(node, doc)),
         ChartItem::Component(node) => all.components.push(own(node, doc)),
-        ChartItem::Meta(_)
-        | ChartItem::Variable(_)
-        | ChartItem::Event(..)
-        | ChartItem::Predicate(_)
-        | ChartItem::Defaults(_)
-        | ChartItem::Trace(_)
-        | ChartItem::Check(_)
-        | ChartItem::State(_) => {}
+        _ => {}
     }
 }
 

@@ -121,7 +121,7 @@ fn number(value: &Value) -> f64 {
         Value::Int(n) => *n as f64,
         Value::Float(x) => *x,
         Value::Duration(ms) => *ms as f64,
-        Value::None | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => f64::NAN,
+        _ => f64::NAN,
     }
 }
 

@@ -144,15 +144,7 @@ pub fn lower(
                         None => findings.push(for_no_chart(scenario, &seen)),
                     }
                 }
-                Item::Import(_)
-                | Item::Record(_)
-                | Item::Enum(_)
-                | Item::Function(_)
-                | Item::Tool(_)
-                | Item::ToolSet(_)
-                | Item::Client(_)
-                | Item::Component(_)
-                | Item::Bad(_) => {}
+                _ => {}
             }
         }
         if first == lowered.len() {
@@ -287,32 +279,22 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
                 let name = &predicate.name;
                 cx.names.later.entry(&name.node).or_insert(name.span);
             }
-            ChartItem::Defaults(policy) => {
-                if second(cx, &mut defaults, noted.span, "`defaults`") {
-                    let retries = policy.retry.as_ref().map_or(0, |n| n.node);
-                    let then = match &policy.then {
-                        Some(FailWord::Skip) => Failure::Skip,
-                        Some(FailWord::Take(target)) => {
-                            cx.default_target = Some(target);
-                            Failure::Fail
-                        }
-                        Some(FailWord::Fail) | None => Failure::Fail,
-                    };
-                    cx.chart.defaults = FailurePolicy { retries, then };
-                }
+            ChartItem::Defaults(policy) if second(cx, &mut defaults, noted.span, "`defaults`") => {
+                let retries = policy.retry.as_ref().map_or(0, |n| n.node);
+                let then = match &policy.then {
+                    Some(FailWord::Skip) => Failure::Skip,
+                    Some(FailWord::Take(target)) => {
+                        cx.default_target = Some(target);
+                        Failure::Fail
+                    }
+                    Some(FailWord::Fail) | None => Failure::Fail,
+                };
+                cx.chart.defaults = FailurePolicy { retries, then };
             }
-            ChartItem::Trace(kept) => {
-                if second(cx, &mut trace, noted.span, "`trace`") {
-                    cx.chart.history_kept = *kept;
-                }
+            ChartItem::Trace(kept) if second(cx, &mut trace, noted.span, "`trace`") => {
+                cx.chart.history_kept = *kept;
             }
-            ChartItem::Function(_)
-            | ChartItem::Tool(_)
-            | ChartItem::ToolSet(_)
-            | ChartItem::Client(_)
-            | ChartItem::Component(_)
-            | ChartItem::Check(_)
-            | ChartItem::State(_) => {}
+            _ => {}
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
             StepItem::Lost(_) => (6, "`else` in one step"),
             StepItem::DoubtRetry => (7, "`doubt retry` in one step"),
             StepItem::CutOk => (8, "`cut ok` in one step"),
-            StepItem::Prompt(_) | StepItem::Policy(_) | StepItem::Outcome(_) | StepItem::Bad(_) => {
+            _ => {
                 continue;
             }
         };

@@ -63,19 +63,7 @@ fn params<'s>(cx: &mut Cx<'_>, child: &'s syntax::Chart) -> Vec<Param<'s>> {
         ChartItem::Variable(variable) if variable.kind == syntax::VariableKind::Param => {
             Some(variable)
         }
-        ChartItem::Variable(_)
-        | ChartItem::Meta(_)
-        | ChartItem::Event(..)
-        | ChartItem::Predicate(_)
-        | ChartItem::Function(_)
-        | ChartItem::Tool(_)
-        | ChartItem::ToolSet(_)
-        | ChartItem::Client(_)
-        | ChartItem::Component(_)
-        | ChartItem::Defaults(_)
-        | ChartItem::Trace(_)
-        | ChartItem::Check(_)
-        | ChartItem::State(_) => None,
+        _ => None,
     });
     let params = declared
         .map(|variable| {

@@ -18,18 +18,7 @@ pub(super) fn number<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart, whole: Span)
         .iter()
         .filter_map(|noted| match &noted.node {
             ChartItem::State(item) => Some(BodyItem { doc: &noted.doc, span: noted.span, item }),
-            ChartItem::Meta(_)
-            | ChartItem::Variable(_)
-            | ChartItem::Event(..)
-            | ChartItem::Function(_)
-            | ChartItem::Tool(_)
-            | ChartItem::ToolSet(_)
-            | ChartItem::Predicate(_)
-            | ChartItem::Client(_)
-            | ChartItem::Component(_)
-            | ChartItem::Defaults(_)
-            | ChartItem::Trace(_)
-            | ChartItem::Check(_) => None,
+            _ => None,
         })
         .collect();
     let root = NewState { parent: None, name: &chart.name, doc: "", whole };

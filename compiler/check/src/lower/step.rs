@@ -16,18 +16,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
         StepItem::Returns(ty, _) => Some(ty),
-        StepItem::Prompt(_)
-        | StepItem::Tools(..)
-        | StepItem::Policy(_)
-        | StepItem::Outcome(_)
-        | StepItem::EndsTurn(_)
-        | StepItem::DoubtRetry
-        | StepItem::CutOk
-        | StepItem::AtATime(_)
-        | StepItem::UpTo(_)
-        | StepItem::Enough(_)
-        | StepItem::Lost(_)
-        | StepItem::Bad(_) => None,
+        _ => None,
     });
     let unless_written = match &node.step.kind {
         syntax::StepKind::Human(_) => Type::Text,
@@ -35,10 +24,7 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
             Some((tool, _)) => cx.chart.tools[tool.index()].result.clone(),
             None => Type::Json,
         },
-        syntax::StepKind::Llm
-        | syntax::StepKind::Code(_)
-        | syntax::StepKind::Ask(_)
-        | syntax::StepKind::Run(..) => Type::Json,
+        _ => Type::Json,
     };
     let returns = written.map_or(unless_written, |ty| types::resolve(cx, ty));
     cx.chart.steps[id.index()].returns =
@@ -151,13 +137,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
     let Some(client) = &step.client else { return };
     let found = declare::client_named(cx, &client.node, client.span);
     cx.chart.steps[id.index()].client = found;
-    let asks_a_model = match &step.kind {
-        syntax::StepKind::Llm | syntax::StepKind::Ask(_) => true,
-        syntax::StepKind::Code(_)
-        | syntax::StepKind::Call(..)
-        | syntax::StepKind::Human(_)
-        | syntax::StepKind::Run(..) => false,
-    };
+    let asks_a_model = matches!(&step.kind, syntax::StepKind::Llm | syntax::StepKind::Ask(_));
     if !asks_a_model {
         let finding = ILLEGAL_STRUCTURE
             .at(client.span, "`with` is allowed only on steps that call a model: `llm` and `ask`");
@@ -238,7 +218,7 @@ fn tools(
                 .at(span, "`tools` belongs in an `llm` step: an `ask` offers its `may` lines");
             Some(finding.help(format!("write `may call {}` in the state", set.text())))
         }
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => {
+        _ => {
             let message = "`tools` is allowed only in `llm` steps: this step has no model that could call them";
             Some(ILLEGAL_STRUCTURE.at(span, message))
         }

@@ -135,14 +135,7 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
 pub(super) fn optional(ty: Type) -> Type {
     match ty {
         Type::Json | Type::Optional(_) => ty,
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Text
-        | Type::Duration
-        | Type::List(_)
-        | Type::Map(_)
-        | Type::Named(_) => Type::Optional(Box::new(ty)),
+        _ => Type::Optional(Box::new(ty)),
     }
 }
 

@@ -171,7 +171,7 @@ impl<'c> CallWalk<'c> {
         let beside = match &step.kind {
             StepKind::Ask { on, .. } => *on != AskOn::Turn,
             StepKind::Run(run) => run.on_entry,
-            StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => false,
+            _ => false,
         };
         let place = self.facts.scopes.step(id);
         let covered = self.covered(place);
@@ -300,7 +300,7 @@ impl<'c> CallWalk<'c> {
             }
             // The list of an `each` may be empty.
             StepKind::Llm => step.each.is_none(),
-            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
+            _ => true,
         }
     }
 }
@@ -310,7 +310,7 @@ pub fn is_model(step: &Step) -> bool {
     match &step.kind {
         StepKind::Llm => true,
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
+        _ => false,
     }
 }
 

@@ -299,9 +299,7 @@ impl Prices {
             StepKind::Ask { .. } => {
                 !self.outside && (!matches!(transition.trigger, Trigger::StepElse(_)) || open > 0)
             }
-            StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => {
-                false
-            }
+            _ => false,
         }
     }
 }

@@ -161,11 +161,7 @@ fn bounds(
         CallBound::None { step, leaf } => {
             round(chart, facts, leaf.unwrap_or(chart.steps[step.index()].state))
         }
-        CallBound::NoCalls
-        | CallBound::Calls(_)
-        | CallBound::States(_)
-        | CallBound::Turns { .. }
-        | CallBound::Formula => Vec::new(),
+        _ => Vec::new(),
     };
     let least = crate::turn::cheapest::least(chart, facts);
     Cost { turns, events, run: RunCost { least, worst, round } }

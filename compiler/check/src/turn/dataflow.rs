@@ -116,11 +116,7 @@ fn setters(chart: &Chart) -> BTreeMap<VarId, StepId> {
     for (i, step) in chart.steps.iter().enumerate() {
         let code = match &step.kind {
             StepKind::Code(statements) => assigned(statements),
-            StepKind::Llm
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => BTreeSet::new(),
+            _ => BTreeSet::new(),
         };
         for variable in code.into_iter().chain(step.into) {
             first.entry(variable).or_insert(StepId::at(i));
@@ -150,25 +146,7 @@ fn is_constant(expr: &Expr) -> bool {
         | ExprKind::Text(_)
         | ExprKind::Duration(_)
         | ExprKind::Enum(..) => true,
-        ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::Builtin(..)
-        | ExprKind::Call(..)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => false,
+        _ => false,
     }
 }
 

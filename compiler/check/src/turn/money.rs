@@ -52,7 +52,7 @@ impl Most<'_> {
             Self::NoCalls => Some(0.0),
             Self::Cost(cost) => Some(*cost),
             Self::Tokens { tokens, price } => Some(*tokens as f64 * price / 1e6),
-            Self::CostOf(_) | Self::TokensOf { .. } | Self::Answers(_) | Self::Unbounded => None,
+            _ => None,
         }
     }
 }
@@ -127,8 +127,5 @@ fn most<'c>(chart: &'c Chart, run: &RunCost, clients: &[&Client], price: f64) ->
 
 /// Whether the step calls a model.
 fn calls(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Llm | StepKind::Ask { .. } => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => false,
-    }
+    matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
 }

@@ -89,10 +89,7 @@ impl<'c> Walks<'c> {
                     continue;
                 }
                 // The host and the clock act between turns, or while a step is under way: see `interrupted`.
-                Trigger::Event(_)
-                | Trigger::AnyEvent
-                | Trigger::After(_)
-                | Trigger::AfterTurns(_) => continue,
+                _ => continue,
             };
             for state in &facts.scopes.transitions[i].within {
                 transitions.entry(*state).or_default().push(TransitionId::at(i));
@@ -176,11 +173,7 @@ impl<'c> Walks<'c> {
         let kind = match &row.kind {
             // The list of an `each` may be empty.
             StepKind::Llm => row.each.is_none(),
-            StepKind::Ask { .. }
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(..) => false,
+            _ => false,
         };
         let everywhere = || at.iter().all(|leaf| place.may_hold_in(self.chart, *leaf));
         kind && !self.parallel

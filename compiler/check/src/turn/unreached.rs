@@ -67,7 +67,7 @@ fn in_walk(step: &Step) -> bool {
     match &step.kind {
         StepKind::Ask { on, .. } => *on == AskOn::Turn,
         StepKind::Run(run) => !run.on_entry,
-        StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Human(_) => true,
+        _ => true,
     }
 }
 

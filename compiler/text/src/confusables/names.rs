@@ -82,10 +82,7 @@ impl<'f> NameCollector<'f> {
                 ChartItem::Client(client) => self.add("client", &client.name),
                 ChartItem::Component(component) => self.add("component", &component.name),
                 ChartItem::State(item) => self.state_item(item),
-                ChartItem::Meta(_)
-                | ChartItem::Defaults(_)
-                | ChartItem::Trace(_)
-                | ChartItem::Check(_) => {}
+                _ => {}
             }
         }
     }
@@ -107,13 +104,7 @@ impl<'f> NameCollector<'f> {
             StateItem::Line(line) => self.line(line),
             StateItem::From(from) => self.lines(&from.lines),
             StateItem::Step(step) => self.step(step),
-            StateItem::Initial(_)
-            | StateItem::Enter(_)
-            | StateItem::Exit(_)
-            | StateItem::Allow(_)
-            | StateItem::Advice(_)
-            | StateItem::Limits(_)
-            | StateItem::Bad(_) => {}
+            _ => {}
         }
     }
 

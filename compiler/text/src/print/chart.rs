@@ -159,10 +159,6 @@ fn broken_value(out: &mut Out, node: &MetaValue) {
             out.level -= 1;
             out.push(&format!("{}}}", Out::indent(out.level)));
         }
-        MetaValue::None
-        | MetaValue::Bool(_)
-        | MetaValue::Int(_)
-        | MetaValue::Float(_)
-        | MetaValue::Text(_) => out.push(&row),
+        _ => out.push(&row),
     }
 }

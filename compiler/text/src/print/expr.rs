@@ -81,22 +81,7 @@ fn binding(expr: &Expr) -> Binding {
         ExprKind::Unary(UnaryOp::Negate, _) => Binding::Sign,
         ExprKind::Int(value) if *value < 0 => Binding::Sign,
         ExprKind::Float(value) if value.is_sign_negative() && value.is_finite() => Binding::Sign,
-        ExprKind::None
-        | ExprKind::Bad
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Name(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Call(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. } => Binding::Whole,
+        _ => Binding::Whole,
     }
 }
 

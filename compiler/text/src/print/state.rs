@@ -96,14 +96,7 @@ fn holds_lines(item: &StateItem) -> bool {
     match item {
         StateItem::State(_) | StateItem::From(_) | StateItem::Limits(_) => true,
         StateItem::Step(step) => !step.items.is_empty() || matches!(step.kind, StepKind::Code(_)),
-        StateItem::Initial(_)
-        | StateItem::History(_)
-        | StateItem::Line(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Allow(_)
-        | StateItem::Advice(_)
-        | StateItem::Bad(_) => false,
+        _ => false,
     }
 }
 

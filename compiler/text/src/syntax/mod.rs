@@ -108,16 +108,7 @@ impl File {
     pub fn imports(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.items.iter().filter_map(|noted| match &noted.node {
             Item::Import(import) => Some(&import.path),
-            Item::Record(_)
-            | Item::Enum(_)
-            | Item::Function(_)
-            | Item::Tool(_)
-            | Item::ToolSet(_)
-            | Item::Client(_)
-            | Item::Component(_)
-            | Item::Chart(_)
-            | Item::Scenario(_)
-            | Item::Bad(_) => None,
+            _ => None,
         })
     }
 }

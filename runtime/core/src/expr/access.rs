@@ -68,12 +68,7 @@ fn int(value: &Value) -> Result<i64, EvalError> {
     match value {
         Value::Int(i) => Ok(*i),
         Value::Bool(b) => Ok(i64::from(*b)),
-        Value::None
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => fail!("a position is an Int, not {}", value.kind()),
+        _ => fail!("a position is an Int, not {}", value.kind()),
     }
 }
 
@@ -106,12 +101,7 @@ pub(super) fn slice_with(
             let (from, to) = bounds(from, to, text.chars().count())?;
             Ok(Value::Text(text.chars().skip(from).take(to - from).collect()))
         }
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::Map(_) => fail!("{} has no slices", value.kind()),
+        _ => fail!("{} has no slices", value.kind()),
     }
 }
 
@@ -180,7 +170,7 @@ pub(super) fn elements_with<'v>(
             });
             keys.collect()
         }
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
+        _ => {
             fail!("{} has no elements", value.kind())
         }
     }

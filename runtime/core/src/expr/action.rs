@@ -88,13 +88,7 @@ fn block<E: Environment>(
                     block(body, environment, fuel, carry_out, Some(&inner), depth + 1)?;
                 }
             }
-            Action::Assign(..)
-            | Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Result(..)
-            | Action::Log(_) => carry_out(environment, action, Locals(scope))?,
+            _ => carry_out(environment, action, Locals(scope))?,
         }
     }
     Ok(())

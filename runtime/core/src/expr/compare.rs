@@ -21,9 +21,7 @@ impl Number {
             Value::Bool(b) => Some(Self::Int(i64::from(*b))),
             Value::Int(i) => Some(Self::Int(*i)),
             Value::Float(x) => Some(Self::Float(*x)),
-            Value::None | Value::Text(_) | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
-                None
-            }
+            _ => None,
         }
     }
 

@@ -188,7 +188,7 @@ fn has_float(ty: &Type) -> bool {
     match ty {
         Type::Float => true,
         Type::List(inner) | Type::Map(inner) | Type::Optional(inner) => has_float(inner),
-        Type::Bool | Type::Int | Type::Text | Type::Duration | Type::Json | Type::Named(_) => false,
+        _ => false,
     }
 }
 

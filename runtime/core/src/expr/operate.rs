@@ -139,12 +139,7 @@ fn durations(op: BinaryOp, a: u64, b: u64) -> Result<Value, EvalError> {
         BinaryOp::Subtract => a.checked_sub(b).map(Value::Duration),
         BinaryOp::Divide if b == 0 => return fail!("division by zero"),
         BinaryOp::Divide => Some(Value::Float(a as f64 / b as f64)),
-        BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::Multiply
-        | BinaryOp::FloorDivide
-        | BinaryOp::Modulo
-        | BinaryOp::Power => return refused(op, &Value::Duration(a), &Value::Duration(b)),
+        _ => return refused(op, &Value::Duration(a), &Value::Duration(b)),
     };
     result.map_or_else(duration_range, Ok)
 }

@@ -43,13 +43,7 @@ impl<'de> Deserialize<'de> for Map {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match Value::deserialize(from)? {
             Value::Map(map) => Ok(map),
-            Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::List(_) => Err(serde::de::Error::custom("a JSON object is wanted")),
+            _ => Err(serde::de::Error::custom("a JSON object is wanted")),
         }
     }
 }

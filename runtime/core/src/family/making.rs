@@ -55,7 +55,7 @@ impl<M: Machine> Handling<'_, M> {
                 let result = Value::Map(result.into_iter().collect::<Map>());
                 self.answer(parent.to_vec(), *key, Outcome::Done(alloc::vec![result]));
             }
-            Status::Stuck | Status::Limit | Status::Canceled | Status::Error => {
+            _ => {
                 self.fails(member, format!("it ended with status {}", status.word()));
             }
         }

@@ -383,18 +383,6 @@ fn answered(input: &Input<Vec<Value>>) -> Option<StepKey> {
         Input::Answer(key, Outcome::Done(_) | Outcome::Choice(..) | Outcome::Call(..)) => {
             Some(*key)
         }
-        Input::Answer(
-            _,
-            Outcome::Forbidden(_) | Outcome::Unusable | Outcome::Failed(_) | Outcome::Doubt,
-        )
-        | Input::Start
-        | Input::Event(..)
-        | Input::Turn
-        | Input::Tick
-        | Input::Exhausted(..)
-        | Input::Unmade(_)
-        | Input::Warn(_)
-        | Input::Charge(..)
-        | Input::Stop => None,
+        _ => None,
     }
 }

@@ -47,7 +47,6 @@ impl<S: Sink> Sink for Watch<'_, S> {
     }
 
     #[inline]
-    #[allow(clippy::wildcard_enum_match_arm, reason = "three records of many")]
     fn record(&mut self, record: Record) {
         match record {
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),

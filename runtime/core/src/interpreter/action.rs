@@ -57,11 +57,7 @@ pub(super) fn act<H: Host>(
             Ok(())
         }
         // `execute` handles `if` and `for` itself, and `put` handles the others. `code` steps contain none of the latter.
-        Action::If(..)
-        | Action::For(..)
-        | Action::Raise(..)
-        | Action::Send { .. }
-        | Action::Cancel(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -81,12 +77,7 @@ pub(super) fn put<H: Host>(
             outbox.cancel(*id);
             return Ok(());
         }
-        Action::Assign(..)
-        | Action::If(..)
-        | Action::For(..)
-        | Action::Do(..)
-        | Action::Result(..)
-        | Action::Log(_) => return Ok(()),
+        _ => return Ok(()),
     };
     let declared = &context.chart.events[event.index()];
     let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {

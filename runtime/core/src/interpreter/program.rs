@@ -98,7 +98,7 @@ impl<'p, H: Host> Runner<'p, H> {
                 self.data.more.calls.end(*caller);
                 self.data.more.last_result = failure(&self.reason(reason));
             }
-            Bound::Nothing | Bound::Event(..) | Bound::Reason(..) | Bound::Choice(..) => {}
+            _ => {}
         }
     }
 
@@ -346,12 +346,7 @@ impl<H: Host> Program for Runner<'_, H> {
                 Action::Raise(..) | Action::Send { .. } | Action::Cancel(_) => {
                     put(action, context, locals, &fuel, outbox)
                 }
-                Action::Assign(..)
-                | Action::If(..)
-                | Action::For(..)
-                | Action::Do(..)
-                | Action::Result(..)
-                | Action::Log(_) => act(action, context, locals, &fuel),
+                _ => act(action, context, locals, &fuel),
             });
         self.burn(&fuel);
         self.explain(result, || wording::actions_of(view.tables, block))

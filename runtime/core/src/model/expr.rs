@@ -336,13 +336,7 @@ impl Action {
                     Self::walk(otherwise, visit);
                 }
                 Self::For(_, _, body) => Self::walk(body, visit),
-                Self::Assign(..)
-                | Self::Do(..)
-                | Self::Raise(..)
-                | Self::Send { .. }
-                | Self::Cancel(_)
-                | Self::Result(..)
-                | Self::Log(_) => {}
+                _ => {}
             }
         }
     }

@@ -68,12 +68,7 @@ fn places(actions: &[Action], each: usize) -> usize {
         Action::Send { .. } => each,
         Action::If(_, then, otherwise) => places(then, each) + places(otherwise, each),
         Action::For(_, _, body) => places(body, SENDS_IN_A_LOOP),
-        Action::Assign(..)
-        | Action::Do(..)
-        | Action::Raise(..)
-        | Action::Cancel(_)
-        | Action::Result(..)
-        | Action::Log(_) => 0,
+        _ => 0,
     };
     actions.iter().map(place).sum()
 }

@@ -75,13 +75,7 @@ impl BinaryOp {
             Binding::And => (Binding::And, Binding::Not),
             Binding::Sum => (Binding::Sum, Binding::Product),
             Binding::Product => (Binding::Product, Binding::Sign),
-            Binding::If
-            | Binding::Not
-            | Binding::Compare
-            | Binding::Default
-            | Binding::Sign
-            | Binding::Power
-            | Binding::Whole => (Binding::Whole, Binding::Sign),
+            _ => (Binding::Whole, Binding::Sign),
         }
     }
 }

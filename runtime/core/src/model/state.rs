@@ -164,17 +164,7 @@ impl Trigger {
             | Self::StepTimeout(step, _)
             | Self::StepDoubt(step)
             | Self::StepElse(step) => Some(*step),
-            Self::Event(_)
-            | Self::AnyEvent
-            | Self::AnyOccurrence
-            | Self::Turn
-            | Self::When
-            | Self::StateDone(_)
-            | Self::After(_)
-            | Self::AfterTurns(_)
-            | Self::Choice(_)
-            | Self::Error(_)
-            | Self::LimitWarn(_) => None,
+            _ => None,
         }
     }
 }

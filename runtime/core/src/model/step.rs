@@ -56,11 +56,7 @@ impl Chart {
         let row = self.steps.get(step.index())?;
         match &row.kind {
             StepKind::Human(question) => Some(question),
-            StepKind::Llm
-            | StepKind::Code(_)
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Run(..) => row.prompt.as_ref(),
+            _ => row.prompt.as_ref(),
         }
     }
 

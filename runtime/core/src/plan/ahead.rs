@@ -83,10 +83,7 @@ pub(super) fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32)
         }
         below[parent] = match states[parent].kind {
             StateRowKind::Parallel => below[parent] + all,
-            StateRowKind::Compound(_)
-            | StateRowKind::Atomic
-            | StateRowKind::Final(_)
-            | StateRowKind::History { .. } => below[parent].max(all),
+            _ => below[parent].max(all),
         };
     }
     below
@@ -187,19 +184,7 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
             TriggerRow::AnyEvent | TriggerRow::AnyOccurrence => {
                 pools.dispatch.push(Dispatch { event: Dispatch::ANY, line });
             }
-            TriggerRow::Turn
-            | TriggerRow::When
-            | TriggerRow::StateDone(_)
-            | TriggerRow::After(_)
-            | TriggerRow::AfterTurns(_)
-            | TriggerRow::Choice(_)
-            | TriggerRow::StepDone(_)
-            | TriggerRow::StepError(_)
-            | TriggerRow::StepTimeout(..)
-            | TriggerRow::StepDoubt(_)
-            | TriggerRow::StepElse(_)
-            | TriggerRow::Error(_)
-            | TriggerRow::LimitWarn(_) => {}
+            _ => {}
         }
     }
     // No two entries are equal, so the sort need not be stable.

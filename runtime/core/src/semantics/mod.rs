@@ -52,6 +52,9 @@
 //! | `point` | stored registers to return to |
 //! | `unroll` | the effects of the algorithm in one configuration, recorded as data for an emitter |
 
+// A new variant must be handled here knowingly.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod answer;
 mod candidates;
 mod configuration;

@@ -353,19 +353,7 @@ impl TriggerRow<'_> {
     pub const fn deadline(&self) -> Option<u32> {
         match self {
             Self::After(slot) | Self::AfterTurns(slot) | Self::StepTimeout(_, slot) => Some(*slot),
-            Self::Event(_)
-            | Self::AnyEvent
-            | Self::AnyOccurrence
-            | Self::Turn
-            | Self::When
-            | Self::StateDone(_)
-            | Self::Choice(_)
-            | Self::StepDone(_)
-            | Self::StepError(_)
-            | Self::StepDoubt(_)
-            | Self::StepElse(_)
-            | Self::Error(_)
-            | Self::LimitWarn(_) => None,
+            _ => None,
         }
     }
 
@@ -376,23 +364,15 @@ impl TriggerRow<'_> {
 
     /// Whether something outside the machine (the host, its data, the clock) can trigger the transition.
     pub const fn is_alive(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Event(_)
-            | Self::AnyEvent
-            | Self::AnyOccurrence
-            | Self::Turn
-            | Self::When
-            | Self::After(_)
-            | Self::AfterTurns(_) => true,
-            Self::StateDone(_)
-            | Self::Choice(_)
-            | Self::StepDone(_)
-            | Self::StepError(_)
-            | Self::StepTimeout(..)
-            | Self::StepDoubt(_)
-            | Self::StepElse(_)
-            | Self::Error(_)
-            | Self::LimitWarn(_) => false,
-        }
+                | Self::AnyEvent
+                | Self::AnyOccurrence
+                | Self::Turn
+                | Self::When
+                | Self::After(_)
+                | Self::AfterTurns(_)
+        )
     }
 }

@@ -345,16 +345,6 @@ fn advice(shape: &Shape) -> String {
             format!("declare an enum with the values {}", names.join(", "))
         }
         Shape::Optional(of) => advice(of),
-        Shape::Any
-        | Shape::Bool
-        | Shape::Int
-        | Shape::Float
-        | Shape::Text
-        | Shape::Enum(_)
-        | Shape::List(_)
-        | Shape::Map(_)
-        | Shape::Record(_) => {
-            "`chartc tools add` writes the declaration as the server has it".into()
-        }
+        _ => "`chartc tools add` writes the declaration as the server has it".into(),
     }
 }

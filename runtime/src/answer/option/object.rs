@@ -94,12 +94,7 @@ fn layer(
             }
             _ => return Err(Unusable::none("a list names no option")),
         },
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_) => {
+        _ => {
             let word = scalar(value).ok_or_else(|| Unusable::none("null is no option"))?;
             return match named(&word, options)? {
                 Some(index) => complete(index, Given::Nothing, options, rung, repairs),

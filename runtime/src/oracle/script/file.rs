@@ -19,12 +19,7 @@ pub(super) fn parse(text: &str) -> Result<State, ScriptError> {
     let root = match value {
         Value::Map(map) => map,
         Value::None => Map::new(),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_) => {
+        _ => {
             return fault("a script", "is a mapping with `answers`, `functions` and `tools`");
         }
     };
@@ -69,13 +64,7 @@ fn answers(place: &str, value: Value) -> Result<Series, ScriptError> {
     match value {
         Value::List(items) => series(place, items, Then::Error),
         Value::Map(map) if map.get("answers").is_some() => with_then(place, map, "answers"),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::Map(_) => fault(
+        _ => fault(
             place,
             "is a list, one entry for each attempt as in `- yes`, or a mapping with `answers` and `then`",
         ),
@@ -144,14 +133,7 @@ pub(super) fn entry(place: &str, value: Value) -> Result<Entry, ScriptError> {
     let is_control = |map: &Map| !map.is_empty() && map.iter().all(|(k, _)| CONTROL.contains(&k));
     let map = match value {
         Value::Map(map) if is_control(&map) => map,
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => return Ok(Entry { reply: Reply::Value(value), after: 0, usage: None }),
+        _ => return Ok(Entry { reply: Reply::Value(value), after: 0, usage: None }),
     };
     let mut after = 0;
     let mut replies = Vec::new();
@@ -242,12 +224,7 @@ fn milliseconds(place: &str, value: &Value) -> Result<u64, ScriptError> {
     let read = match value {
         Value::Int(ms) => u64::try_from(*ms).ok(),
         Value::Text(text) => text.parse().ok().map(|d: Duration| d.0),
-        Value::None
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
+        _ => None,
     };
     read.map_or_else(|| fault(place, "wants a time such as `250ms`, `30s`, `5m`"), Ok)
 }

@@ -92,14 +92,7 @@ fn fits(wanted: &Value, value: &Value) -> bool {
 pub(super) fn function(place: &str, value: Value) -> Result<Function, ScriptError> {
     let mut map = match value {
         Value::Map(map) if map.get("cases").is_some() => map.into_iter(),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => return Ok(Function::InOrder(results(place, value)?)),
+        _ => return Ok(Function::InOrder(results(place, value)?)),
     };
     match (map.next(), map.next()) {
         (Some((_, Value::List(rows))), None) => {

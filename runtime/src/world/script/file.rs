@@ -310,12 +310,7 @@ fn mapping(place: &str, value: Value, why: &str) -> Read<Map> {
     match value {
         Value::Map(map) => Ok(map),
         Value::None => Ok(Map::new()),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_) => fault(place, why),
+        _ => fault(place, why),
     }
 }
 
@@ -324,27 +319,14 @@ fn name(place: &str, value: Value) -> Read<String> {
     match value {
         Value::Text(text) if !text.is_empty() => Ok(text),
         Value::Int(n) => Ok(n.to_string()),
-        Value::None
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => fault(place, "is a name"),
+        _ => fault(place, "is a name"),
     }
 }
 
 fn amount(place: &str, value: &Value, of: &str) -> Read<i64> {
     match value {
         Value::Int(n @ 0..) => Ok(*n),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => fault(place, format!("is a whole number of {of}, 0 or more")),
+        _ => fault(place, format!("is a whole number of {of}, 0 or more")),
     }
 }
 
@@ -367,14 +349,6 @@ fn who(place: &str, value: Value) -> Read<Who> {
             let agents = items.into_iter().map(|item| name(place, item));
             Ok(Who::Only(agents.collect::<Read<_>>()?))
         }
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::Map(_) => {
-            fault(place, "is everyone, owner, nobody or a list of agents, as in `[ada]`")
-        }
+        _ => fault(place, "is everyone, owner, nobody or a list of agents, as in `[ada]`"),
     }
 }

@@ -185,12 +185,7 @@ fn size(content: &Value) -> u64 {
     let bytes = match content {
         Value::None => 0,
         Value::Text(text) => text.len(),
-        Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => serde_json::to_string(content).unwrap_or_default().len(),
+        _ => serde_json::to_string(content).unwrap_or_default().len(),
     };
     bytes as u64
 }

@@ -176,21 +176,10 @@ fn mapping(value: &Value) -> Option<Map> {
             let json = serde_json::from_str(text).ok();
             match json.or_else(|| serde_yaml::from_str(text).ok())? {
                 Value::Map(map) => Some(map),
-                Value::None
-                | Value::Bool(_)
-                | Value::Int(_)
-                | Value::Float(_)
-                | Value::Text(_)
-                | Value::Duration(_)
-                | Value::List(_) => None,
+                _ => None,
             }
         }
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_) => None,
+        _ => None,
     }
 }
 
@@ -221,12 +210,7 @@ fn structured(memory: &Map) -> String {
             Value::Map(map) => {
                 map.iter().map(|(key, value)| format!("{key}: {}", plain(value))).collect()
             }
-            Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_) => {
+            _ => {
                 out.push(' ');
                 out.push_str(&plain(value));
                 Vec::new()
@@ -245,13 +229,7 @@ fn structured(memory: &Map) -> String {
 fn plain(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => json(value),
+        _ => json(value),
     }
 }
 
@@ -323,7 +301,7 @@ fn fit(value: &Value, room: usize) -> Option<Value> {
             }
             Some(Value::Map(kept))
         }
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => None,
+        _ => None,
     }
 }
 

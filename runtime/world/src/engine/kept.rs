@@ -143,7 +143,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let due = match &one.mode {
                 Loop::Sleeping(until) => *until,
                 Loop::Starting | Loop::Running => Some(run.now),
-                Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => None,
+                _ => None,
             };
             self.turns.remove(&(run.now, index));
             self.turns.extend(due.map(|at| (at, index)));

@@ -51,12 +51,7 @@ impl Loop {
     pub fn broken(&self) -> Option<&str> {
         match self {
             Self::Broken(why) => Some(why),
-            Self::Starting
-            | Self::Running
-            | Self::Sleeping(_)
-            | Self::Paused(_)
-            | Self::Stopping
-            | Self::Stopped => None,
+            _ => None,
         }
     }
 
@@ -149,9 +144,8 @@ impl<M: Machine> Slot<M> {
         }
         if self.wants_turn && self.agent.session().status().is_none() {
             self.wants_turn = false;
-            match self.agent.begin_turn()? {
-                Receipt::Busy => self.wants_turn = true,
-                Receipt::Handled | Receipt::Unhandled | Receipt::Refused | Receipt::Closed => {}
+            if self.agent.begin_turn()? == Receipt::Busy {
+                self.wants_turn = true;
             }
             self.agent.work(now, &mut cx)?;
         }

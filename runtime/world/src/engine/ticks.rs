@@ -103,7 +103,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let is_ready = match slot.mode {
             Loop::Starting | Loop::Sleeping(_) => slot.has_turns,
             Loop::Running => slot.has_turns && !slot.agent.is_in_turn(),
-            Loop::Paused(_) | Loop::Stopping | Loop::Stopped | Loop::Broken(_) => false,
+            _ => false,
         };
         if !is_ready {
             return Wanted::Nothing;

@@ -89,9 +89,7 @@ fn has(content: &Value, wanted: &str) -> bool {
         Value::Map(map) => {
             map.iter().any(|(key, value)| key.to_lowercase().contains(wanted) || has(value, wanted))
         }
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
-            false
-        }
+        _ => false,
     }
 }
 

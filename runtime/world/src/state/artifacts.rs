@@ -291,11 +291,7 @@ impl State {
                     format!("`{id}` has {bytes} bytes, and the disk of `{to}` has room for {has}");
                 Failure::new(FailureKind::InsufficientDisk, why)
             }
-            LedgerError::Short { .. }
-            | LedgerError::NotPositive(_)
-            | LedgerError::ToItself(_)
-            | LedgerError::Overflow(_)
-            | LedgerError::NoHold(_) => refused(error),
+            _ => refused(error),
         })?;
         if let Some(artifact) = self.artifacts.get_mut(id) {
             to.clone_into(&mut artifact.owner);

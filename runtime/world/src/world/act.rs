@@ -125,14 +125,7 @@ impl World {
         let read = |other: &str| match self.state().readable(agent, other).ok()?.content.clone() {
             // An artifact cannot import itself: its stored text is the old one.
             Value::Text(text) if other != id => Some(text),
-            Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
+            _ => None,
         };
         match compiler.build(id, form, source, &read) {
             Outcome::Sound { family, read } => {

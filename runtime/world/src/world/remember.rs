@@ -30,13 +30,7 @@ impl World {
 fn entries(content: &Value) -> Vec<Value> {
     match content {
         Value::List(entries) => entries.clone(),
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_)
-        | Value::Map(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

@@ -284,38 +284,7 @@ impl Chart {
                 run.status = Some(status.clone());
                 self.time_ms += line.at_ms - run.begun.min(line.at_ms);
             }
-            What::Run { .. }
-            | What::Resumed { .. }
-            | What::Input { .. }
-            | What::Event { .. }
-            | What::Sent { .. }
-            | What::Delivered { .. }
-            | What::Posted { .. }
-            | What::Undelivered { .. }
-            | What::SendCanceled { .. }
-            | What::PassedOn { .. }
-            | What::NotTaken { .. }
-            | What::Lost { .. }
-            | What::Waiting { .. }
-            | What::NotRetried { .. }
-            | What::Cancelled { .. }
-            | What::Called { .. }
-            | What::ToolResult { .. }
-            | What::Returned { .. }
-            | What::NotReturned { .. }
-            | What::Skipped { .. }
-            | What::Done { .. }
-            | What::Chosen { .. }
-            | What::Unasked { .. }
-            | What::Failed { .. }
-            | What::Dropped { .. }
-            | What::WalkEnded { .. }
-            | What::Warned { .. }
-            | What::Section { .. }
-            | What::HostNote { .. }
-            | What::World { .. }
-            | What::TurnEnded { .. }
-            | What::Note { .. } => {}
+            _ => {}
         }
     }
 }

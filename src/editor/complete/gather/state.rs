@@ -74,27 +74,7 @@ impl Site<'_, '_> {
             SymbolKind::Final => "final",
             SymbolKind::Parallel => "parallel",
             SymbolKind::History => "history",
-            SymbolKind::Import
-            | SymbolKind::Chart
-            | SymbolKind::State
-            | SymbolKind::Event
-            | SymbolKind::Param
-            | SymbolKind::Input
-            | SymbolKind::Variable
-            | SymbolKind::Step
-            | SymbolKind::Option
-            | SymbolKind::Tool
-            | SymbolKind::ToolSet
-            | SymbolKind::Type
-            | SymbolKind::Field
-            | SymbolKind::Enum
-            | SymbolKind::EnumValue
-            | SymbolKind::Function
-            | SymbolKind::Effect
-            | SymbolKind::Predicate
-            | SymbolKind::Client
-            | SymbolKind::Component
-            | SymbolKind::Test => "state",
+            _ => "state",
         };
         let offer = Offer::new(label, CompletionKind::State, weight).doc(node.doc);
         if node.params.is_empty() {

@@ -183,13 +183,7 @@ impl TokenWalk<'_> {
                 self.tail(&outcome.tail);
             }
             StepItem::EndsTurn(guard) => self.exprs(guard),
-            StepItem::DoubtRetry
-            | StepItem::CutOk
-            | StepItem::AtATime(_)
-            | StepItem::UpTo(_)
-            | StepItem::Enough(_)
-            | StepItem::Lost(_)
-            | StepItem::Bad(_) => {}
+            _ => {}
         }
     }
 }

@@ -119,7 +119,6 @@ impl Tree {
         }
     }
 
-    #[allow(clippy::wildcard_enum_match_arm, reason = "some of many")]
     fn record(&mut self, member: &MemberPath, record: Record) {
         let machine = self.family.member(member).expect("it is there");
         let tables = machine.tables();

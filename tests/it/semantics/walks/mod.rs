@@ -57,7 +57,6 @@ fn give(sim: &mut Sim, input: &str) {
     };
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "some records of many")]
 fn shown(sim: &Sim, record: Record) -> Option<String> {
     let step = |s| sim.step_name(s);
     Some(match record {

@@ -65,7 +65,6 @@ impl ExprValues<'_> {
             return None;
         }
         let of = |expr: &Expr| self.of(expr, depth + 1);
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is not known, for ever")]
         match &expr.kind {
             ExprKind::Int(n) => Some(Worth::Int(*n)),
             ExprKind::Bool(value) => Some(Worth::Bool(*value)),

@@ -53,17 +53,7 @@ fn is_plain(chart: &Chart) -> bool {
         Trigger::After(bound) | Trigger::StepTimeout(_, bound) => {
             matches!(bound.kind, ExprKind::Duration(1..))
         }
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::Turn
-        | Trigger::When
-        | Trigger::StateDone(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Choice(_)
-        | Trigger::StepDone(_)
-        | Trigger::StepError(_)
-        | Trigger::StepDoubt(_)
-        | Trigger::StepElse(_) => true,
+        _ => true,
     });
     let steps = chart.steps.iter().all(|step| {
         // A step fails if its list is too long.

@@ -201,7 +201,7 @@ fn alike(chart: &Chart, bound: &CounterBound<'_>, range: Range) -> Option<bool> 
         CompareOp::LessEqual => CompareOp::Greater,
         CompareOp::Greater => CompareOp::LessEqual,
         CompareOp::GreaterEqual => CompareOp::Less,
-        CompareOp::Equal | CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => return None,
+        _ => return None,
     };
     // The bound may be a param and so an interval itself; the comparison must be constant for all of its values.
     if range.meet(within(bound.op, than)).is_empty() {

@@ -28,14 +28,7 @@ pub(super) fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
         Action::walk(block, &mut |action| match action {
             Action::Assign(id, e) if *id == counter => named(e),
             Action::If(e, ..) => named(e),
-            Action::Assign(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => {}
+            _ => {}
         });
     }
     stops.sort_unstable();

@@ -331,14 +331,7 @@ impl<'c> Track<'c> {
                 }
                 // The number of iterations is unknown.
                 Action::For(_, _, body) if sets(body, self.counter) => range = Range::default(),
-                Action::Assign(..)
-                | Action::For(..)
-                | Action::Do(..)
-                | Action::Raise(..)
-                | Action::Send { .. }
-                | Action::Cancel(_)
-                | Action::Log(_)
-                | Action::Result(..) => {}
+                _ => {}
             }
         }
         range

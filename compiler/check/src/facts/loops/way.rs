@@ -155,13 +155,7 @@ fn is_alone(chart: &Chart, transition: &Transition) -> bool {
             !chart.steps.iter().any(|s| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. }))
         }
         Trigger::When | Trigger::StateDone(_) | Trigger::Turn => true,
-        Trigger::Event(_)
-        | Trigger::AnyEvent
-        | Trigger::AnyOccurrence
-        | Trigger::After(_)
-        | Trigger::AfterTurns(_)
-        | Trigger::Error(_)
-        | Trigger::LimitWarn(_) => false,
+        _ => false,
     }
 }
 

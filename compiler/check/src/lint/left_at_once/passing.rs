@@ -265,7 +265,6 @@ fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> KnownConditions {
 }
 
 /// The condition that a variable has this value; `None` if the value is no constant.
-#[allow(clippy::wildcard_enum_match_arm, reason = "whatever is no constant is not followed")]
 fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
     let ty = chart.variables[id.index()].ty.clone();
     let own = Expr { kind: ExprKind::Variable(id), ty };

@@ -244,12 +244,7 @@ fn assignments<'c>(
                 assignments(body, guards, lists, visit);
                 lists.pop();
             }
-            Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => {}
+            _ => {}
         }
     }
 }

@@ -187,9 +187,7 @@ impl<'c> EffectSearch<'c> {
         // The answer of a later question is examined as an answer of its own.
         let goes_on = match step.kind {
             StepKind::Human(_) | StepKind::Ask { .. } => false,
-            StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => {
-                id != self.step
-            }
+            _ => id != self.step,
         };
         let mut after = kept.clone();
         after.retain(|id| step.into != Some(*id));

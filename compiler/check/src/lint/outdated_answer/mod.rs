@@ -213,15 +213,7 @@ fn mention(context: &Context<'_>, place: Span, name: &str) -> Option<Span> {
             TokenKind::Word => written == name && !matches!(next, Some("=" | ":")),
             TokenKind::Quoted => written.trim_matches('`') == name,
             TokenKind::Text | TokenKind::Block => written.contains(&format!("{{{name}")),
-            TokenKind::Comment
-            | TokenKind::Doc
-            | TokenKind::Int
-            | TokenKind::Float
-            | TokenKind::Duration
-            | TokenKind::Sign
-            | TokenKind::Open
-            | TokenKind::Close
-            | TokenKind::Other => false,
+            _ => false,
         }
     })?;
     let start = place.start as usize;

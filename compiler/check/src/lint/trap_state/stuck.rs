@@ -91,28 +91,7 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
             | ExprKind::Observable(_)
             | ExprKind::Call(..)
             | ExprKind::Unknown(_) => false,
-            ExprKind::None
-            | ExprKind::Bool(_)
-            | ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::Text(_)
-            | ExprKind::Duration(_)
-            | ExprKind::Enum(..)
-            | ExprKind::Local(_)
-            | ExprKind::Predicate(_)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Compare(..)
-            | ExprKind::If(..)
-            | ExprKind::Default(..)
-            | ExprKind::Builtin(..)
-            | ExprKind::List(_)
-            | ExprKind::Map(_)
-            | ExprKind::Record(..)
-            | ExprKind::Comprehension { .. } => true,
+            _ => true,
         };
     });
     still

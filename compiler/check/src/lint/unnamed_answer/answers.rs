@@ -152,15 +152,7 @@ fn enums(chart: &Chart, ty: &Type) -> Vec<Closed> {
                 once.into_iter().filter_map(|id| of_enum(id, Are::Parts)).collect()
             }
         },
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Text
-        | Type::Duration
-        | Type::Json
-        | Type::List(_)
-        | Type::Map(_)
-        | Type::Optional(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

@@ -183,9 +183,11 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
         return vec![step];
     }
     // Code takes no time: it runs when the walk has finished the step before it, for which it may have waited.
-    let waits = |step: &Step| match &step.kind {
-        StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. } => true,
-        StepKind::Ask { .. } | StepKind::Human(_) | StepKind::Run(_) | StepKind::Code(_) => false,
+    let waits = |step: &Step| {
+        matches!(
+            &step.kind,
+            StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. }
+        )
     };
     let earlier = (0..step.index()).map(StepId::at).filter(inside);
     earlier.filter(|id| waits(&chart.steps[id.index()])).collect()

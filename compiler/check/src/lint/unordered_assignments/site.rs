@@ -155,12 +155,7 @@ fn walk<'c>(actions: &'c [Action], under: &mut Vec<(&'c Expr, bool)>, each: &mut
                 }
             }
             Action::For(_, _, body) => walk(body, under, each),
-            Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => {}
+            _ => {}
         }
     }
 }
@@ -231,7 +226,7 @@ fn update(chart: &Chart, variable: VarId, value: &Expr) -> Option<Update> {
             BinaryOp::Multiply => either(a, b, Update::Multiply),
             BinaryOp::And => either(a, b, Update::And),
             BinaryOp::Or => either(a, b, Update::Or),
-            BinaryOp::Divide | BinaryOp::FloorDivide | BinaryOp::Modulo | BinaryOp::Power => None,
+            _ => None,
         },
         ExprKind::Builtin(builtin, parts) => {
             let [a, b] = parts.as_slice() else { return None };
@@ -243,31 +238,6 @@ fn update(chart: &Chart, variable: VarId, value: &Expr) -> Option<Update> {
             let (_, how) = how.into_iter().find(|(known, _)| known == builtin)?;
             either(a, b, how)
         }
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::Call(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => None,
+        _ => None,
     }
 }

@@ -177,17 +177,7 @@ pub(super) fn call(
             };
             (arguments, ty)
         }
-        Builtin::JsValue
-        | Builtin::JsAdd
-        | Builtin::JsNumber
-        | Builtin::JsText
-        | Builtin::JsTruth
-        | Builtin::JsSame
-        | Builtin::JsGet
-        | Builtin::JsSet
-        | Builtin::JsJson
-        | Builtin::JsList
-        | Builtin::JsDuration => {
+        _ => {
             let any = Some(&Type::Json);
             (written.iter().map(|e| expr(cx, env, e, any)).collect(), script_type(builtin))
         }
@@ -242,13 +232,7 @@ fn element(ty: &Type) -> Type {
     match inner(ty) {
         Type::List(item) => (**item).clone(),
         Type::Text | Type::Map(_) => Type::Text,
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Duration
-        | Type::Json
-        | Type::Optional(_)
-        | Type::Named(_) => Type::Json,
+        _ => Type::Json,
     }
 }
 

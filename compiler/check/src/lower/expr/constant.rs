@@ -18,13 +18,7 @@ pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
             .iter()
             .map(|(key, value)| match value_of(key)? {
                 Value::Text(key) => Some((key, value_of(value)?)),
-                Value::None
-                | Value::Bool(_)
-                | Value::Int(_)
-                | Value::Float(_)
-                | Value::Duration(_)
-                | Value::List(_)
-                | Value::Map(_) => None,
+                _ => None,
             })
             .collect::<Option<_>>()
             .map(Value::Map),
@@ -36,43 +30,15 @@ pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
         ExprKind::Unary(UnaryOp::Negate, inner) => match value_of(inner)? {
             Value::Int(i) => i.checked_neg().map(Value::Int),
             Value::Float(x) => Some(Value::Float(-x)),
-            Value::None
-            | Value::Bool(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_) => None,
+            _ => None,
         },
         ExprKind::Builtin(chartc_core::model::Builtin::Float, arguments) => {
             match value_of(arguments.first()?)? {
                 Value::Int(i) => Some(Value::Float(i as f64)),
-                Value::None
-                | Value::Bool(_)
-                | Value::Float(_)
-                | Value::Text(_)
-                | Value::Duration(_)
-                | Value::List(_)
-                | Value::Map(_) => None,
+                _ => None,
             }
         }
-        ExprKind::Variable(_)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Answer(_)
-        | ExprKind::Predicate(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(UnaryOp::Not, _)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::Builtin(..)
-        | ExprKind::Call(..)
-        | ExprKind::Comprehension { .. }
-        | ExprKind::Unknown(_) => None,
+        _ => None,
     }
 }
 

@@ -125,14 +125,7 @@ pub(super) fn condition(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr) 
                 "write `bool(…)` around it to ask whether it is neither empty, zero nor none"
             }
             Type::Optional(_) => "compare it: `… != none`, or give a default with `??`",
-            Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::Text
-            | Type::Duration
-            | Type::List(_)
-            | Type::Map(_)
-            | Type::Named(_) => "compare it with something",
+            _ => "compare it with something",
         });
     cx.report(finding);
     lowered
@@ -167,12 +160,7 @@ fn index_of(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, index: &syntax:
         Type::Text => (Some(Type::Int), Type::Text),
         Type::Map(value) => (Some(Type::Text), (**value).clone()),
         Type::Json => (None, Type::Json),
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Duration
-        | Type::Optional(_)
-        | Type::Named(_) => {
+        _ => {
             let message = format!("{} has no elements", cx.a(&lowered.ty));
             cx.report(TYPE_ERROR.at(base.span, message));
             expr(cx, env, index, None);
@@ -307,12 +295,7 @@ pub(super) fn element_of(cx: &mut Cx<'_>, from: &Expr, span: Span) -> Type {
         Type::List(item) => (**item).clone(),
         Type::Text | Type::Map(_) => Type::Text,
         Type::Json => Type::Json,
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Duration
-        | Type::Optional(_)
-        | Type::Named(_) => {
+        _ => {
             let message = format!("cannot go through {}", cx.a(&from.ty));
             cx.report(TYPE_ERROR.at(span, message).help("a list, a text or a map is wanted"));
             Type::Json

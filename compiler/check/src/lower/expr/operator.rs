@@ -41,13 +41,7 @@ pub(super) fn binary(
             let second = env.knowing(&first, op == BinaryOp::And, |env| condition(cx, env, right));
             of(ExprKind::Binary(op, Box::new(first), Box::new(second)), Type::Bool)
         }
-        BinaryOp::Add
-        | BinaryOp::Subtract
-        | BinaryOp::Multiply
-        | BinaryOp::Divide
-        | BinaryOp::FloorDivide
-        | BinaryOp::Modulo
-        | BinaryOp::Power => {
+        _ => {
             let a = present(cx, env, left, None);
             let hint = a.ty.clone();
             let b = present(cx, env, right, Some(&hint));
@@ -93,13 +87,7 @@ fn result_of(op: BinaryOp, a: &Type, b: &Type, right: &Expr) -> Option<Type> {
             BinaryOp::Divide => Type::Float,
             BinaryOp::Power if ints && is_count(right) => Type::Int,
             BinaryOp::Power => Type::Float,
-            BinaryOp::Add
-            | BinaryOp::Subtract
-            | BinaryOp::Multiply
-            | BinaryOp::FloorDivide
-            | BinaryOp::Modulo
-            | BinaryOp::And
-            | BinaryOp::Or => {
+            _ => {
                 if ints {
                     Type::Int
                 } else {
@@ -165,12 +153,7 @@ pub(super) fn compare(
         let left_ty = lowered.last().map_or(&head, |(_, e)| e).ty.clone();
         let hint = match op {
             CompareOp::In | CompareOp::NotIn => Type::List(Box::new(inner(&left_ty).clone())),
-            CompareOp::Equal
-            | CompareOp::NotEqual
-            | CompareOp::Less
-            | CompareOp::LessEqual
-            | CompareOp::Greater
-            | CompareOp::GreaterEqual => inner(&left_ty).clone(),
+            _ => inner(&left_ty).clone(),
         };
         let right = expr(cx, env, written, Some(&hint));
         let left = lowered.last().map_or(&head, |(_, e)| e);
@@ -232,14 +215,7 @@ fn comparison(
             Type::Json => None,
             Type::List(item) if same(inner(&left.ty), inner(item)) => None,
             Type::Text | Type::Map(_) if matches!(left.ty, Type::Text | Type::Json) => None,
-            Type::Text
-            | Type::Map(_)
-            | Type::List(_)
-            | Type::Bool
-            | Type::Int
-            | Type::Float
-            | Type::Duration
-            | Type::Named(_) => {
+            _ => {
                 let (a, b) = names();
                 Some(TYPE_ERROR.at(whole, format!("{a} is never in {b}")))
             }

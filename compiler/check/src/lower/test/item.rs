@@ -292,15 +292,7 @@ fn answer(
                     "write `noop`, a map such as `{\"action\": \"noop\"}`, or a text".to_owned()
                 }
                 Type::Named(_) => format!("write it as in `{ty}.{}`, or a text", path.text()),
-                Type::Bool
-                | Type::Int
-                | Type::Float
-                | Type::Text
-                | Type::Duration
-                | Type::Json
-                | Type::List(_)
-                | Type::Map(_)
-                | Type::Optional(_) => {
+                _ => {
                     format!("a `{ty}` is wanted, or a text, which is taken word for word")
                 }
             };

@@ -210,17 +210,7 @@ fn one<'s>(cx: &mut Cx<'s>, scenario: &'s Scenario) -> Test {
                 }
                 test.begins = beginning(cx, states);
             }
-            TestItem::GivenFunction(_)
-            | TestItem::Send(..)
-            | TestItem::Turn(_)
-            | TestItem::Set(..)
-            | TestItem::Wait(_)
-            | TestItem::Answers(..)
-            | TestItem::Fails(..)
-            | TestItem::Returns(..)
-            | TestItem::ToolFails(..)
-            | TestItem::Expect(_)
-            | TestItem::Bad(_) => {
+            _ => {
                 let mut env = surroundings(cx);
                 let lowered = item::item(cx, &mut env, written, span);
                 test.whole &= lowered.is_some();

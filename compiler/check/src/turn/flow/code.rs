@@ -202,13 +202,7 @@ impl<'b, 'c> Book<'b, 'c> {
     fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
         let how = match action {
             Action::Log(_) | Action::Assign(..) => How::Soft,
-            Action::If(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Result(..) => How::Hard,
+            _ => How::Hard,
         };
         let mut looks = Vec::new();
         for expr in own_expressions(action) {
@@ -226,12 +220,7 @@ impl<'b, 'c> Book<'b, 'c> {
                 }))
             }
             Action::For(_, _, body) => Does::For(self.block(site, body)),
-            Action::Do(..)
-            | Action::Raise(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Log(_)
-            | Action::Result(..) => Does::Nothing,
+            _ => Does::Nothing,
         };
         ActionEffect { looks, fails: fails(action), does }
     }
@@ -276,7 +265,7 @@ impl Reader for ReadRecorder<'_, '_, '_> {
             match test {
                 Test::Open => self.looks.extend(looks),
                 _ if looks.is_empty() => {}
-                Test::Never | Test::Within(..) | Test::Both(..) | Test::Either(..) => {
+                _ => {
                     self.looks.push(Look::Under(test, looks));
                 }
             }

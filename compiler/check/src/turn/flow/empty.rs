@@ -109,11 +109,7 @@ impl Flow<'_> {
             let TemplatePart::Hole { expr, .. } = part else { continue };
             let site = match step.kind {
                 StepKind::Human(_) => Site::Arguments(id),
-                StepKind::Llm
-                | StepKind::Ask { .. }
-                | StepKind::Code(_)
-                | StepKind::Call(..)
-                | StepKind::Run(_) => Site::Prompt(id, nth),
+                _ => Site::Prompt(id, nth),
             };
             let (read, is_empty) = shows(chart, expr)?;
             shown.extend(read.into_iter().map(|variable| ShownVariable {
@@ -167,7 +163,7 @@ fn shows(chart: &Chart, expr: &Expr) -> Option<(Vec<VarId>, bool)> {
         Data::Text(text) => text.trim().is_empty(),
         Data::List(items) => items.is_empty(),
         Data::Map(map) => map.is_empty(),
-        Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Duration(_) => false,
+        _ => false,
     };
     Some((read, is_empty))
 }

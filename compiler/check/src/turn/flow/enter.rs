@@ -78,10 +78,7 @@ pub(super) fn into<'c>(
                     open.push((*next, state, ops.clone(), sure));
                 }
             }
-            StateKind::Atomic
-            | StateKind::Final { .. }
-            | StateKind::Parallel
-            | StateKind::History { .. } => {
+            _ => {
                 arrivals.push((state, ops, sure));
             }
         }

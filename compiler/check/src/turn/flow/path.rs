@@ -276,7 +276,6 @@ impl Path {
 
     /// Lets time pass: whatever comes from the host is unknown again.
     fn stir(&mut self, chart: &Chart) {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "whatever stays as it is")]
         self.forget(chart, &|e| match e.kind {
             ExprKind::Variable(id) => {
                 matches!(chart.variables[id.index()].kind, VariableKind::Input)
@@ -349,11 +348,7 @@ impl Path {
                     }
                     Action::Raise(..) => {}
                     Action::Send { to: Receiver::Own, .. } => {}
-                    Action::Send { .. }
-                    | Action::Do(..)
-                    | Action::Cancel(_)
-                    | Action::Log(_)
-                    | Action::Result(..) => next.push(path),
+                    _ => next.push(path),
                 }
             }
             next.truncate(4);

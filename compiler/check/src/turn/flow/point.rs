@@ -93,14 +93,7 @@ impl<'c, 'f> Points<'c, 'f> {
                 Action::Raise(event, _) | Action::Send { event, to: Receiver::Own, .. } => {
                     own_events.insert(*event);
                 }
-                Action::Assign(..)
-                | Action::If(..)
-                | Action::For(..)
-                | Action::Do(..)
-                | Action::Send { .. }
-                | Action::Cancel(_)
-                | Action::Log(_)
-                | Action::Result(..) => {}
+                _ => {}
             });
         }
         let mut injected: BTreeMap<StepId, Vec<(ComponentId, &Insert)>> = BTreeMap::new();
@@ -140,10 +133,7 @@ impl<'c, 'f> Points<'c, 'f> {
                     .flat_map(|s| into(self.chart, *s, root, ops.clone()))
                     .collect()
             }
-            StateKind::Atomic
-            | StateKind::Parallel
-            | StateKind::Final { .. }
-            | StateKind::History { .. } => {
+            _ => {
                 vec![(root, ops, true)]
             }
         };
@@ -299,10 +289,7 @@ impl<'c, 'f> Points<'c, 'f> {
                         }
                     }
                     StepKind::Ask { on: AskOn::Event(_), .. } => self.reads(id, row, &mut ops),
-                    StepKind::Llm
-                    | StepKind::Code(_)
-                    | StepKind::Ask { .. }
-                    | StepKind::Call(..) => continue,
+                    _ => continue,
                 }
                 edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
             }

@@ -137,23 +137,7 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
                 | Builtin::Int
                 | Builtin::Set
                 | Builtin::Get => need(how),
-                Builtin::Concat
-                | Builtin::Str
-                | Builtin::Bool
-                | Builtin::IsA
-                | Builtin::Fail
-                | Builtin::JsValue
-                | Builtin::JsAdd
-                | Builtin::JsNumber
-                | Builtin::JsText
-                | Builtin::JsTruth
-                | Builtin::JsSame
-                | Builtin::JsRemainder
-                | Builtin::JsGet
-                | Builtin::JsSet
-                | Builtin::JsJson
-                | Builtin::JsList
-                | Builtin::JsDuration => How::Soft,
+                _ => How::Soft,
             };
             for part in parts {
                 look(chart, part, how, reader);
@@ -191,15 +175,6 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
                 }
             }
         }
-        ExprKind::None
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..)
-        | ExprKind::Local(_)
-        | ExprKind::Payload(_)
-        | ExprKind::Observable(_)
-        | ExprKind::Unknown(_) => {}
+        _ => {}
     }
 }

@@ -25,7 +25,6 @@ pub(super) fn merge(into: &mut [u16], other: &[u16]) {
 }
 
 /// The cell that an expression names; `None` for other expressions and for cells that are not followed.
-#[allow(clippy::wildcard_enum_match_arm, reason = "only what names a cell")]
 pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
     match expr.kind {
         ExprKind::Variable(id) => cells.variable(id),
@@ -45,7 +44,6 @@ pub(super) fn fails(action: &Action) -> bool {
 }
 
 /// Whether the evaluation of an expression may fail. True in cases of doubt.
-#[allow(clippy::wildcard_enum_match_arm, reason = "whatever always has a value, for ever")]
 fn may_fail(expr: &Expr) -> bool {
     let mut risky = false;
     own_walk(expr, &mut |e| {
@@ -89,7 +87,6 @@ impl Environment for One<'_> {
 }
 
 /// The only cell that an expression reads: `Some(None)` if it reads nothing, `None` if it reads several cells or anything else.
-#[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     let mut only = None;
     let mut clear = true;
@@ -127,7 +124,6 @@ pub(super) enum Test {
 
 impl Test {
     /// Translates the condition that `expr` has the value `value`. The test has the size of the condition with its predicates expanded.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "whatever is taken as a whole")]
     pub(super) fn from_condition(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
         match &expr.kind {
             ExprKind::Predicate(id) => {
@@ -220,7 +216,6 @@ impl Environment for Nothing {}
 
 /// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
 /// or has more than [`MOST`] combinations.
-#[allow(clippy::wildcard_enum_match_arm, reason = "whatever reads nothing")]
 pub(super) fn constant(
     chart: &Chart,
     cells: &Cells,

@@ -138,18 +138,7 @@ impl<'c> Points<'c, '_> {
                     ops.push(Op::Set(Value::Variable(into)));
                 }
             }
-            Trigger::Event(_)
-            | Trigger::AnyEvent
-            | Trigger::AnyOccurrence
-            | Trigger::Turn
-            | Trigger::When
-            | Trigger::StateDone(_)
-            | Trigger::StepDone(_)
-            | Trigger::StepError(_)
-            | Trigger::StepDoubt(_)
-            | Trigger::StepElse(_)
-            | Trigger::Error(_)
-            | Trigger::LimitWarn(_) => {}
+            _ => {}
         }
         ops
     }

@@ -169,7 +169,7 @@ fn gather(node: &Node, leaves: &mut Vec<(usize, usize)>) {
             gather(key, leaves);
             gather(value, leaves);
         }),
-        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) => {
+        _ => {
             leaves.push((node.span.start as usize, node.span.end as usize));
         }
     }
@@ -325,15 +325,7 @@ fn in_chart(chart: &mut Chart, visit: &mut Visit<'_>) {
             }
             ChartItem::State(node) => in_state(node, *span, trivia, visit),
             ChartItem::Component(_) => visit(*span, AnchorKind::Own, Slot::Item(trivia)),
-            ChartItem::Defaults(_)
-            | ChartItem::Variable(_)
-            | ChartItem::Event(..)
-            | ChartItem::Function(_)
-            | ChartItem::Tool(_)
-            | ChartItem::ToolSet(_)
-            | ChartItem::Predicate(_)
-            | ChartItem::Trace(_)
-            | ChartItem::Check(_) => {}
+            _ => {}
         }
     }
 }
@@ -356,13 +348,7 @@ fn in_state(node: &mut StateItem, span: Span, trivia: &mut Trivia, visit: &mut V
         StateItem::Line(_) | StateItem::Allow(_) => {
             visit(span, AnchorKind::Own, Slot::Item(trivia));
         }
-        StateItem::History(_)
-        | StateItem::From(_)
-        | StateItem::Enter(_)
-        | StateItem::Exit(_)
-        | StateItem::Advice(_)
-        | StateItem::Limits(_)
-        | StateItem::Bad(_) => {}
+        _ => {}
     }
 }
 

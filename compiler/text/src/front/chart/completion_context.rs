@@ -4,11 +4,6 @@
 //! lies. Then the item at the place is parsed alone, followed by a character that begins nothing, and the parser's error lists what it
 //! would have accepted instead. After `state a { on go `, that is `if`, `->`, `(` or a block: the item in `state a` begins at `on`.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the hundreds of rules of the grammar, some say what can be typed"
-)]
-
 use super::grammar::{Grammar, Rule};
 use super::lex::{TokenKind, tokens};
 pub use super::recover::BodyKind;

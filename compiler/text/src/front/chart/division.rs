@@ -90,19 +90,7 @@ fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
         ExprKind::Compare(first, rest) => {
             is_number(rest.last().map_or(first, |(_, last)| last), names)
         }
-        ExprKind::None
-        | ExprKind::Bad
-        | ExprKind::Bool(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Slice(..)
-        | ExprKind::Unary(UnaryOp::Not, _)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::List(_)
-        | ExprKind::Map(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. } => false,
+        _ => false,
     }
 }
 
@@ -123,15 +111,7 @@ impl<'f> DeclaredNames<'f> {
                 Item::Function(function) => {
                     self.names.insert(&function.name.node);
                 }
-                Item::Import(_)
-                | Item::Record(_)
-                | Item::Enum(_)
-                | Item::Tool(_)
-                | Item::ToolSet(_)
-                | Item::Client(_)
-                | Item::Component(_)
-                | Item::Scenario(_)
-                | Item::Bad(_) => {}
+                _ => {}
             }
         }
     }
@@ -147,15 +127,7 @@ impl<'f> DeclaredNames<'f> {
             }
             ChartItem::Predicate(predicate) => self.expr(Some(&predicate.expr)),
             ChartItem::State(item) => self.states(item),
-            ChartItem::Meta(_)
-            | ChartItem::Event(..)
-            | ChartItem::Tool(_)
-            | ChartItem::ToolSet(_)
-            | ChartItem::Client(_)
-            | ChartItem::Component(_)
-            | ChartItem::Defaults(_)
-            | ChartItem::Trace(_)
-            | ChartItem::Check(_) => {}
+            _ => {}
         }
     }
 
@@ -177,10 +149,7 @@ impl<'f> DeclaredNames<'f> {
                 StateItem::History(history) => {
                     history.actions.iter().for_each(|b| self.block(b));
                 }
-                StateItem::Allow(_)
-                | StateItem::Advice(_)
-                | StateItem::Limits(_)
-                | StateItem::Bad(_) => {}
+                _ => {}
             }
         }
     }
@@ -227,11 +196,7 @@ impl<'f> DeclaredNames<'f> {
                         self.names.insert(&name.node);
                         open.push(inner);
                     }
-                    Action::Do(..)
-                    | Action::Raise(..)
-                    | Action::Send { .. }
-                    | Action::Cancel(_)
-                    | Action::Log(_) => {}
+                    _ => {}
                 }
             }
         }

@@ -1,10 +1,5 @@
 //! The words for each rule of the grammar in messages, which never show the name of a rule.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the hundreds of rules of the grammar, the grammar lets only some stand in each place"
-)]
-
 mod keyword;
 
 use super::grammar::Rule;

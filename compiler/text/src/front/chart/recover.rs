@@ -78,13 +78,7 @@ impl BodyKind {
             Self::From => &[expected::LINES],
             Self::Step => &[expected::STEPS],
             Self::Test => &[expected::TESTS],
-            Self::Code
-            | Self::Actions
-            | Self::Limits
-            | Self::Client
-            | Self::Record
-            | Self::Enum
-            | Self::Meta => &[],
+            _ => &[],
         };
         lists.concat()
     }

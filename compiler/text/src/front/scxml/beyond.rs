@@ -83,11 +83,7 @@ impl TriggerEvents {
                 Descriptor::Event(names, _) => {
                     self.names.insert(dotted(names));
                 }
-                Descriptor::Error(_)
-                | Descriptor::Communication(_)
-                | Descriptor::Done(_)
-                | Descriptor::DoneState(..)
-                | Descriptor::DoneInvoke(..) => {}
+                _ => {}
             }
         }
         for invoke in document.invokes.iter().filter(|invoke| invoke.forward.is_some()) {

@@ -264,13 +264,7 @@ pub(super) fn walk<'a>(block: &'a [Executable], visit: &mut dyn FnMut(&'a Execut
         match &act.kind {
             ActKind::If(branches) => branches.iter().for_each(|(_, body)| walk(body, visit)),
             ActKind::ForEach(each) => walk(&each.body, visit),
-            ActKind::Assign(..)
-            | ActKind::Raise(..)
-            | ActKind::Send(_)
-            | ActKind::Cancel(_)
-            | ActKind::Log(..)
-            | ActKind::Script(_)
-            | ActKind::Faulty(_) => {}
+            _ => {}
         }
     }
 }

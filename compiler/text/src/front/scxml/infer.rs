@@ -116,8 +116,7 @@ impl<'w, 'd> Walker<'w, 'd> {
                     self.block(&each.body);
                 }
                 ActKind::Script(statements) => self.statements(statements),
-                ActKind::Raise(..) | ActKind::Cancel(_) | ActKind::Log(..) | ActKind::Faulty(_) => {
-                }
+                _ => {}
             }
         }
     }

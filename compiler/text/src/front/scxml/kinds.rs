@@ -105,7 +105,7 @@ impl Class {
             Self::Int => "Int",
             Self::Float => "Float",
             Self::Text => "Text",
-            Self::None | Self::List | Self::Map | Self::Json => "Json",
+            _ => "Json",
         };
         TypeExpr { kind: TypeKind::Name(name.to_owned()), span }
     }

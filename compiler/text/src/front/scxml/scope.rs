@@ -181,13 +181,7 @@ impl<'d> Scope<'d> {
                     self.declare(index, None);
                 }
             }
-            ActKind::Assign(..)
-            | ActKind::Raise(..)
-            | ActKind::Send(_)
-            | ActKind::Cancel(_)
-            | ActKind::If(_)
-            | ActKind::Log(..)
-            | ActKind::Faulty(_) => {}
+            _ => {}
         }
     }
 
@@ -234,20 +228,7 @@ impl<'d> Scope<'d> {
             ScriptExprKind::Object(entries) => {
                 entries.iter().all(|(_, of)| self.is_plain(of, before))
             }
-            ScriptExprKind::Member(..)
-            | ScriptExprKind::Index(..)
-            | ScriptExprKind::Call(..)
-            | ScriptExprKind::Not(_)
-            | ScriptExprKind::Negate(_)
-            | ScriptExprKind::Number(_)
-            | ScriptExprKind::Typeof(_)
-            | ScriptExprKind::Binary(..)
-            | ScriptExprKind::Compare(..)
-            | ScriptExprKind::And(..)
-            | ScriptExprKind::Or(..)
-            | ScriptExprKind::Nullish(..)
-            | ScriptExprKind::If(..)
-            | ScriptExprKind::Faulty(_) => false,
+            _ => false,
         }
     }
 
@@ -277,13 +258,7 @@ impl<'d> Scope<'d> {
                 let (event, data) = match &act.kind {
                     ActKind::Raise(event, data) => (event, data),
                     ActKind::Send(send) => (&send.event, &send.data),
-                    ActKind::Assign(..)
-                    | ActKind::Cancel(_)
-                    | ActKind::If(_)
-                    | ActKind::ForEach(_)
-                    | ActKind::Log(..)
-                    | ActKind::Script(_)
-                    | ActKind::Faulty(_) => return,
+                    _ => return,
                 };
                 if data.is_some() {
                     given.insert(event.text());
@@ -374,13 +349,7 @@ pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)
             walk(block, &mut |act| match &act.kind {
                 ActKind::Raise(Event { names, span }, _) => add(names, *span),
                 ActKind::Send(send) => add(&send.event.names, send.event.span),
-                ActKind::Assign(..)
-                | ActKind::Cancel(_)
-                | ActKind::If(_)
-                | ActKind::ForEach(_)
-                | ActKind::Log(..)
-                | ActKind::Script(_)
-                | ActKind::Faulty(_) => {}
+                _ => {}
             });
         }
     }

@@ -256,7 +256,6 @@ fn too_much(id: FileId, text: &str) -> Option<Diagnostic> {
 }
 
 /// The finding for an error of the XML library, in plain words.
-#[allow(clippy::wildcard_enum_match_arm, reason = "all others are told in the words of the parser")]
 fn fault(id: FileId, source: &Source, error: &Error) -> Diagnostic {
     let at = offset(source, error.pos());
     let length =

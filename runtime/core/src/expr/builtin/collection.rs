@@ -20,7 +20,7 @@ pub(super) fn len(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
         }
         Value::List(items) => items.len(),
         Value::Map(map) => map.len(),
-        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
+        _ => {
             return fail!("`len` does not take {}", value.kind());
         }
     };

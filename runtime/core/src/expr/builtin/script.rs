@@ -47,7 +47,7 @@ pub(super) fn number(value: &Value) -> Result<Value, EvalError> {
                 _ => fail!("a text that is no number"),
             }
         }
-        Value::None | Value::Duration(_) | Value::List(_) | Value::Map(_) => {
+        _ => {
             fail!("{} is no number", value.kind())
         }
     }
@@ -119,12 +119,7 @@ fn place(key: &Value) -> Option<usize> {
         Value::Int(i) => usize::try_from(*i).ok(),
         Value::Float(x) if *x >= 0.0 && *x < 1e15 && *x == (*x as u64) as f64 => Some(*x as usize),
         Value::Text(text) => text.parse().ok(),
-        Value::None
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Duration(_)
-        | Value::List(_)
-        | Value::Map(_) => None,
+        _ => None,
     }
 }
 
@@ -151,7 +146,7 @@ pub(super) fn get(value: &Value, key: &Value, fuel: &Fuel) -> Result<Value, Eval
             Ok(found.map_or(Value::None, |c| Value::Text(String::from(c))))
         }
         Value::None => fail!("{} has nothing in it", value.kind()),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => Ok(Value::None),
+        _ => Ok(Value::None),
     }
 }
 
@@ -183,12 +178,7 @@ pub(super) fn set(
             all[at] = fuel.copy(new)?;
             Ok(Value::List(all))
         }
-        Value::None
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Duration(_) => {
+        _ => {
             fail!("{} keeps nothing", value.kind())
         }
     }
@@ -218,7 +208,7 @@ fn write_text(value: &Value, to: &mut String, fuel: &Fuel) -> Result<(), EvalErr
             }
         }
         Value::Map(_) => to.push_str("[object Object]"),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Duration(_) => {
+        _ => {
             write_plain(value, to);
         }
     }
@@ -235,7 +225,7 @@ fn write_plain(value: &Value, to: &mut String) {
             to.push_str(shown.strip_suffix(".0").unwrap_or(&shown));
         }
         Value::Duration(millis) => to.push_str(&format!("{millis}ms")),
-        Value::None | Value::Text(_) | Value::List(_) | Value::Map(_) => {}
+        _ => {}
     }
 }
 

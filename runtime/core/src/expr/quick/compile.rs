@@ -112,26 +112,14 @@ impl<'c> Compiler<'c> {
                     Type::Int => self.int(expr, 0).map(|value| assignment(slot, value)),
                     Type::Float => self.float(expr, 0).map(|value| Act::Float(slot, value)),
                     Type::Bool => self.bool(expr, 0).map(|value| Act::Bool(slot, value)),
-                    Type::Text
-                    | Type::Duration
-                    | Type::Json
-                    | Type::List(_)
-                    | Type::Map(_)
-                    | Type::Optional(_)
-                    | Type::Named(_) => None,
+                    _ => None,
                 }
             }
             Action::Raise(event, arguments) => {
                 let fields = &self.chart.events.get(event.index())?.fields;
                 (fields.is_empty() && arguments.is_empty()).then_some(Act::Raise(*event))
             }
-            Action::If(..)
-            | Action::For(..)
-            | Action::Do(..)
-            | Action::Send { .. }
-            | Action::Cancel(_)
-            | Action::Result(..)
-            | Action::Log(_) => None,
+            _ => None,
         }
     }
 
@@ -170,7 +158,7 @@ impl<'c> Compiler<'c> {
                 BinaryOp::FloorDivide => Arithmetic::FloorDivide,
                 BinaryOp::Modulo => Arithmetic::Modulo,
                 // A quotient is a Float, and a power may be one.
-                BinaryOp::And | BinaryOp::Or | BinaryOp::Divide | BinaryOp::Power => return None,
+                _ => return None,
             };
             let both = (self.int(a, depth + 1)?, self.int(b, depth + 1)?);
             Some(Int::Apply(op, Box::new(both)))
@@ -200,12 +188,7 @@ impl<'c> Compiler<'c> {
                 BinaryOp::Add => FloatArithmetic::Add,
                 BinaryOp::Subtract => FloatArithmetic::Subtract,
                 BinaryOp::Multiply => FloatArithmetic::Multiply,
-                BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Divide
-                | BinaryOp::FloorDivide
-                | BinaryOp::Modulo
-                | BinaryOp::Power => return None,
+                _ => return None,
             };
             let both = (self.float(a, depth + 1)?, self.float(b, depth + 1)?);
             Some(Float::Apply(op, Box::new(both)))
@@ -272,12 +255,7 @@ impl<'c> Compiler<'c> {
                 match op {
                     CompareOp::Equal => Some(is),
                     CompareOp::NotEqual => Some(Bool::Not(Box::new(is))),
-                    CompareOp::Less
-                    | CompareOp::LessEqual
-                    | CompareOp::Greater
-                    | CompareOp::GreaterEqual
-                    | CompareOp::In
-                    | CompareOp::NotIn => None,
+                    _ => None,
                 }
             }
             _ => None,

@@ -150,11 +150,7 @@ impl<P: Direct> Machine<P> {
                 Receipt::Closed
             }
             // A chart with steps or limits has no direct code, so these inputs have no meaning here.
-            Input::Answer(..)
-            | Input::Exhausted(..)
-            | Input::Unmade(_)
-            | Input::Warn(_)
-            | Input::Charge(..) => Receipt::Refused,
+            _ => Receipt::Refused,
         }
     }
 

@@ -61,14 +61,6 @@ pub(super) fn restored(
 fn inside(list: &Type) -> &Type {
     match list {
         Type::List(element) => element,
-        Type::Bool
-        | Type::Int
-        | Type::Float
-        | Type::Text
-        | Type::Duration
-        | Type::Json
-        | Type::Map(_)
-        | Type::Optional(_)
-        | Type::Named(_) => &Type::Json,
+        _ => &Type::Json,
     }
 }

@@ -143,7 +143,7 @@ fn starting_scrip(agent: &Agent) -> Option<(i64, Span)> {
         Value::Int(scrip) => Some((scrip, node.span)),
         // As a world takes it.
         Value::Float(scrip) => Some((scrip as i64, node.span)),
-        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+        _ => None,
     }
 }
 

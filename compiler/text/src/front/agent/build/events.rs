@@ -106,27 +106,7 @@ fn truths(expr: &Expr) -> BTreeSet<Span> {
         PyExprKind::Name(_) => BTreeSet::from([expr.span]),
         PyExprKind::Unary(UnaryOp::Not, inner) => truths(inner),
         PyExprKind::And(parts) | PyExprKind::Or(parts) => parts.iter().flat_map(truths).collect(),
-        PyExprKind::None
-        | PyExprKind::Bool(_)
-        | PyExprKind::Int(_)
-        | PyExprKind::Float(_)
-        | PyExprKind::Text(_)
-        | PyExprKind::Attribute(..)
-        | PyExprKind::Index(..)
-        | PyExprKind::Slice(..)
-        | PyExprKind::Call(..)
-        | PyExprKind::Unary(UnaryOp::Negate, _)
-        | PyExprKind::Binary(..)
-        | PyExprKind::Compare(..)
-        | PyExprKind::If(..)
-        | PyExprKind::List(_)
-        | PyExprKind::Set(_)
-        | PyExprKind::Dict(_)
-        | PyExprKind::Comprehension { .. }
-        | PyExprKind::Context(..)
-        | PyExprKind::Key(_)
-        | PyExprKind::Has(_)
-        | PyExprKind::Bad => BTreeSet::new(),
+        _ => BTreeSet::new(),
     }
 }
 

@@ -137,7 +137,7 @@ pub(super) fn texts(nodes: &[Node], out: &mut Vec<FormatPart>) {
                     texts(std::slice::from_ref(value), out);
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+            _ => {}
         }
     }
 }

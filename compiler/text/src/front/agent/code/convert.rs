@@ -51,27 +51,7 @@ impl<'s> Converter<'s> {
                 let other = self.condition(other);
                 choose(condition, then, other, span)
             }
-            PyExprKind::None
-            | PyExprKind::Bool(_)
-            | PyExprKind::Int(_)
-            | PyExprKind::Float(_)
-            | PyExprKind::Text(_)
-            | PyExprKind::Name(_)
-            | PyExprKind::Attribute(..)
-            | PyExprKind::Index(..)
-            | PyExprKind::Slice(..)
-            | PyExprKind::Call(..)
-            | PyExprKind::Unary(UnaryOp::Negate, _)
-            | PyExprKind::Binary(..)
-            | PyExprKind::Compare(..)
-            | PyExprKind::List(_)
-            | PyExprKind::Set(_)
-            | PyExprKind::Dict(_)
-            | PyExprKind::Comprehension { .. }
-            | PyExprKind::Context(..)
-            | PyExprKind::Key(_)
-            | PyExprKind::Has(_)
-            | PyExprKind::Bad => {
+            _ => {
                 let before = self.findings.len();
                 let (value, ty) = self.value(python);
                 if ty == Ty::Unknown && self.findings.len() > before {
@@ -328,13 +308,7 @@ impl<'s> Converter<'s> {
             let exact = match op {
                 BinaryOp::Divide => false,
                 BinaryOp::Power => whole,
-                BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Add
-                | BinaryOp::Subtract
-                | BinaryOp::Multiply
-                | BinaryOp::FloorDivide
-                | BinaryOp::Modulo => true,
+                _ => true,
             };
             if both_int && exact { Ty::Int } else { Ty::Float }
         } else if op == BinaryOp::Add && (texts || lists) {
@@ -372,7 +346,7 @@ pub(super) fn item_type(ty: &Ty) -> Ty {
     match ty {
         Ty::List(item) | Ty::Map(item) => (**item).clone(),
         Ty::Text => Ty::Text,
-        Ty::Unknown | Ty::None | Ty::Bool | Ty::Int | Ty::Float | Ty::Json => Ty::Json,
+        _ => Ty::Json,
     }
 }
 

@@ -57,13 +57,7 @@ impl Ty {
     fn depth(&self) -> usize {
         match self {
             Self::List(inner) | Self::Map(inner) => 1 + inner.depth(),
-            Self::Unknown
-            | Self::None
-            | Self::Bool
-            | Self::Int
-            | Self::Float
-            | Self::Text
-            | Self::Json => 0,
+            _ => 0,
         }
     }
 

@@ -144,12 +144,7 @@ impl Parser<'_, '_> {
                 self.failed = true;
                 return Expr::new(PyExprKind::Bad, start);
             }
-            Tok::Sign(_)
-            | Tok::Comment(..)
-            | Tok::Newline
-            | Tok::Indent
-            | Tok::Dedent
-            | Tok::End => {
+            _ => {
                 return self.expected("a value");
             }
         };

@@ -101,7 +101,7 @@ impl<'t, 'f> Parser<'t, 'f> {
             Tok::Newline | Tok::End | Tok::Dedent | Tok::Indent | Tok::Comment(..) => {
                 "the end of the line".to_owned()
             }
-            Tok::Name(_) | Tok::Int(_) | Tok::Float(_) | Tok::Text(_) | Tok::Sign(_) | Tok::Bad => {
+            _ => {
                 format!("`{}`", &self.text.value[self.range()])
             }
         };

@@ -40,7 +40,7 @@ impl Literal {
             PyExprKind::Unary(UnaryOp::Negate, inner) => match Self::from_expr(inner)? {
                 Self::Int(i) => Self::Int(i.checked_neg()?),
                 Self::Float(x) => Self::Float(-x),
-                Self::None | Self::Bool(_) | Self::Text(_) | Self::List(_) | Self::Map(_) => {
+                _ => {
                     return None;
                 }
             },
@@ -50,32 +50,11 @@ impl Literal {
             PyExprKind::Dict(entries) => {
                 let entry = |(key, value): &(Expr, Expr)| match Self::from_expr(key)? {
                     Self::Text(key) => Some((key, Self::from_expr(value)?)),
-                    Self::None
-                    | Self::Bool(_)
-                    | Self::Int(_)
-                    | Self::Float(_)
-                    | Self::List(_)
-                    | Self::Map(_) => None,
+                    _ => None,
                 };
                 Self::Map(entries.iter().map(entry).collect::<Option<_>>()?)
             }
-            PyExprKind::Name(_)
-            | PyExprKind::Attribute(..)
-            | PyExprKind::Index(..)
-            | PyExprKind::Slice(..)
-            | PyExprKind::Call(..)
-            | PyExprKind::Unary(UnaryOp::Not, _)
-            | PyExprKind::Binary(..)
-            | PyExprKind::And(_)
-            | PyExprKind::Or(_)
-            | PyExprKind::Compare(..)
-            | PyExprKind::If(..)
-            | PyExprKind::Set(_)
-            | PyExprKind::Comprehension { .. }
-            | PyExprKind::Context(..)
-            | PyExprKind::Key(_)
-            | PyExprKind::Has(_)
-            | PyExprKind::Bad => return None,
+            _ => return None,
         })
     }
 }

@@ -64,12 +64,7 @@ impl Parser<'_, '_> {
                     self.expected("no deeper indentation");
                     self.skip_block(depth);
                 }
-                Tok::Name(_)
-                | Tok::Int(_)
-                | Tok::Float(_)
-                | Tok::Text(_)
-                | Tok::Sign(_)
-                | Tok::Bad => {
+                _ => {
                     self.failed = false;
                     let apart = !std::mem::take(&mut commented) && self.blank_line(line_end);
                     let count = out.len();
@@ -114,14 +109,7 @@ impl Parser<'_, '_> {
                 Tok::Indent => open += 1,
                 Tok::Dedent => open = open.saturating_sub(1),
                 Tok::End => return,
-                Tok::Name(_)
-                | Tok::Int(_)
-                | Tok::Float(_)
-                | Tok::Text(_)
-                | Tok::Sign(_)
-                | Tok::Comment(..)
-                | Tok::Newline
-                | Tok::Bad => {}
+                _ => {}
             }
             self.at += 1;
             if open == 0 {

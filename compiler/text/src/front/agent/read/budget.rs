@@ -137,11 +137,6 @@ fn options(meta: &mut Vec<(Ident, Node)>, at: Span) -> Option<&mut Vec<(Node, No
     };
     match node {
         Value::Map(entries) => Some(entries),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::List(_) => None,
+        _ => None,
     }
 }

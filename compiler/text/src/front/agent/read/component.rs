@@ -61,7 +61,7 @@ impl Reader<'_> {
         let items = match &node.value {
             Value::List(items) => items.as_slice(),
             Value::Text(_) | Value::Map(_) => one,
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
+            _ => {
                 self.wrong_type(node, at, "`inject_into`", "a list of steps");
                 return Vec::new();
             }

@@ -140,7 +140,7 @@ impl Reader<'_> {
         match node.value {
             Value::Int(i) => Some(Spanned::new(i as f64, node.span)),
             Value::Float(x) => Some(Spanned::new(x, node.span)),
-            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            _ => {
                 self.wrong_type(node, at, what, "a number");
                 None
             }

@@ -267,7 +267,7 @@ fn is_no(node: &Node) -> bool {
     match &node.value {
         Value::Bool(b) => !b,
         Value::Text(text) => matches!(text.value.to_ascii_lowercase().as_str(), "no" | "off"),
-        Value::Null | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => false,
+        _ => false,
     }
 }
 

@@ -81,29 +81,17 @@ fn spec(cx: &Cx<'_>, from: usize) -> Result<Spanned<String>, String> {
 
 /// Whether an expression is constant, and thus meant as text: `{"action": "wait"}` and `{ {"k": 1} }` are JSON, `{3}` is part of a pattern.
 fn is_literal(expr: &Expr) -> bool {
-    match &expr.kind {
+    matches!(
+        &expr.kind,
         ExprKind::None
-        | ExprKind::Bad
-        | ExprKind::Bool(_)
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Map(_) => true,
-        ExprKind::Name(_)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Call(..)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::If(..)
-        | ExprKind::Default(..)
-        | ExprKind::List(_)
-        | ExprKind::Record(..)
-        | ExprKind::Comprehension { .. } => false,
-    }
+            | ExprKind::Bad
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Map(_)
+    )
 }
 
 fn is_plain_name(text: &str) -> bool {

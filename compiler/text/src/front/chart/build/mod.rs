@@ -14,11 +14,6 @@
 //! Each pair is built by one function, named for what it returns. It reads the parts of the pair by their rules; `expect` says what the
 //! grammar guarantees.
 
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the hundreds of rules of the grammar, the grammar lets only some stand in each place"
-)]
-
 mod chart;
 mod declare;
 mod expr;

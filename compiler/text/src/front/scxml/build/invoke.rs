@@ -121,25 +121,7 @@ fn root(place: &Script) -> Option<&str> {
     match &place.kind {
         ScriptExprKind::Name(name) => Some(name),
         ScriptExprKind::Member(of, _) | ScriptExprKind::Index(of, _) => root(of),
-        ScriptExprKind::None
-        | ScriptExprKind::Bool(_)
-        | ScriptExprKind::Int(_)
-        | ScriptExprKind::Float(_)
-        | ScriptExprKind::Text(_)
-        | ScriptExprKind::Call(..)
-        | ScriptExprKind::Not(_)
-        | ScriptExprKind::Negate(_)
-        | ScriptExprKind::Number(_)
-        | ScriptExprKind::Typeof(_)
-        | ScriptExprKind::Binary(..)
-        | ScriptExprKind::Compare(..)
-        | ScriptExprKind::And(..)
-        | ScriptExprKind::Or(..)
-        | ScriptExprKind::Nullish(..)
-        | ScriptExprKind::If(..)
-        | ScriptExprKind::Array(_)
-        | ScriptExprKind::Object(_)
-        | ScriptExprKind::Faulty(_) => None,
+        _ => None,
     }
 }
 
@@ -160,17 +142,7 @@ fn is_safe(value: &Expr) -> bool {
         ExprKind::List(items) => items.iter().all(is_safe),
         ExprKind::Map(entries) => entries.iter().all(|entry| is_safe(&entry.value)),
         ExprKind::Unary(_, of) => is_safe(of),
-        ExprKind::Bad
-        | ExprKind::Record(..)
-        | ExprKind::Field(..)
-        | ExprKind::Index(..)
-        | ExprKind::Slice(..)
-        | ExprKind::Call(..)
-        | ExprKind::Binary(..)
-        | ExprKind::Compare(..)
-        | ExprKind::Default(..)
-        | ExprKind::If(..)
-        | ExprKind::Comprehension { .. } => false,
+        _ => false,
     }
 }
 

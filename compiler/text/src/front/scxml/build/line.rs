@@ -25,10 +25,7 @@ fn named(pattern: &EventPattern, word: &str, scope: &Scope<'_>) -> Option<String
         EventPattern::Done(_) => Some(word.to_owned()),
         EventPattern::Machine(_) => (!word.ends_with('*')).then(|| word.to_owned()),
         EventPattern::Error(_) => Some("error.communication".to_owned()),
-        EventPattern::Any(_)
-        | EventPattern::Everything(_)
-        | EventPattern::Turn(_)
-        | EventPattern::Doubt(_) => None,
+        _ => None,
     }
 }
 
@@ -85,11 +82,7 @@ impl Builder<'_, '_> {
             // A transition for any event that reads its name is preceded by one transition for each known event, so it takes only other
             // events.
             EventPattern::Any(_) | EventPattern::Everything(_) => false,
-            EventPattern::Done(_)
-            | EventPattern::Error(_)
-            | EventPattern::Doubt(_)
-            | EventPattern::Machine(_)
-            | EventPattern::Turn(_) => true,
+            _ => true,
         }
     }
 

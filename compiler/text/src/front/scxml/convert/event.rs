@@ -44,7 +44,7 @@ impl Converter<'_, '_> {
                 "what the event is called is known of those from outside, and this may be another one",
                 "write a transition for each event, with its name",
             ),
-            Brings::NoData | Brings::Data | Brings::Done(_) | Brings::Answer => {
+            _ => {
                 value(ExprKind::Name("event".to_owned()), span, Kinds::TEXT, Class::Text)
             }
         }

@@ -300,13 +300,7 @@ pub(super) fn fails(why: &str, span: Span) -> Value {
 fn json(of: Value) -> Expr {
     match of.class {
         Class::Json => of.expr,
-        Class::None
-        | Class::Bool
-        | Class::Int
-        | Class::Float
-        | Class::Text
-        | Class::List
-        | Class::Map => {
+        _ => {
             let span = of.expr.span;
             Expr { kind: call("js_value", vec![of.expr], span), span }
         }

@@ -40,12 +40,7 @@ impl Parser {
                         "a function is not translated".to_owned(),
                     ));
                 }
-                Token::Name(_)
-                | Token::Mark(_)
-                | Token::Int(_)
-                | Token::Float(_)
-                | Token::Text(_)
-                | Token::End => return Ok(found),
+                _ => return Ok(found),
             }
         }
     }
@@ -105,7 +100,7 @@ impl Parser {
                 return self.refuse("a regular expression is not translated");
             }
             Token::Mark(_) | Token::End => return Err(self.unexpected("an expression")),
-            Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::Name(_) => {}
+            _ => {}
         }
         let kind = match self.next().0 {
             Token::Int(i) => ScriptExprKind::Int(i),

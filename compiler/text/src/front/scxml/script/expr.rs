@@ -170,7 +170,7 @@ impl Parser {
                     let why = format!("`{word}` is not translated");
                     return self.refuse(&why);
                 }
-                Token::Name(_) | Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::End => {
+                _ => {
                     return Ok(left);
                 }
             };
@@ -215,12 +215,7 @@ impl Parser {
             }
             Token::Name(word) if word == "typeof" => ScriptExprKind::Typeof,
             Token::Name(word) if word == "void" => |_| ScriptExprKind::None,
-            Token::Name(_)
-            | Token::Mark(_)
-            | Token::Int(_)
-            | Token::Float(_)
-            | Token::Text(_)
-            | Token::End => {
+            _ => {
                 return self.postfix();
             }
         };

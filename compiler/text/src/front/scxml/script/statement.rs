@@ -28,9 +28,7 @@ fn statement(parser: &mut Parser, to: &mut Vec<Statement>) -> Result<(), Fault> 
     let place = parser.place();
     let word = match parser.peek() {
         Token::Name(word) => word.clone(),
-        Token::Int(_) | Token::Float(_) | Token::Text(_) | Token::Mark(_) | Token::End => {
-            String::new()
-        }
+        _ => String::new(),
     };
     match word.as_str() {
         "function" | "class" | "async" => return parser.refuse("a function is not translated"),
@@ -106,12 +104,7 @@ fn name(parser: &mut Parser) -> Result<Ident, Fault> {
             Ok(Ident::new(word, span))
         }
         Token::Mark("[" | "{") => parser.refuse("taking values apart is not translated"),
-        Token::Name(_)
-        | Token::Int(_)
-        | Token::Float(_)
-        | Token::Text(_)
-        | Token::Mark(_)
-        | Token::End => Err(parser.unexpected("a name")),
+        _ => Err(parser.unexpected("a name")),
     }
 }
 
