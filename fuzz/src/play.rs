@@ -141,8 +141,8 @@ pub fn play(sound: &Checked, data: &[u8]) {
         assert!(legal, "an illegal configuration: {:?}", machine.leaves());
         machine.enabled_events();
     }
-    let snapshot = machine.snapshot();
-    let again = Interpreter::restore(&plan, Anyone(Dice(1)), &snapshot);
+    let saved = machine.save().expect("it can be saved");
+    let again = Interpreter::resume(&plan, &[], Anyone(Dice(1)), &saved);
     assert_eq!(again.map(|m| m.leaves()).ok(), Some(machine.leaves()), "restored elsewhere");
 }
 

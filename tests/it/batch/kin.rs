@@ -6,9 +6,10 @@ use super::driver::kin::Kin;
 use super::driver::{self, Script, Scripted, Step};
 use super::random::Random;
 use chartc_core::family::MemberPath;
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{ErrorKind, Input, Record};
 use chartc_core::plan::Plan;
+use chartc_core::saved::Saved;
 use chartc_core::semantics::is_legal;
 use chartc_core::store::bits;
 
@@ -89,10 +90,10 @@ pub(crate) fn play<'p>(
         legal(&kin).map_err(|member| format!("{member:?} is nowhere legal:\n{out}"))?;
         script.steps.push(step);
         if restart && kin.at_rest {
-            let json = serde_json::to_string(&kin.family.root().snapshot());
+            let json = serde_json::to_string(&kin.family.save());
             let json = json.map_err(|why| why.to_string())?;
-            let read: Snapshot = serde_json::from_str(&json).map_err(|e| format!("{e}: {json}"))?;
-            let made = Interpreter::restore_with_charts(&plans[0], plans, host.clone(), &read);
+            let read: Saved = serde_json::from_str(&json).map_err(|e| format!("{e}: {json}"))?;
+            let made = Interpreter::resume(&plans[0], plans, host.clone(), &read);
             kin.restart(made.map_err(|why| format!("not restored: {why}: {json}"))?);
         }
     }

@@ -5,10 +5,12 @@ use crate::batch::driver::{self, Scripted};
 use crate::batch::interpreted;
 use crate::batch::random::Random;
 use chartc_core::arena::StateId;
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::host::Machine;
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Record;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
+use chartc_core::saved::Saved;
 use chartc_core::semantics::{MICROSTEPS, is_legal};
 use chartc_core::store::bits;
 
@@ -56,9 +58,9 @@ fn restored<'p>(
     machine: &Interpreter<'_, Scripted>,
     host: &Scripted,
 ) -> Result<Interpreter<'p, Scripted>, String> {
-    let json = serde_json::to_string(&machine.snapshot()).map_err(|e| e.to_string())?;
-    let read: Snapshot = serde_json::from_str(&json).map_err(|e| format!("{e}: {json}"))?;
-    let made = Interpreter::restore(plan, host.clone(), &read);
+    let json = serde_json::to_string(&machine.save()).map_err(|e| e.to_string())?;
+    let read: Saved = serde_json::from_str(&json).map_err(|e| format!("{e}: {json}"))?;
+    let made = Interpreter::resume(plan, &[], host.clone(), &read);
     made.map_err(|e| format!("not restored: {e}: {json}"))
 }
 

@@ -13,11 +13,11 @@ use chartc_check::facts::progress::traps;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome, Record};
 use chartc_core::model::{Chart, Limits, StepKind};
 use chartc_core::plan::Plan;
-use chartc_core::tables::TriggerRow;
+use chartc_core::saved::Saved;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ const MOST: usize = 500;
 type Values = Vec<(String, String)>;
 
 /// A point of a run: how to get back to it, its leaves, and the values there.
-type Rest = (Snapshot, Vec<StateId>, Values);
+type Rest = (Saved, Vec<StateId>, Values);
 
 pub(crate) struct NoHost;
 
@@ -54,56 +54,47 @@ struct Shown {
     rests: BTreeSet<(Vec<StateId>, Values)>,
 }
 
-/// The snapshot without what only counts up.
-pub(crate) fn plain(chart: &Plan<'_>, snapshot: &Snapshot) -> String {
-    let mut json = serde_json::to_value(snapshot).expect("a snapshot is data");
-    for name in ["handled", "last_result", "answers", "finals", "calls", "called"] {
+/// The saved machine without what only counts up.
+pub(crate) fn plain(plan: &Plan<'_>, saved: &Saved) -> String {
+    let mut json = serde_json::to_value(saved).expect("a saved machine is data");
+    for name in ["handled", "last_result", "answers", "finals", "calls", "called", "types"] {
         json[name] = Json::Null;
     }
-    let machine = &mut json["machine"];
-    let now = machine["scalars"]["now"].as_u64().expect("a time");
+    let registers = &mut json["registers"];
+    let now = registers["now"].as_u64().expect("a time");
     for name in ["turns", "events", "now", "started_at"] {
-        machine["scalars"][name] = Json::Null;
+        registers[name] = Json::Null;
     }
-    machine["entered_at"] = Json::Null;
-    let here = machine["counters"][0].as_array().expect("a list").clone();
-    // Turns count where a deadline of turns is armed, which is two at most.
-    let here: Vec<u64> = here.iter().map(|n| n.as_u64().expect("a count").min(2)).collect();
-    let mut counters = vec![Json::from(here)];
-    // Calls and turns count where a limit does, which is four at most.
-    let limited = |s: &StateId| chart.chart().state(*s).limits != Limits::default();
-    for state in chart.chart().state_ids().filter(limited) {
-        for kind in [1, 3] {
-            let count = machine["counters"][kind][state.index()].as_u64().expect("a count");
-            counters.push(count.min(5).into());
+    let counts = registers["states"].take();
+    let chart = plan.chart();
+    for state in chart.state_ids().map(|id| chart.state(id)) {
+        let counted = |name: &str| counts[state.path.as_str()][name].as_u64().unwrap_or(0);
+        // Turns count where a deadline of turns is armed, which is two at most; calls and turns where a limit does, which is four at most.
+        let limited =
+            |name| if state.limits == Limits::default() { 0 } else { counted(name).min(5) };
+        let kept = [counted("turns_here").min(2), limited("turns_in"), limited("calls")];
+        registers["states"][state.path.as_str()] = Json::from(kept.to_vec());
+    }
+    if registers["walking"] == Json::Bool(false) {
+        for name in ["walks", "touched", "unbroken"] {
+            registers[name] = Json::Null;
         }
     }
-    machine["counters"] = counters.into();
-    if machine["scalars"]["walking"] == Json::Bool(false) {
-        machine["walks"] = Json::Null;
-        machine["bits"][2] = Json::Null;
-        machine["bits"][3] = Json::Null;
-    }
-    for list in ["questions", "steps"] {
-        for row in machine[list].as_array_mut().expect("a list") {
-            if row.is_object() {
-                row["started_at"] = Json::Null;
-                for key in ["key", "pending"] {
-                    if row[key].is_object() {
-                        row[key]["event"] = Json::Null;
-                    }
-                }
-            }
+    let steps = registers["steps"].as_object_mut().expect("an object");
+    for row in steps.values_mut() {
+        row["started_at"] = Json::Null;
+        if row["pending"].is_object() {
+            row["pending"]["event"] = Json::Null;
         }
     }
-    for row in chart.tables().transitions {
-        if let (Some(slot), false) =
-            (row.trigger.deadline(), matches!(row.trigger, TriggerRow::AfterTurns(_)))
-        {
-            let due = machine["deadlines"][slot as usize].as_u64().expect("a time");
-            if due != u64::MAX {
-                machine["deadlines"][slot as usize] = (due - now).into();
-            }
+    for row in registers["questions"].as_array_mut().expect("a list") {
+        row["started_at"] = Json::Null;
+        row["key"]["event"] = Json::Null;
+    }
+    for row in registers["deadlines"].as_array_mut().expect("a list") {
+        if row["kind"] != "after turns" {
+            let due = row["due"].as_u64().expect("a time");
+            row["due"] = (due - now).into();
         }
     }
     json.to_string()
@@ -168,7 +159,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
     };
     let mut put =
         |machine: &Interpreter<'_, NoHost>, points: &mut Vec<Rest>, ends: &mut Vec<bool>| {
-            let snapshot = machine.snapshot();
+            let snapshot = machine.save().expect("it can be saved");
             let next = points.len();
             *known.entry(plain(&plan, &snapshot)).or_insert_with(|| {
                 let values = machine.variables().into_iter();
@@ -192,7 +183,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
             return None;
         }
         let again = |points: &[Rest]| {
-            Interpreter::restore(&plan, NoHost, &points[at].0).expect("it was one")
+            Interpreter::resume(&plan, &[], NoHost, &points[at].0).expect("it was one")
         };
         let mut row = BTreeSet::new();
         if !ends[at] {

@@ -48,14 +48,14 @@ fn a_machine_goes_on_from_a_point_as_before() {
         let mut machine = Interpreter::new(&plan, True, []).expect("no params");
         machine.handle(Input::Start, 0, &mut ()).expect("it starts");
         inputs(&mut machine, &mut Random::new(seed), 5);
-        let (point, there) = (machine.point(), machine.snapshot());
+        let (point, there) = (machine.point(), machine.save());
         inputs(&mut machine, &mut Random::new(seed + 100), 12);
-        let (first, moved) = (machine.snapshot(), machine.snapshot() != there);
+        let (first, moved) = (machine.save(), machine.save() != there);
         seen += usize::from(moved);
         machine.go_to(&point);
-        assert_eq!(machine.snapshot(), there, "{text}");
+        assert_eq!(machine.save(), there, "{text}");
         inputs(&mut machine, &mut Random::new(seed + 100), 12);
-        assert_eq!(machine.snapshot(), first, "{text}");
+        assert_eq!(machine.save(), first, "{text}");
     }
     assert!(seen > 5, "only {seen} of the runs went anywhere");
 }

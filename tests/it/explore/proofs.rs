@@ -10,10 +10,11 @@ use chartc_check::facts::Facts;
 use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Record};
 use chartc_core::model::{Chart, Check, CheckArgument, Expr, ExprKind, Type};
 use chartc_core::plan::Plan;
+use chartc_core::saved::Saved;
 use std::collections::BTreeMap;
 
 /// Charts that are tried; `CHARTC_CASES` says otherwise.
@@ -28,7 +29,7 @@ type Step = (Option<usize>, usize, Vec<StateId>, Vec<StateId>);
 /// Every point and every step of every run.
 #[derive(Default)]
 struct All {
-    points: Vec<(Snapshot, bool)>,
+    points: Vec<(Saved, bool)>,
     steps: Vec<Step>,
 }
 
@@ -51,7 +52,7 @@ impl All {
                 return None;
             }
             let (snapshot, ended) = all.points[at].clone();
-            let again = || Interpreter::restore(&plan, NoHost, &snapshot).expect("it was one");
+            let again = || Interpreter::resume(&plan, &[], NoHost, &snapshot).expect("it was one");
             let tried = if ended { Vec::new() } else { inputs(chart, &mut again()) };
             for (input, now) in tried {
                 let mut machine = again();
@@ -72,7 +73,7 @@ impl All {
         machine: &Interpreter<'_, NoHost>,
         log: &Log,
     ) {
-        let snapshot = machine.snapshot();
+        let snapshot = machine.save().expect("it can be saved");
         let next = self.points.len();
         let to = *known.entry(plain(plan, &snapshot)).or_insert(next);
         if to == next {
@@ -118,7 +119,8 @@ impl All {
             .points
             .iter()
             .map(|(snapshot, ended)| {
-                let machine = Interpreter::restore(&plan, NoHost, snapshot).expect("it was one");
+                let machine =
+                    Interpreter::resume(&plan, &[], NoHost, snapshot).expect("it was one");
                 *ended || machine.is_active(state)
             })
             .collect();
@@ -141,8 +143,9 @@ impl All {
         self.points.iter().map(|(snapshot, ended)| {
             let json = serde_json::to_value(snapshot).expect("a snapshot is data");
             let count = |json: &serde_json::Value| json.as_u64().expect("a count");
-            let machine = &json["machine"];
-            (count(&machine["scalars"]["turns"]), count(&machine["counters"][3][0]), *ended)
+            let registers = &json["registers"];
+            let calls = registers["states"][""]["calls"].as_u64().unwrap_or(0);
+            (count(&registers["turns"]), calls, *ended)
         })
     }
 }

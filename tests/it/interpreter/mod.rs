@@ -2,7 +2,7 @@
 
 mod data;
 mod prompts;
-mod snapshot;
+mod saved;
 
 use chartc::Compilation;
 use chartc_core::arena::{ChoiceId, EventId, StateId};

@@ -215,10 +215,10 @@ impl Sim {
 
     /// Goes on with a new machine made from a snapshot that went through JSON.
     fn restart_from_snapshot(&mut self) {
-        let json = serde_json::to_string(&self.machine.snapshot()).expect("data");
+        let json = serde_json::to_string(&self.machine.save()).expect("data");
         let snapshot = serde_json::from_str(&json).expect("data");
-        self.machine =
-            Interpreter::restore(self.plan, self.host.clone(), &snapshot).expect("of this chart");
+        self.machine = Interpreter::resume(self.plan, &[], self.host.clone(), &snapshot)
+            .expect("of this chart");
     }
 
     /// Paths of the basic states, in document order.

@@ -12,10 +12,11 @@ use chartc_check::turn::flow::{By, Fixed, Flow, Site, Unset};
 use chartc_core::arena::{StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::interpreter::{Interpreter, Snapshot};
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, ErrorKind, Input, Loss, Record};
 use chartc_core::model::{Chart, ExprKind, TemplatePart};
 use chartc_core::plan::Plan;
+use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
 
 /// The number of generated charts, unless `CHARTC_CASES` is set.
@@ -74,7 +75,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
     let plan = Plan::new(chart);
     let mut shown_all = Shown { is_whole: true, ..Shown::default() };
     let mut known: BTreeSet<String> = BTreeSet::new();
-    let mut open: Vec<(Snapshot, usize)> = Vec::new();
+    let mut open: Vec<(Saved, usize)> = Vec::new();
     let mut visit = |machine: &Interpreter<'_, NoHost>, log: &Log, at: usize, all: &mut Shown| {
         let mut at = at;
         // A run that was stopped as a livelock is not stable.
@@ -109,7 +110,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
                     replay.is_some_and(|r| !set && at == r.lines.len() && r.reading == reading);
             }
         }
-        let snapshot = machine.snapshot();
+        let snapshot = machine.save().expect("it can be saved");
         let answers =
             serde_json::to_value(&snapshot).expect("a snapshot is data")["answers"].to_string();
         let new = known.insert(format!("{at} {} {answers}", plain(&plan, &snapshot)));
@@ -127,7 +128,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
         }
         let (snapshot, at) = open[next].clone();
         next += 1;
-        let again = || Interpreter::restore(&plan, NoHost, &snapshot).expect("it was one");
+        let again = || Interpreter::resume(&plan, &[], NoHost, &snapshot).expect("it was one");
         let all = inputs(chart, &mut again());
         for (input, now) in all {
             for x in [false, true] {

@@ -25,7 +25,7 @@
 //! | `prompt` | prompts and offers |
 //! | `children` | the machines of `run` steps |
 //! | `query` | evaluation of expressions outside the chart, for tests |
-//! | `snapshot` | the state of a run as data |
+//! | `saved` | the state of a run as data |
 //! | `point` | stored points of a run to return to |
 //! | `lazily` | data that takes no memory until it is written |
 
@@ -42,11 +42,10 @@ mod program;
 mod prompt;
 mod query;
 mod quick;
-mod snapshot;
+mod saved;
 
 pub use crate::calls::{Call, Calls};
 pub use point::{Facts, Point};
-pub use snapshot::{RestoreError, Snapshot};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;

@@ -274,8 +274,10 @@ impl Named {
             } as u32;
             let leaf = match &at.leaf {
                 Some(path) if at.at.is_some() => numbers.state(path)?.0,
+                // It is not read before the walk begins a step.
+                Some(path) => numbers.state(path).map_or(0, |leaf| leaf.0),
                 // Behind all leaves: the question needs to be put in none.
-                Some(_) | None => tables.states.len() as u32,
+                None => tables.states.len() as u32,
             };
             *to = Walk {
                 stage: at.stage,

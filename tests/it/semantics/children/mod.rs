@@ -233,11 +233,10 @@ impl Tree {
 
     /// Goes on with machines made from a snapshot that went through JSON.
     pub(crate) fn restart(&mut self) {
-        let json = serde_json::to_string(&self.family.root().snapshot()).expect("data");
+        let json = serde_json::to_string(&self.family.save()).expect("data");
         let snapshot = serde_json::from_str(&json).expect("data");
         let host = self.host.clone();
-        let restored =
-            Interpreter::restore_with_charts(&self.plans[0], self.plans, host, &snapshot);
+        let restored = Interpreter::resume(&self.plans[0], self.plans, host, &snapshot);
         self.family = Family::new(restored.expect("of these charts"));
     }
 }

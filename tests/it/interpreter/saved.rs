@@ -4,9 +4,10 @@ use super::{Doubling, Log, Run, chart, create, start, text};
 use chartc_core::arena::{ChoiceId, EventId, StateId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::interpreter::{Interpreter, RestoreError, Snapshot};
+use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Outcome};
 use chartc_core::plan::Plan;
+use chartc_core::saved::{Saved, Unfit};
 
 const CHART: &str = r#"
 chart Stopped {
@@ -117,14 +118,14 @@ fn stopped_anywhere() {
         (900, &|_| Input::Turn),
     ];
     for (now, input) in script {
-        let snapshot = whole.machine.snapshot();
-        let json = serde_json::to_string(&snapshot).expect("a snapshot is data");
-        let read: Snapshot = serde_json::from_str(&json).expect("what was written");
-        let machine = Interpreter::restore(&plan, Doubling::default(), &read)
+        let saved = whole.machine.save();
+        let json = serde_json::to_string(&saved).expect("a saved machine is data");
+        let read: Saved = serde_json::from_str(&json).expect("what was written");
+        let machine = Interpreter::resume(&plan, &[], Doubling::default(), &read)
             .unwrap_or_else(|e| panic!("after {reached:?}: {e}\n{json}"));
         let mut restored = Run { machine, log: Log::default() };
-        let again = serde_json::to_string(&restored.machine.snapshot());
-        assert_eq!(again.expect("a snapshot is data"), json);
+        let again = serde_json::to_string(&restored.machine.save());
+        assert_eq!(again.expect("a saved machine is data"), json);
         let input = input(&whole);
         give_both(&mut whole, &mut restored, &input, now);
         reached.push(whole.at().join(" "));
@@ -156,22 +157,22 @@ fn stopped_anywhere() {
 #[test]
 fn another_chart_is_refused() {
     let chart_one = chart("chart C { var n: Int = 1 initial a state a state b }");
-    let chart_two = chart("chart C { var n: Int = 2 initial a state a state b }");
+    let chart_two = chart("chart D { var n: Int = 1 initial a state a state b }");
     let (one, two) = (Plan::new(&chart_one), Plan::new(&chart_two));
-    let snapshot = start(&one, &[]).machine.snapshot();
-    assert!(Interpreter::restore(&one, Doubling::default(), &snapshot).is_ok());
-    let error = Interpreter::restore(&two, Doubling::default(), &snapshot).err();
-    assert_eq!(error, Some(RestoreError::OtherChart("C".to_owned())));
+    let saved = start(&one, &[]).machine.save().expect("it can be saved");
+    assert!(Interpreter::resume(&one, &[], Doubling::default(), &saved).is_ok());
+    let error = Interpreter::resume(&two, &[], Doubling::default(), &saved).err();
+    assert_eq!(error, Some(Unfit::OtherChart("C".to_owned())));
 }
 
-/// A snapshot of a machine in `a` with a part of its JSON replaced.
-fn tampered(chart_text: &str, from: &str, to: &str) -> Option<RestoreError> {
+/// The error of a machine in `a` that was saved and had a part of its JSON replaced.
+fn tampered(chart_text: &str, from: &str, to: &str) -> Option<Unfit> {
     let chart = chart(chart_text);
     let plan = Plan::new(&chart);
-    let json = serde_json::to_string(&start(&plan, &[]).machine.snapshot()).expect("data");
+    let json = serde_json::to_string(&start(&plan, &[]).machine.save()).expect("data");
     assert!(json.contains(from), "{json}");
-    let snapshot: Snapshot = serde_json::from_str(&json.replacen(from, to, 1)).expect("data");
-    Interpreter::restore(&plan, Doubling::default(), &snapshot).err()
+    let saved: Saved = serde_json::from_str(&json.replacen(from, to, 1)).expect("data");
+    Interpreter::resume(&plan, &[], Doubling::default(), &saved).err()
 }
 
 #[test]
@@ -179,21 +180,21 @@ fn what_the_chart_cannot_be_in_is_refused() {
     const TEXT: &str = "chart C { param n: Int in 1..3 = 1 initial a state a state b }";
     assert_eq!(
         tampered(TEXT, r#""n":1"#, r#""n":"x""#),
-        Some(RestoreError::Data("`n`: expected Int, found Text".to_owned()))
+        Some(Unfit::Data("`n`: expected Int, found Text".to_owned()))
     );
     assert_eq!(
         tampered(TEXT, r#""n":1"#, r#""n":4"#),
-        Some(RestoreError::Data("param `n`: 4 is not in 1..3".to_owned()))
+        Some(Unfit::Data("param `n`: 4 is not in 1..3".to_owned()))
     );
     assert_eq!(
         tampered(TEXT, r#""n":1"#, r#""m":1"#),
-        Some(RestoreError::Data("no value for `n`".to_owned()))
+        Some(Unfit::Data("no value for `n`".to_owned()))
     );
-    assert_eq!(tampered(TEXT, r#"{"format":3"#, r#"{"format":9"#), Some(RestoreError::Format(9)));
+    assert_eq!(tampered(TEXT, r#"{"format":1"#, r#"{"format":9"#), Some(Unfit::Format(9)));
     // Both leaves at once.
     assert_eq!(
-        tampered(TEXT, r#""bits":[[3]"#, r#""bits":[[7]"#),
-        Some(RestoreError::Machine(chartc_core::semantics::RestoreError::IllegalConfiguration))
+        tampered(TEXT, r#""active":["","a"]"#, r#""active":["","a","b"]"#),
+        Some(Unfit::Registers(chartc_core::semantics::RestoreError::IllegalConfiguration))
     );
 }
 
@@ -225,15 +226,15 @@ fn tampered_anywhere() {
     let mut restored = 0;
     for input in [go.clone(), Input::Turn] {
         run.give(input, 0);
-        let json = serde_json::to_string(&run.machine.snapshot()).expect("a snapshot is data");
+        let json = serde_json::to_string(&run.machine.save()).expect("a saved machine is data");
         for nth in 0.. {
             if with_number(&json, nth, "0").is_none() {
                 break;
             }
             for number in ["0", "1", "7", "63", "4294967295", "18446744073709551615"] {
                 let changed = with_number(&json, nth, number).expect("seen above");
-                let Ok(snapshot) = serde_json::from_str::<Snapshot>(&changed) else { continue };
-                let Ok(machine) = Interpreter::restore(&plan, Doubling::default(), &snapshot)
+                let Ok(saved) = serde_json::from_str::<Saved>(&changed) else { continue };
+                let Ok(machine) = Interpreter::resume(&plan, &[], Doubling::default(), &saved)
                 else {
                     continue;
                 };
@@ -253,5 +254,5 @@ fn tampered_anywhere() {
             }
         }
     }
-    assert!(restored > 100, "only {restored} of the changed snapshots could be restored");
+    assert!(restored > 100, "only {restored} of the changed machines could be restored");
 }
