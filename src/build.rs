@@ -6,6 +6,7 @@
 //! ```
 //!
 //! The crate includes the file with `chartc_core::include_chart!(pub mod builder);`. At run time it needs only chartc-core.
+
 #![allow(
     clippy::disallowed_methods,
     reason = "a build script reads charts and the environment, writes code and ends the process"
@@ -13,12 +14,12 @@
 
 use crate::disk::Disk;
 use crate::report;
-use chartc_check::compile::{Compilation, check};
+use chartc_compiler::compile::{Compilation, check};
+use chartc_compiler::emit::rust;
+use chartc_compiler::front::load::Loader;
+use chartc_compiler::rules::NAME_CLASH;
+use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity, Stage};
 use chartc_core::visible;
-use chartc_emit::rust;
-use chartc_text::diagnostic::{Diagnostic, Severity, Stage};
-use chartc_text::load::Loader;
-use chartc_text::rules::NAME_CLASH;
 use std::path::{Path, PathBuf};
 
 /// Generates `$OUT_DIR/NAME.rs` from the chart file `path`, whose name is `NAME`. `path` is relative to the package. Cargo runs the

@@ -1,8 +1,8 @@
 //! Formats model calls and money as text, for the command and for editors.
 
-use chartc_check::lint::words;
-use chartc_check::notation;
-use chartc_check::turn::cost::{CallBound, Driver, RunCost};
+use chartc_compiler::analysis::turn::cost::{CallBound, Driver, RunCost};
+use chartc_compiler::lint::words;
+use chartc_compiler::notation;
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::Chart;

@@ -14,8 +14,8 @@
 //! assert!(mermaid.is_ok_and(|picture| picture.contains("stateDiagram")));
 //! ```
 //!
-//! Each stage is a crate of its own: `chartc-text` parses and prints, `chartc-check` lowers and analyses, `chartc-emit` draws and
-//! generates. Their interfaces may change with any release; what this crate exports is stable.
+//! The stages are modules of the crate `chartc-compiler`, whose interface may change with any release; what this crate exports is stable.
+
 #![doc = ""]
 #![doc = include_str!("ARCHITECTURE.md")]
 
@@ -28,7 +28,7 @@ pub mod cli;
 mod costs;
 mod disk;
 #[cfg(feature = "lsp")]
-pub mod editor;
+pub mod ide;
 #[cfg(feature = "cli")]
 pub mod keys;
 pub mod report;
@@ -36,7 +36,14 @@ pub mod report;
 pub mod scenario;
 
 #[doc(inline)]
-pub use chartc_check::compile::{Checked, Compilation, check, check_within};
-pub use chartc_emit as emit;
+pub use chartc_compiler::compile::{Checked, Compilation, check, check_within};
+pub use chartc_compiler::emit;
 #[doc(inline)]
-pub use chartc_text::{diagnostic, load, source, span};
+pub use chartc_compiler::front::load;
+#[doc(inline)]
+pub use chartc_compiler::syntax::{diagnostic, source};
+
+/// Places in sources.
+pub mod span {
+    pub use chartc_compiler::syntax::source::{FileId, Ident, Span, Spanned};
+}

@@ -7,7 +7,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 to=${1:-${XDG_DATA_HOME:-$HOME/.local/share}/nvim/site/pack/chartc/start/chartc}
-grammar=$here/../tree-sitter-chart
+grammar=$here/../../grammar/tree-sitter
 
 mkdir -p "$to/parser" "$to/queries/chart"
 cp -R "$here/ftdetect" "$here/ftplugin" "$here/lsp" "$here/lua" "$here/plugin" "$to/"

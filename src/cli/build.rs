@@ -1,12 +1,11 @@
 //! The command `chartc build`.
 
 use super::Exit;
-use super::files::Root;
+use super::files::{Root, write};
 use super::output::{Colour, complain_report, print_made, terminal};
 use super::pick::pick_with_sources;
-use super::save::write;
 use crate::report::REPORTS;
-use chartc_emit::rust;
+use chartc_compiler::emit::rust;
 use std::path::PathBuf;
 
 /// Generate Rust: states, events, data, and a machine that depends only on chartc-core.

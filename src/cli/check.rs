@@ -1,25 +1,40 @@
 //! The command `chartc check`.
 
-use super::config::Config;
-use super::files::{Files, Root};
+#![allow(clippy::disallowed_methods, reason = "the one place that waits for files to change")]
+
+use super::Exit;
+use super::config::{self, Config, Levels, Setting, Settings};
+#[cfg(feature = "run")]
+use super::files::tests_of as beside;
+use super::files::{Files, Root, Skips, write, write_into};
 use super::fix::{Fixing, Outcome};
-use super::levels::Levels;
-use super::output::{Colour, print, print_coloured, print_json, terminal};
-use super::save::write_into;
-use super::settings::{Setting, Settings};
-use super::walk::Skips;
-use super::{Exit, baseline, config, cost, levels, output, statistics, watch};
+use super::output::{
+    self, Colour, StyledText, align_columns, begin_anew, complain, print, print_coloured,
+    print_json, terminal,
+};
 use crate::Compilation;
-use crate::report::{Findings, REPORTS};
-use chartc_check::compile::{Checked, check_each};
-use chartc_check::explore::STATES;
-use chartc_text::diagnostic::{Diagnostic, Severity};
-use chartc_text::span::FileId;
+use crate::costs::{amount_text, bound, driver, formula, name, path};
+use crate::disk::{named, shown, tidy};
+use crate::report::{Findings, REPORTS, Terminal, fingerprints};
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::analysis::turn::cost::{CallBound, Cost, Driver, Most, RunCost, cost, money};
+use chartc_compiler::compile::{Checked, check_each};
+use chartc_compiler::explore::STATES;
+use chartc_compiler::notation;
+use chartc_compiler::syntax::diagnostic::{Diagnostic, Rule, Severity};
+use chartc_compiler::syntax::source::{FileId, Sources};
+use chartc_core::machine::LimitKind;
+use chartc_core::model::Chart;
+use chartc_core::visible;
 use clap::builder::PossibleValuesParser;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// Check charts and agents before they run: names, types, structure, behaviour, prompts, data and tests.
 #[derive(Debug, clap::Args)]
@@ -135,7 +150,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         names.extend(settings.files());
         names
     };
-    watch::forever(list, |read| {
+    forever(list, |read| {
         let settings = settings(&args)?;
         let ended = once(&args, &settings, read);
         read.extend(settings.files());
@@ -264,12 +279,12 @@ fn finish(
     let own: Vec<Setting> = names.map(|name| settings.for_file(name)).collect::<Result<_, _>>()?;
     let own_of = |file: FileId| &own[file.0 as usize];
     play(done, &|file| own_of(file).plays);
-    levels::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
+    config::apply(|file| &own_of(file).levels, &mut done.diagnostics, silent);
     if let Some(path) = &args.write_baseline {
-        baseline::create(path, &mut done.diagnostics, &done.sources)?;
+        create(path, &mut done.diagnostics, &done.sources)?;
     }
     if let Some(path) = &args.baseline {
-        baseline::cover(path, &mut done.diagnostics, &done.sources)?;
+        cover(path, &mut done.diagnostics, &done.sources)?;
     }
     Ok(own.iter().map(|own| own.bar).collect())
 }
@@ -290,13 +305,13 @@ fn show(
             output::complain_report(&text);
         }
         return match args.format.as_str() {
-            "json" => print_json(&cost::json(charts)),
-            _ => print(&cost::human(charts)),
+            "json" => print_json(&json(charts)),
+            _ => print(&human(charts)),
         };
     }
     if args.statistics {
         let is_json = args.format == "json";
-        return statistics::show(findings.diagnostics, is_json, terminal(args.color));
+        return show_statistics(findings.diagnostics, is_json, terminal(args.color));
     }
     let text = (crate::report::format(&args.format).format)(findings);
     if args.fixing.is_asked() && reads_stdin {
@@ -314,9 +329,6 @@ fn found(args: &Args, settings: &Arc<Settings>) -> miette::Result<Files> {
     let plays = |name: &String| settings.for_file(name).is_ok_and(|own| own.plays);
     Files::find_without(&args.paths, &args.root, &skips, |name| beside(name).filter(plays))
 }
-
-#[cfg(feature = "run")]
-use super::files::tests_of as beside;
 
 /// Without the feature `run` no tests are played.
 #[cfg(not(feature = "run"))]
@@ -371,4 +383,468 @@ fn write_runs(folder: &Path, done: &Compilation) -> miette::Result<()> {
         }
     }
     Ok(())
+}
+
+// The table of `chartc check --statistics`: the number of findings of each rule.
+
+struct StatisticsRow {
+    rule: &'static Rule,
+    level: Severity,
+    count: usize,
+    fixable: usize,
+}
+
+/// Prints a row for each rule, the most frequent first, and the total.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn show_statistics(
+    diagnostics: &[Diagnostic],
+    is_json: bool,
+    terminal: Terminal,
+) -> miette::Result<()> {
+    let mut rows: BTreeMap<&str, StatisticsRow> = BTreeMap::new();
+    for found in diagnostics {
+        let new = StatisticsRow { rule: found.rule, level: found.severity, count: 0, fixable: 0 };
+        let row = rows.entry(found.rule.code).or_insert(new);
+        // A rule may have different levels in different files.
+        row.level = row.level.max(found.severity);
+        row.count += 1;
+        row.fixable += usize::from(found.fix.as_ref().is_some_and(|fix| fix.is_safe));
+    }
+    let mut rows: Vec<StatisticsRow> = rows.into_values().collect();
+    rows.sort_by_key(|row| Reverse(row.count));
+    let fixable = rows.iter().map(|row| row.fixable).sum::<usize>();
+    if is_json {
+        let row = |row: &StatisticsRow| {
+            json!({
+                "code": row.rule.code,
+                "name": row.rule.name,
+                "severity": row.level.word(),
+                "count": row.count,
+                "fixable": row.fixable,
+            })
+        };
+        let rules: Vec<Value> = rows.iter().map(row).collect();
+        let total =
+            json!({ "version": 1, "total": diagnostics.len(), "fixable": fixable, "rules": rules });
+        return print_json(&format!("{total:#}\n"));
+    }
+    let mut out = StyledText::on(terminal);
+    for row in &rows {
+        let mark = if row.fixable > 0 {
+            format!(", {} with a safe fix", row.fixable)
+        } else {
+            String::new()
+        };
+        out.line(format!(
+            "{:>6}  {}  {:<7}  {}{mark}",
+            row.count,
+            row.rule.code,
+            row.level.word(),
+            row.rule.name
+        ));
+    }
+    out.line(format!("{:>6}  total, {fixable} with a safe fix", diagnostics.len()));
+    print(&out)
+}
+
+// Baselines: lists of findings that a team has accepted for now. A check with a baseline reports only findings that it does not list.
+//
+// ```json
+// {"version":1,"findings":[
+// {"file":"a.chart","code":"C0302","fingerprint":"…","message":"…"}
+// ]}
+// ```
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// The last code that a baseline cannot contain: a file that cannot be read or parsed hides its other findings.
+const LAST_FIRM: &str = "C0005";
+
+/// The maximum number of missing findings that are listed.
+const MOST_NAMED: usize = 10;
+
+#[derive(Deserialize)]
+struct BaselineDocument {
+    version: u32,
+    findings: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    file: String,
+    code: String,
+    fingerprint: String,
+    message: String,
+}
+
+/// The entry of each finding, in order; `None` for a finding that no baseline can contain.
+fn entries(path: &Path, diagnostics: &[Diagnostic], sources: &Sources) -> Vec<Option<Entry>> {
+    let folder = folder(path);
+    let own = |name: &str| relative(&folder, name);
+    let prints = fingerprints(diagnostics, sources, own);
+    let entry = |(found, fingerprint): (&Diagnostic, String)| {
+        (found.rule.code > LAST_FIRM).then(|| Entry {
+            file: own(&sources.get(found.span.file).name),
+            code: found.rule.code.to_owned(),
+            fingerprint,
+            message: found.message.clone(),
+        })
+    };
+    diagnostics.iter().zip(prints).map(entry).collect()
+}
+
+/// Writes the findings to the file and removes them from `diagnostics`, except those that no baseline can contain.
+///
+/// # Errors
+/// The file could not be written.
+pub(super) fn create(
+    path: &Path,
+    diagnostics: &mut Vec<Diagnostic>,
+    sources: &Sources,
+) -> miette::Result<()> {
+    let entries = entries(path, diagnostics, sources);
+    let mut lines: Vec<&Entry> = entries.iter().flatten().collect();
+    // A fixed order keeps the differences small when the file is under version control.
+    lines.sort_by(|a, b| {
+        (&a.file, &a.code, &a.fingerprint).cmp(&(&b.file, &b.code, &b.fingerprint))
+    });
+    let line = |entry: &&Entry| serde_json::to_string(entry).expect("strings always serialize");
+    let body: Vec<String> = lines.iter().map(line).collect();
+    let text = format!("{{\"version\":{VERSION},\"findings\":[\n{}\n]}}\n", body.join(",\n"));
+    write(path, &visible::json(&text))?;
+    complain(format!(
+        "{} finding{} in {}",
+        body.len(),
+        if body.len() == 1 { "" } else { "s" },
+        path.display()
+    ));
+    let mut covered = entries.iter().map(Option::is_some);
+    diagnostics.retain(|_| !covered.next().unwrap_or(false));
+    Ok(())
+}
+
+/// Removes the findings that the file lists, and reports the entries that no longer occur.
+///
+/// # Errors
+/// The file cannot be read, or is not a baseline.
+pub(super) fn cover(
+    path: &Path,
+    diagnostics: &mut Vec<Diagnostic>,
+    sources: &Sources,
+) -> miette::Result<()> {
+    let listed = read(path)?;
+    let mut left: BTreeMap<(String, String, String), Entry> = listed
+        .into_iter()
+        .map(|e| ((e.file.clone(), e.code.clone(), e.fingerprint.clone()), e))
+        .collect();
+    let entries = entries(path, diagnostics, sources);
+    let mut covered = entries.into_iter().map(|entry| {
+        entry.is_some_and(|e| left.remove(&(e.file, e.code, e.fingerprint)).is_some())
+    });
+    diagnostics.retain(|_| !covered.next().unwrap_or(false));
+    drop(covered);
+    let folder = folder(path);
+    let checked: Vec<String> =
+        sources.iter().map(|(_, source)| relative(&folder, &source.name)).collect();
+    // This check says nothing about files that it did not read, unless they have been deleted.
+    left.retain(|(file, ..), _| checked.contains(file) || !folder.join(file).exists());
+    if left.is_empty() {
+        return Ok(());
+    }
+    for entry in left.values().take(MOST_NAMED) {
+        complain(format!("gone: {}: {} {}", entry.file, entry.code, entry.message));
+    }
+    let (count, path) = (left.len(), path.display());
+    complain(format!(
+        "{count} of the findings in {path} {} gone; update it with `--write-baseline {path}`",
+        if count == 1 { "is" } else { "are" }
+    ));
+    Ok(())
+}
+
+fn read(path: &Path) -> miette::Result<Vec<Entry>> {
+    let help = "write it with `chartc check --write-baseline FILE`";
+    let text = named(path).map_err(|why| {
+        miette::miette!(help = help, "cannot read the baseline {}: {why}", path.display())
+    })?;
+    let document: BaselineDocument = serde_json::from_str(&text)
+        .map_err(|why| miette::miette!(help = help, "{} is no baseline: {why}", path.display()))?;
+    if document.version != VERSION {
+        let version = document.version;
+        return Err(miette::miette!(
+            help = help,
+            "{} is a baseline of version {version}, and this chartc reads version {VERSION}",
+            path.display()
+        ));
+    }
+    Ok(document.findings)
+}
+
+/// The absolute path of the folder of a file.
+fn folder(path: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = std::path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned());
+    tidy(&folder)
+}
+
+/// The path of a file relative to `folder`, so that a baseline is the same wherever the check runs; absolute if it is not below it.
+fn relative(folder: &Path, name: &str) -> String {
+    let path = std::path::absolute(name).unwrap_or_else(|_| PathBuf::from(name));
+    let path = tidy(&path);
+    shown(path.strip_prefix(folder).unwrap_or(&path))
+}
+
+// The tables of `chartc check --cost`: model calls of a turn and of a run.
+
+/// The maximum number of turns in the text. The most expensive come first.
+const ROWS: usize = 20;
+
+/// Formats the cost of each chart as text.
+pub(super) fn human(charts: &[Checked]) -> StyledText {
+    let mut out = StyledText::default();
+    for checked in charts {
+        let chart = checked.chart();
+        let found = cost(chart, &Facts::new(chart));
+        if !out.is_empty() {
+            out.line("");
+        }
+        out.line(format!("{}: model calls of {}", checked.source(), chart.name));
+        table(&mut out, chart, &found);
+    }
+    out
+}
+
+fn table(out: &mut StyledText, chart: &Chart, found: &Cost) {
+    let mut turns: Vec<_> = found.turns.iter().collect();
+    turns.sort_by_key(|t| (std::cmp::Reverse(t.worst), t.leaf));
+    let more = turns.len().saturating_sub(ROWS);
+    turns.truncate(ROWS);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for turn in turns {
+        let why: Vec<String> = turn.drivers.iter().take(4).map(|d| driver(chart, d)).collect();
+        let rest = if turn.drivers.len() > 4 { " + …" } else { "" };
+        rows.push(vec![
+            path(chart, turn.leaf).to_owned(),
+            turn.least.to_string(),
+            turn.worst.to_string(),
+            why.join(" + ") + rest,
+        ]);
+    }
+    if more > 0 {
+        rows.push(vec![format!("and {more} more"), String::new(), String::new(), String::new()]);
+    }
+    for event in &found.events {
+        let why = driver(chart, event);
+        rows.push(vec![
+            format!("a question of {}", name(chart, event.step)),
+            "0".into(),
+            event.calls().to_string(),
+            why,
+        ]);
+    }
+    let (least, way) = match &found.run.least {
+        Some((calls, lines)) => (calls.to_string(), lines.len()),
+        None => ("-".into(), 0),
+    };
+    let worst = if found.run.worst == CallBound::Formula {
+        formula(chart, LimitKind::Calls)
+    } else {
+        found.run.worst.calls().map_or("unbounded".into(), |n| n.to_string())
+    };
+    let by = match (found.run.least.is_some(), bound(chart, &found.run)) {
+        (true, by) => {
+            format!("least over {way} {}; worst: {by}", if way == 1 { "line" } else { "lines" })
+        }
+        (false, by) => format!("no end is `ok`; worst: {by}"),
+    };
+    rows.push(vec!["a run, to an end that is ok".into(), least, worst, by]);
+    if let Some(found) = money(chart, &found.run).filter(|_| !chart.clients.is_empty()) {
+        let known = |amount: Option<f64>| amount.map_or("-".into(), amount_text);
+        let most = found.most.known().map_or("unbounded".into(), amount_text);
+        let (most, by) = match found.most {
+            Most::NoCalls => (most, "no step calls a model".into()),
+            Most::Cost(cost) => (most, format!("limits {{ cost {cost:?} }}")),
+            Most::Tokens { tokens, price } => {
+                (most, format!("limits {{ tokens {tokens} }}, {price:?} for a million"))
+            }
+            Most::CostOf(cost) => {
+                (notation::expression(chart, cost), "limits { cost … } over params".into())
+            }
+            Most::TokensOf { tokens, price } => {
+                let tokens = notation::expression(chart, tokens);
+                (format!("({tokens}) * {price:?} / 1e6"), "limits { tokens … } over params".into())
+            }
+            Most::Answers(answers) => {
+                let answers = amount_text(answers);
+                (most, format!("answers cost {answers} at most, nothing bounds the prompts"))
+            }
+            Most::Unbounded => (most, "no limit of cost or tokens".into()),
+        };
+        rows.push(vec!["money of such a run".into(), known(found.least), most, by]);
+    }
+    out.add(&align_columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
+}
+
+#[derive(Serialize)]
+struct CostDocument<'c> {
+    version: u32,
+    charts: Vec<Figures<'c>>,
+}
+
+#[derive(Serialize)]
+struct Figures<'c> {
+    file: &'c str,
+    chart: &'c str,
+    turns: Vec<Turn<'c>>,
+    events: Vec<By<'c>>,
+    run: JsonRunCost,
+}
+
+#[derive(Serialize)]
+struct Turn<'c> {
+    state: &'c str,
+    least: u64,
+    worst: u64,
+    steps: Vec<By<'c>>,
+}
+
+#[derive(Serialize)]
+struct By<'c> {
+    step: &'c str,
+    times: u64,
+    retries: u64,
+    tools: u64,
+    calls: u64,
+}
+
+#[derive(Serialize)]
+struct JsonRunCost {
+    least: Option<u64>,
+    worst: Option<u64>,
+    bound: String,
+    /// The cost in the unit of the prices; absent if a price is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    money: Option<Amounts>,
+}
+
+#[derive(Serialize)]
+struct Amounts {
+    least: Option<f64>,
+    most: Option<f64>,
+    /// The maximum as an expression over params, if it is not a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<String>,
+}
+
+fn amounts(chart: &Chart, run: &RunCost) -> Option<Amounts> {
+    let found = money(chart, run).filter(|_| !chart.clients.is_empty())?;
+    let formula = match found.most {
+        Most::CostOf(cost) => Some(notation::expression(chart, cost)),
+        Most::TokensOf { tokens, price } => {
+            Some(format!("({}) * {price:?} / 1e6", notation::expression(chart, tokens)))
+        }
+        _ => None,
+    };
+    Some(Amounts { least: found.least, most: found.most.known(), formula })
+}
+
+fn steps<'c>(chart: &'c Chart, drivers: &[Driver]) -> Vec<By<'c>> {
+    let by = |d: &Driver| {
+        let step = name(chart, d.step);
+        By { step, times: d.times, retries: d.retries, tools: d.tools, calls: d.calls() }
+    };
+    drivers.iter().map(by).collect()
+}
+
+/// Formats the cost of each chart as JSON: `{"version":1,"charts":[…]}`. Later versions only add fields. `null` means that a run has no
+/// end, or no bound.
+pub(super) fn json(charts: &[Checked]) -> String {
+    let figures = |checked: &Checked| {
+        let chart = checked.chart();
+        let found = cost(chart, &Facts::new(chart));
+        let bound = bound(chart, &found.run);
+        (found, bound)
+    };
+    let all: Vec<(Cost, String)> = charts.iter().map(figures).collect();
+    let charts = charts
+        .iter()
+        .zip(&all)
+        .map(|(checked, (found, bound))| {
+            let chart = checked.chart();
+            let turns = found.turns.iter().map(|t| Turn {
+                state: path(chart, t.leaf),
+                least: t.least,
+                worst: t.worst,
+                steps: steps(chart, &t.drivers),
+            });
+            Figures {
+                file: checked.source(),
+                chart: &chart.name,
+                turns: turns.collect(),
+                events: steps(chart, &found.events),
+                run: JsonRunCost {
+                    least: found.run.least.as_ref().map(|(calls, _)| *calls),
+                    worst: found.run.worst.calls(),
+                    bound: bound.clone(),
+                    money: amounts(chart, &found.run),
+                },
+            }
+        })
+        .collect();
+    let text = serde_json::to_string_pretty(&CostDocument { version: 1, charts });
+    text.expect("strings and numbers always serialize") + "\n"
+}
+
+// Runs `chartc check --watch` again whenever a file changes.
+
+/// The interval at which files are looked at. Looking costs a system call for each file. Notifications would cost a dependency for each
+/// platform, and fail on network file systems.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The time of the last change of a file, and its length; `None` if there is no such file.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// Runs a command, then again whenever a file that it read changes, or one that `list` returns for these. `once` runs the command and adds
+/// the files that it reads. Returns only with the process.
+///
+/// # Errors
+/// None. An error of the command or its settings is printed, and the next change may repair it.
+pub(super) fn forever(
+    list: impl Fn(&[String]) -> Vec<String>,
+    once: impl Fn(&mut Vec<String>) -> miette::Result<Exit>,
+) -> miette::Result<Exit> {
+    let mut read: Vec<String> = Vec::new();
+    loop {
+        // Stamps are taken before files are read, so that a change in between is noticed.
+        let early = stamps(&list, &read);
+        read.clear();
+        if let Err(fault) = once(&mut read) {
+            complain(format!("error: {fault}"));
+        }
+        let mut last = early;
+        for name in &read {
+            last.entry(name.clone()).or_insert_with(|| stamp(Path::new(name)));
+        }
+        let listed = stamps(&list, &read);
+        // A file may be listed no more, such as one that is now excluded: it would differ from the list forever.
+        last.retain(|name, _| listed.contains_key(name));
+        complain("watching; Ctrl-C ends");
+        while stamps(&list, &read) == last {
+            std::thread::sleep(PAUSE);
+        }
+        begin_anew()?;
+    }
+}
+
+fn stamps(list: &impl Fn(&[String]) -> Vec<String>, read: &[String]) -> BTreeMap<String, Stamp> {
+    let names = list(read).into_iter().chain(read.iter().cloned());
+    names.map(|name| (name.clone(), stamp(Path::new(&name)))).collect()
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let known = path.metadata().ok()?;
+    Some((known.modified().ok()?, known.len()))
 }

@@ -17,13 +17,16 @@
 //! ```
 
 use super::files;
-use super::levels::Levels;
 use crate::keys::{BARS, CHECK, CONFIG, Mapping};
-use chartc_text::diagnostic::{Severity, nearest};
-use chartc_text::source::Source;
+use chartc_compiler::explore::STATES;
+use chartc_compiler::rules::named;
+use chartc_compiler::syntax::diagnostic::{Diagnostic, Rule, Severity, nearest};
+use chartc_compiler::syntax::source::{FileId, Source};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -214,6 +217,263 @@ fn lints(source: &Source, table: &DeTable<'_>, levels: &mut Levels) -> miette::R
     Ok(())
 }
 
+// The levels of rules that the user sets.
+
+/// The levels of single rules, and whether every warning is an error. `--deny` overrides `--warn`, which overrides `--allow`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Levels {
+    rules: BTreeMap<&'static str, Option<Severity>>,
+    deny_warnings: Option<bool>,
+}
+
+impl Levels {
+    /// Adds the values of `--allow`, `--warn` and `--deny`.
+    ///
+    /// # Errors
+    /// As [`Levels::set`].
+    pub(super) fn add(
+        &mut self,
+        allow: &[String],
+        warn: &[String],
+        deny: &[String],
+    ) -> miette::Result<()> {
+        // The later option wins, so the order gives `--deny` precedence.
+        for (level, words) in [("allow", allow), ("warn", warn), ("deny", deny)] {
+            for word in words {
+                self.set(word, level)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Overrides these levels by those that `other` sets.
+    pub(super) fn override_by(&mut self, other: &Self) {
+        self.rules.extend(&other.rules);
+        self.deny_warnings = other.deny_warnings.or(self.deny_warnings);
+    }
+
+    /// Sets the level of a rule, by code or name, to `allow`, `warn` or `deny`. For `warnings`, `deny` makes every warning an error, and
+    /// `warn` undoes this.
+    ///
+    /// # Errors
+    /// The word is neither a code nor a name, or the level is lower than an error and the rule is about syntax, names, structure or data.
+    pub(super) fn set(&mut self, word: &str, level: &str) -> miette::Result<()> {
+        if word == "warnings" && level != "allow" {
+            self.deny_warnings = Some(level == "deny");
+            return Ok(());
+        }
+        let (rule, severity) = match level {
+            "allow" => (softened(word)?, None),
+            "warn" => (softened(word)?, Some(Severity::Warning)),
+            _ => (find(word)?, Some(Severity::Error)),
+        };
+        self.rules.insert(rule.code, severity);
+        Ok(())
+    }
+
+    /// Whether findings of the rule are left out.
+    pub(super) fn is_off(&self, rule: &Rule) -> bool {
+        self.rules.get(rule.code).is_some_and(Option::is_none)
+    }
+}
+
+/// Adds the findings of `silent` whose rules are turned on, sets the levels of all findings, and removes those that are allowed. `of`
+/// returns the levels of a file.
+pub(super) fn apply<'l>(
+    of: impl Fn(FileId) -> &'l Levels,
+    diagnostics: &mut Vec<Diagnostic>,
+    silent: Vec<Diagnostic>,
+) {
+    let level = |d: &Diagnostic| of(d.span.file).rules.get(d.rule.code).copied();
+    let told = diagnostics.len();
+    diagnostics.extend(silent.into_iter().filter(|d| level(d).flatten().is_some()));
+    if diagnostics.len() > told {
+        diagnostics.sort_by_key(|d| (d.span, d.rule.code));
+    }
+    diagnostics.retain_mut(|found| {
+        match level(found) {
+            Some(None) => return false,
+            Some(Some(severity)) => found.severity = severity,
+            None => {}
+        }
+        let denies = of(found.span.file).deny_warnings == Some(true);
+        if denies && found.severity == Severity::Warning {
+            found.severity = Severity::Error;
+        }
+        true
+    });
+}
+
+/// The rule with this code or name.
+///
+/// # Errors
+/// No rule has this code or name. The help names the nearest.
+pub(super) fn find(word: &str) -> miette::Result<&'static Rule> {
+    named(word).map_err(|near| {
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`chartc explain --list` lists them".into(),
+        };
+        miette::miette!(help = hint, "no rule is named `{word}`")
+    })
+}
+
+/// Finds a rule whose level can be lowered.
+fn softened(word: &str) -> miette::Result<&'static Rule> {
+    let rule = find(word)?;
+    if rule.is_firm() {
+        let help = "what cannot be understood cannot be drawn, generated or run";
+        return Err(miette::miette!(
+            help = help,
+            "{} ({}) is always an error",
+            rule.code,
+            rule.name
+        ));
+    }
+    Ok(rule)
+}
+
+// The settings for each file: those of the nearest `chartc.toml`, in its folder or above, overridden by the options.
+
+/// The settings for one file.
+#[derive(Debug)]
+pub(super) struct Setting {
+    /// The levels of rules.
+    pub(super) levels: Levels,
+    /// The lowest level that makes a check fail.
+    pub(super) bar: Severity,
+    /// The maximum number of states to explore for a `check` line.
+    pub(super) states: usize,
+    /// Whether tests are played.
+    pub(super) plays: bool,
+}
+
+/// The settings for all files of a command. Each `chartc.toml` is read when a file first needs it.
+#[derive(Debug)]
+pub(super) struct Settings {
+    here: PathBuf,
+    /// The settings from the options of the command.
+    options: Config,
+    known: Mutex<ConfigCache>,
+}
+
+#[derive(Debug, Default)]
+struct ConfigCache {
+    /// Folders, by the path under which they were named.
+    places: BTreeMap<PathBuf, Arc<FolderConfig>>,
+    /// The settings in each `chartc.toml`, by its path; `None` if it could not be used.
+    configs: BTreeMap<PathBuf, Option<Arc<Config>>>,
+}
+
+/// A folder without links in its path, and the settings for the files in it.
+#[derive(Debug)]
+struct FolderConfig {
+    folder: PathBuf,
+    config: Arc<Config>,
+}
+
+impl Settings {
+    /// Creates settings with the options. No `chartc.toml` has been read yet.
+    ///
+    /// # Errors
+    /// The working directory does not exist or cannot be read.
+    pub(super) fn new(options: Config) -> miette::Result<Self> {
+        Ok(Self { here: files::real(&files::here()?), options, known: Mutex::default() })
+    }
+
+    /// The settings for the file `name`, which need not exist.
+    ///
+    /// # Errors
+    /// Its `chartc.toml` cannot be read, is not TOML, or has an unknown key or a wrong value. The message has its position.
+    pub(super) fn for_file(&self, name: &str) -> miette::Result<Setting> {
+        let path = Path::new(name);
+        let FolderConfig { folder, config } = &*self.place(path)?;
+        let path = folder.join(path.file_name().unwrap_or_default());
+        let mut levels = config.levels.clone();
+        for (glob, own) in &config.per_path {
+            // A pattern that begins with `!` applies to all files but those that it matches.
+            let is_for_others = glob.num_whitelists() > 0;
+            // A pattern for a folder applies to all files below it.
+            if glob.matched_path_or_any_parents(&path, false).is_none() == is_for_others {
+                levels.override_by(own);
+            }
+        }
+        levels.override_by(&self.options.levels);
+        Ok(Setting {
+            levels,
+            bar: self.options.fail_on.or(config.fail_on).unwrap_or(Severity::Error),
+            states: self.options.explore.or(config.explore).unwrap_or(STATES),
+            plays: self.options.tests.or(config.tests).unwrap_or(true),
+        })
+    }
+
+    /// Whether a search of the folder around `path` leaves this file or folder out.
+    ///
+    /// # Errors
+    /// As [`Settings::for_file`].
+    pub(super) fn leave_out(&self, path: &Path, is_folder: bool) -> miette::Result<bool> {
+        let Some(name) = path.file_name() else { return Ok(false) };
+        let place = self.place(path)?;
+        let path = place.folder.join(name);
+        let is_out = |out: &Gitignore| out.matched(&path, is_folder).is_ignore();
+        Ok(place.config.exclude.as_ref().is_some_and(is_out))
+    }
+
+    /// Whether a search of the working directory would leave out the file, or a folder above it.
+    ///
+    /// # Errors
+    /// As [`Settings::for_file`].
+    pub(super) fn exclude(&self, name: &str) -> miette::Result<bool> {
+        let path = Path::new(name);
+        let file = self.place(path)?.folder.join(path.file_name().unwrap_or_default());
+        // Folders from the working directory upwards are not part of the search.
+        let around = file.ancestors().skip(1).take_while(|around| !self.here.starts_with(around));
+        for folder in around {
+            if self.leave_out(folder, true)? {
+                return Ok(true);
+            }
+        }
+        self.leave_out(path, false)
+    }
+
+    /// The `chartc.toml` files that were needed so far, for `--watch`.
+    pub(super) fn files(&self) -> Vec<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.configs.keys().map(|path| self.shown(path)).collect()
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        crate::disk::shown(path.strip_prefix(&self.here).unwrap_or(path))
+    }
+
+    /// The folder that contains `path`, with its settings.
+    fn place(&self, path: &Path) -> miette::Result<Arc<FolderConfig>> {
+        let named = path.parent().unwrap_or(Path::new(""));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = known.places.get(named) {
+            return Ok(Arc::clone(place));
+        }
+        let folder = files::real(&self.here.join(named));
+        let above = folder.ancestors().map(|folder| folder.join(NAME));
+        let config = match above.into_iter().find(|path| path.is_file()) {
+            None => Arc::default(),
+            Some(path) => match known.configs.get(&path) {
+                Some(Some(config)) => Arc::clone(config),
+                Some(None) | None => {
+                    // If reading fails, the entry stays, so that `files` lists the file and `--watch` notices when it is repaired.
+                    known.configs.insert(path.clone(), None);
+                    let config = Arc::new(Config::read(&path, self.shown(&path))?);
+                    known.configs.insert(path, Some(Arc::clone(&config)));
+                    config
+                }
+            },
+        };
+        let place = Arc::new(FolderConfig { folder, config });
+        known.places.insert(named.to_owned(), Arc::clone(&place));
+        Ok(place)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,5 +541,85 @@ mod tests {
             let why = config(text).expect_err("it means nothing");
             assert!(why.starts_with(told), "{text}{why}");
         }
+    }
+}
+
+#[cfg(test)]
+mod levels_tests {
+    use super::*;
+    use chartc_compiler::rules::{SYNTAX, UNKNOWN_FIELD};
+    use chartc_compiler::syntax::source::Span;
+
+    static OFF: Rule = Rule {
+        code: "C0317",
+        name: "unbounded-wait",
+        stage: chartc_compiler::syntax::diagnostic::Stage::Behaviour,
+        severity: Severity::Off,
+        page: "",
+    };
+
+    fn from_options(allow: &[String], warn: &[String], deny: &[String]) -> miette::Result<Levels> {
+        let mut levels = Levels::default();
+        levels.add(allow, warn, deny).map(|()| levels)
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|w| (*w).to_owned()).collect()
+    }
+
+    fn applied(levels: &Levels) -> Vec<(&'static str, Severity)> {
+        let mut found =
+            vec![SYNTAX.at(Span::default(), "a"), UNKNOWN_FIELD.at(Span::default(), "b")];
+        let silent = vec![OFF.at(Span::default(), "c")];
+        apply(|_| levels, &mut found, silent);
+        found.iter().map(|d| (d.rule.code, d.severity)).collect()
+    }
+
+    #[test]
+    fn warnings_denied() {
+        let levels = from_options(&[], &[], &words(&["warnings"])).expect("it is a word");
+        assert_eq!(applied(&levels), [("C0001", Severity::Error), ("C0101", Severity::Error)]);
+    }
+
+    #[test]
+    fn warning_allowed_by_name() {
+        let levels = from_options(&words(&["unknown_field"]), &[], &[]).expect("it is a name");
+        assert_eq!(applied(&levels), [("C0001", Severity::Error)]);
+    }
+
+    #[test]
+    fn what_is_off_is_told_to_those_who_ask() {
+        let told = |warn: &[&str], deny: &[&str]| {
+            let levels =
+                from_options(&[], &words(warn), &words(deny)).expect("all of them are words");
+            let found = applied(&levels).into_iter().find(|(code, _)| *code == OFF.code);
+            found.map(|(_, severity)| severity)
+        };
+        assert_eq!(told(&[], &["warnings"]), None);
+        assert_eq!(told(&["unbounded-wait"], &[]), Some(Severity::Warning));
+        assert_eq!(told(&[], &["C0317"]), Some(Severity::Error));
+        assert_eq!(told(&["C0317"], &["warnings"]), Some(Severity::Error));
+    }
+
+    #[test]
+    fn denied_warnings_are_warnings_again() {
+        let mut levels = from_options(&[], &[], &words(&["warnings"])).expect("it is a word");
+        levels.override_by(&Levels::default());
+        assert_eq!(applied(&levels)[1].1, Severity::Error);
+        levels.override_by(&from_options(&[], &words(&["warnings"]), &[]).expect("it is a word"));
+        assert_eq!(applied(&levels)[1].1, Severity::Warning);
+    }
+
+    #[test]
+    fn errors_of_syntax_stay() {
+        let fault = from_options(&words(&["C0001"]), &[], &[]).expect_err("it is firm");
+        assert_eq!(fault.to_string(), "C0001 (syntax) is always an error");
+    }
+
+    #[test]
+    fn unknown_names_get_a_hint() {
+        let fault = from_options(&[], &words(&["unknown-fild"]), &[]).expect_err("it is unknown");
+        let help = fault.help().map(|h| h.to_string());
+        assert_eq!(help.as_deref(), Some("did you mean `unknown-field`?"));
     }
 }

@@ -1,11 +1,10 @@
 //! The command `chartc convert`.
 
 use super::Exit;
-use super::files::{Files, Root};
+use super::files::{Files, Root, write};
 use super::output::{Colour, complain, complain_report, print_made, terminal};
-use super::save::write;
 use crate::report::REPORTS;
-use chartc_text::diagnostic::Severity;
+use chartc_compiler::syntax::diagnostic::Severity;
 use std::path::PathBuf;
 
 /// Convert an agent.yaml or an SCXML document to a .chart with the same semantics.
@@ -44,8 +43,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     let converted = done.files.first().filter(|f| !f.items.is_empty());
     if let Some(file) = converted {
-        let text = chartc_text::print::print(file);
-        let raw = chartc_text::confusables::unwritable(file, done.sources.get(file.id), &text);
+        let text = chartc_compiler::syntax::print::print(file);
+        let raw = chartc_compiler::confusables::unwritable(file, done.sources.get(file.id), &text);
         if !raw.is_empty() {
             complain_report(&REPORTS[0].render(&raw, &done.sources, terminal(Colour::Auto)));
             return Ok(Exit::Findings);

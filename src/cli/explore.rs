@@ -3,12 +3,11 @@
 use super::Exit;
 use super::files::Root;
 use super::given::{PairKind, given as read};
-use super::lines;
-use super::output::{StyledText, print, print_json};
+use super::output::{self, StyledText, print, print_json};
 use super::pick::pick_with_sources;
-use chartc_check::explore::survey::{DEEPEST, EdgeRef, Survey, SurveyScope, survey};
-use chartc_check::explore::witness::{self, Witness};
-use chartc_check::explore::{Cut, Edge};
+use chartc_compiler::explore::survey::{DEEPEST, EdgeRef, Survey, SurveyScope, survey};
+use chartc_compiler::explore::witness::{self, Witness};
+use chartc_compiler::explore::{Cut, Edge};
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::{Value, fit, within};
 use chartc_core::model::{Chart, VariableKind};
@@ -80,7 +79,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let found = survey(chart, scope);
     let is_empty = found.found.points.is_empty();
     let place = |id: &TransitionId| {
-        let (line, words) = lines::line(chart, checked.map(), *id, &sources);
+        let (line, words) = output::line(chart, checked.map(), *id, &sources);
         format!("{}:{line}  {words}", sources.get(checked.map().file).name)
     };
     // A line with `from *` defines a transition of each state, and is listed once.

@@ -1,8 +1,8 @@
 //! Reads values of params and inputs from the command line.
 
+use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Type, VariableKind};
-use chartc_text::diagnostic::nearest;
 
 /// Reads `name=value` pairs for params or inputs of a chart. Those that no pair names keep their defaults.
 pub(super) fn given(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette::Result<Map> {

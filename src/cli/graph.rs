@@ -1,14 +1,16 @@
 //! The command `chartc graph`.
 
 use super::Exit;
-use super::files::Root;
-use super::highlight;
+use super::files::{Root, write};
 use super::output::{Colour, complain_report, print_made, terminal};
 use super::pick::pick_with_sources;
-use super::save::write;
 use crate::report::REPORTS;
-use chartc_emit::{EMITTERS, Emitter, Options, OutputKind};
+use chartc_compiler::emit::{EMITTERS, Emitter, Options, OutputKind};
+use chartc_compiler::syntax::diagnostic::nearest;
+use chartc_core::arena::StateId;
+use chartc_core::model::Chart;
 use clap::builder::PossibleValuesParser;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Draw a chart for Graphviz or Mermaid: states, transitions, options, deadlines and steps.
@@ -55,7 +57,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Ok(picked) => picked,
         Err(exit) => return Ok(exit),
     };
-    let highlight = highlight::states(checked.chart(), &args.highlight)?;
+    let highlight = states(checked.chart(), &args.highlight)?;
     #[cfg(feature = "run")]
     let taken = super::trace::taken(&checked, &args.trace)?;
     #[cfg(not(feature = "run"))]
@@ -83,4 +85,50 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 
 fn pictures() -> impl Iterator<Item = &'static Emitter> {
     EMITTERS.iter().copied().filter(|e| e.kind == OutputKind::Picture)
+}
+
+// Finds the states that a command highlights.
+
+/// Finds the states that `wanted` names. A name is the dotted path of a state, or the end of a path that belongs to one state only.
+///
+/// # Errors
+/// A name belongs to no state, or to several.
+pub(super) fn states(chart: &Chart, wanted: &[String]) -> miette::Result<BTreeSet<StateId>> {
+    wanted.iter().map(|name| state(chart, name)).collect()
+}
+
+/// Finds the state that `wanted` names, as [`states`] does.
+///
+/// # Errors
+/// The name belongs to no state, or to several.
+pub(super) fn state(chart: &Chart, wanted: &str) -> miette::Result<StateId> {
+    // State 0 is the chart itself.
+    let all = || chart.state_ids().skip(1);
+    if let Some(found) = all().find(|id| chart.state(*id).path == wanted) {
+        return Ok(found);
+    }
+    let is_end = |path: &str| {
+        path.strip_suffix(wanted).is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    };
+    let found: Vec<StateId> =
+        all().filter(|id| !wanted.is_empty() && is_end(&chart.state(*id).path)).collect();
+    match found.as_slice() {
+        [only] => Ok(*only),
+        [] => {
+            let paths = all().map(|id| chart.state(id).path.as_str());
+            let names = all().map(|id| chart.state(id).name.as_str());
+            let fault = format!("{} has no state `{wanted}`", chart.name);
+            Err(match nearest(wanted, paths.chain(names)) {
+                Some(near) => miette::miette!("{fault}; did you mean `{near}`?"),
+                None => miette::miette!("{fault}"),
+            })
+        }
+        [first, second, ..] => Err(miette::miette!(
+            "{} has several states `{wanted}`: `{}`, `{}`{}; give the whole path",
+            chart.name,
+            chart.state(*first).path,
+            chart.state(*second).path,
+            if found.len() > 2 { ", …" } else { "" }
+        )),
+    }
 }

@@ -1,22 +1,30 @@
-//! Makes the parts of a run from the command line: values, the oracle, the machine.
+//! Makes the parts of a run from the command line: values, oracle, tools, memory and world.
 
-use super::cassette::replaying;
 pub(super) use super::files::read;
 pub(super) use super::given::PairKind;
+
+use super::files;
 use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
+use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
 use chartc_core::plan::Plan;
+use chartc_core::visible;
+use chartc_runtime::Saved;
+use chartc_runtime::agent::{
+    Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, World,
+};
 use chartc_runtime::clock::{Clock, VirtualClock};
-use chartc_runtime::oracle::{Deny, First, Oracle, Random, Replaying, Script};
+use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
+use chartc_runtime::oracle::cassette::Entry;
+use chartc_runtime::oracle::{CassetteSink, Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
-use chartc_text::diagnostic::nearest;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The values of params and inputs that the command line sets.
@@ -230,4 +238,224 @@ pub(super) fn is_disabled(chart: &Chart) -> bool {
         )
         | None => false,
     }
+}
+
+// Folders of recorded calls: `chartc run --record DIR` writes one, `--llm replay:DIR` answers from it.
+
+/// A folder that calls are recorded into.
+struct Folder(PathBuf);
+
+impl CassetteSink for Folder {
+    fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        files::write(&self.0.join(name), &visible::json(text)).map_err(|fault| fault.to_string())
+    }
+}
+
+/// Prepares a folder for recording: creates it if necessary, and deletes the calls of an earlier run.
+pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn CassetteSink>> {
+    files::make_folder(folder)?;
+    for name in names(folder)? {
+        files::remove(&folder.join(name))?;
+    }
+    Ok(Box::new(Folder(folder.to_owned())))
+}
+
+/// The names of the files with recorded calls in a folder, sorted. Other files are ignored.
+fn names(folder: &Path) -> miette::Result<Vec<String>> {
+    let shown = folder.display();
+    let Some(mut names) = files::list(folder) else {
+        return Err(miette::miette!(
+            help = "`chartc run … --record DIR` creates it",
+            "there is no folder {shown}"
+        ));
+    };
+    names.retain(|name| Entry::is_file(name));
+    names.sort();
+    Ok(names)
+}
+
+/// The oracle that answers from the calls recorded in a folder.
+pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> {
+    let shown = folder.display();
+    let mut entries = Vec::new();
+    for name in names(folder)? {
+        let path = folder.join(&name);
+        let text = files::read_found(&path)?;
+        let entry =
+            Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
+        // The name contains a hash of the question. If it differs, the run would never find this answer.
+        if entry.file() != name {
+            return Err(miette::miette!(
+                help = "the file's name depends on the question, so only answers may be edited: record the calls again",
+                "{}: the question differs from the recorded one",
+                path.display()
+            ));
+        }
+        entries.push(entry);
+    }
+    if entries.is_empty() {
+        return Err(miette::miette!(
+            help = "`chartc run … --record DIR` records some",
+            "{shown} has no recorded calls"
+        ));
+    }
+    Ok(Replaying::new(&shown.to_string(), entries, clock))
+}
+
+// Opens the memory of `run --memory`.
+
+/// The word that stands for a memory without a file.
+const NO_FILE: &str = ":memory:";
+
+/// Opens the memory of the agent that the chart describes. `agent` is the name of the agent in its world, if it has one.
+pub(super) fn open_memory(
+    file: &Path,
+    chart: &Chart,
+    variables: Vec<(String, Value)>,
+    agent: Option<String>,
+) -> miette::Result<LongTerm> {
+    let rag = Rag::of(&chart.meta).map_err(|why| miette::miette!("`{}`: {why}", chart.name))?;
+    let values: Map = variables.into_iter().collect();
+    let told: &[&str] = if agent.is_some() { CONTEXT } else { &[] };
+    let name = agent.unwrap_or_else(|| memory_name(chart, &values));
+    if let Some(rag) = &rag
+        && rag.enabled
+    {
+        let known = |name: &&str| {
+            values.get(name).is_some() || ALWAYS.contains(name) || told.contains(name)
+        };
+        let strange: Vec<&str> =
+            rag.query.names().into_iter().filter(|name| !known(name)).collect();
+        if !strange.is_empty() {
+            let names = strange.join("`, `");
+            complain(format!(
+                "warning: rag.query_template of `{}` uses `{names}`, which adds nothing to the query: neither the chart nor the agent's record declares it",
+                chart.name
+            ));
+        }
+    }
+    let memory: Arc<dyn Memory> = if file == Path::new(NO_FILE) {
+        Arc::new(InProcess::new())
+    } else {
+        files::check(file)?;
+        if file.metadata().is_ok_and(|known| !known.is_file()) {
+            return Err(miette::miette!(
+                "{}: memories need a regular file, or `{NO_FILE}`",
+                file.display()
+            ));
+        }
+        stored(file, &name).map_err(|why| miette::miette!("{why}"))?
+    };
+    Ok(LongTerm::new(memory, rag, &name))
+}
+
+/// Names that the query of every agent may use.
+const ALWAYS: [&str; 3] = ["agent_id", "tick", "_current_state"];
+
+/// The name of the agent: the variable `agent_id`, else the `id` of an `agent.yaml`, else the name of the chart.
+fn memory_name(chart: &Chart, values: &Map) -> String {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
+        Some(_) | None => None,
+    };
+    let id = || text(chart.meta.iter().find(|(key, _)| key == "id").map(|(_, value)| value));
+    text(values.get("agent_id")).or_else(id).unwrap_or_else(|| chart.name.clone())
+}
+
+#[cfg(feature = "sqlite")]
+fn stored(file: &Path, name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+    Ok(Arc::new(chartc_store::memory::Store::open(file)?.agent(name)?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stored(file: &Path, _name: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+    Err(MemoryError::Refused {
+        place: file.display().to_string(),
+        why: format!(
+            "cannot be opened: this chartc was built without the feature `sqlite`, and supports only `--memory {NO_FILE}`"
+        ),
+    })
+}
+
+// Sets up the world of `run --world`: its file, the agent that acts in it, and the functions that it implements.
+
+/// The host functions of a run: those of a script, or those of a world before those of a script.
+pub(super) enum Functions {
+    Script(Script),
+    Artifacts(Artifacts<Script>),
+}
+
+impl Host for Functions {
+    fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        match self {
+            Self::Script(host) => host.call(function, arguments),
+            Self::Artifacts(host) => host.call(function, arguments),
+        }
+    }
+}
+
+/// Reads the file of `--world`.
+pub(super) fn open_world(path: &Path) -> miette::Result<World> {
+    let name = path.display();
+    World::parse(&read(path)?).map_err(|fault| {
+        let near = fault.stranger.as_ref().and_then(|(key, known)| {
+            nearest(key, known.iter().map(String::as_str)).map(|near| near.to_owned())
+        });
+        match near {
+            Some(near) => miette::miette!("{name}: {fault}; did you mean `{near}`?"),
+            None => miette::miette!("{name}: {fault}"),
+        }
+    })
+}
+
+/// Makes the host functions of a chart and its child charts and, if there is a world, the agent in it.
+pub(super) fn live(
+    world: Option<World>,
+    charts: &[&Chart],
+    given: &InitialValues,
+    saved: Option<&Saved>,
+    script: Script,
+) -> miette::Result<(Functions, Option<Life>)> {
+    let Some(world) = world else { return Ok((Functions::Script(script), None)) };
+    let agent = match saved.and_then(Saved::agent).map(SavedAgent::name) {
+        Some(name) => name.to_owned(),
+        None => agent_name(&world, charts[0], given),
+    };
+    let fault = |why: String| miette::miette!("`{}`: {why}", charts[0].name);
+    let profile = Profile::of(charts[0]).map_err(|why| fault(why.to_string()))?;
+    if let Some(scrip) = starting_scrip(charts[0]) {
+        world.endow(&agent, scrip);
+    }
+    let record = SharedRecord::new(Record::new(&agent));
+    let world = Arc::new(world);
+    let functions = Artifacts::new(world.clone(), record.clone(), charts, script)
+        .map_err(|why| fault(why.to_string()))?;
+    Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
+}
+
+/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
+fn starting_scrip(chart: &Chart) -> Option<i64> {
+    let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
+    match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
+        Some(Value::Int(scrip)) => Some(*scrip),
+        Some(Value::Float(scrip)) => Some(*scrip as i64),
+        Some(_) | None => None,
+    }
+}
+
+/// The name of the agent: that of the world, else the `agent_id` input, else the `agent_id` param, else the `id` of the `agent.yaml`, else
+/// the chart's name.
+fn agent_name(world: &World, chart: &Chart, given: &InitialValues) -> String {
+    let text = |value: Option<&Value>| match value {
+        Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
+        Some(_) | None => None,
+    };
+    let of = |map: &Map| text(map.get("agent_id"));
+    let id = || text(chart.meta.iter().find(|(key, _)| key == "id").map(|(_, value)| value));
+    let named = world.agent().map(str::to_owned);
+    named
+        .or_else(|| of(&given.inputs))
+        .or_else(|| of(&given.params))
+        .or_else(id)
+        .unwrap_or_else(|| chart.name.clone())
 }

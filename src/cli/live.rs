@@ -103,7 +103,7 @@ pub(super) fn oracle(
     llm: &str,
     model: Option<&str>,
 ) -> miette::Result<Arc<dyn Oracle>> {
-    use chartc_providers::Providers;
+    use chartc_adapters::models::Providers;
     let providers = match named(llm) {
         Some(Named::Model(provider, name)) => {
             if let Some(model) = model {
@@ -180,7 +180,7 @@ pub(super) fn place(provider: &str) -> ProviderAccess {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let stem: String = provider.chars().map(plain).collect();
     let (url_variable, key_variable) = (format!("{stem}_BASE_URL"), format!("{stem}_API_KEY"));
-    let known = chartc_providers::provider(provider);
+    let known = chartc_adapters::models::provider(provider);
     // A variable may leave out `http://`, as `--llm` may.
     let said = variable(&url_variable).map(|said| address(&said).unwrap_or(said));
     let is_ollama = provider == "ollama";
@@ -249,8 +249,8 @@ impl ProviderAccess {
 
     /// Whether calls are free of charge, as far as is known: the server runs on this machine, or is of a kind that users run themselves.
     pub(super) fn is_free(&self) -> bool {
-        let is_own =
-            chartc_providers::provider(&self.provider).is_some_and(|known| !known.start.is_empty());
+        let is_own = chartc_adapters::models::provider(&self.provider)
+            .is_some_and(|known| !known.start.is_empty());
         is_own || self.server().is_ok_and(|server| server.is_local())
     }
 
@@ -261,13 +261,13 @@ impl ProviderAccess {
     /// The address of the server without credentials in it; `None` if it is unknown, and an error if it is not an address.
     pub(super) fn address(&self) -> Option<miette::Result<String>> {
         let url = self.url.as_deref()?;
-        let server = chartc_providers::Server::of(&self.provider, url, None);
+        let server = chartc_adapters::models::Server::of(&self.provider, url, None);
         let server = server.map_err(|why| miette::miette!("{}: {why}", self.url_variable));
         Some(server.map(|server| server.url().to_owned()))
     }
 
-    pub(super) fn server(&self) -> miette::Result<chartc_providers::Server> {
-        use chartc_providers::ServerError;
+    pub(super) fn server(&self) -> miette::Result<chartc_adapters::models::Server> {
+        use chartc_adapters::models::ServerError;
         let Self { provider, url_variable, key_variable, .. } = self;
         if self.wants_key && self.key.is_none() {
             return Err(miette::miette!(
@@ -281,7 +281,7 @@ impl ProviderAccess {
                 "the address of the provider `{provider}` is unknown: set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key"
             ));
         };
-        let server = chartc_providers::Server::of(provider, url, self.key.clone());
+        let server = chartc_adapters::models::Server::of(provider, url, self.key.clone());
         let server = server.map(|server| server.set_by(url_variable, key_variable));
         server.map_err(|why| match why {
             ServerError::Key => miette::miette!("{key_variable}: {why}"),
@@ -295,7 +295,8 @@ impl ProviderAccess {
 /// The names of the providers whose addresses are known, separated by commas.
 #[cfg(feature = "providers")]
 fn known_names() -> String {
-    let names: Vec<&str> = chartc_providers::PROVIDERS.iter().map(|known| known.name).collect();
+    let names: Vec<&str> =
+        chartc_adapters::models::PROVIDERS.iter().map(|known| known.name).collect();
     names.join(", ")
 }
 

@@ -11,89 +11,56 @@
 //! To add a command: one file with `Args` (a doc comment with examples) and `run`, its `mod` line, its variant of [`Command`] and
 //! its arm in [`dispatch`].
 
-pub mod files;
-pub mod output;
-pub mod pick;
+#![allow(clippy::disallowed_methods, reason = "this is where the arguments are read")]
 
-mod arguments;
-mod baseline;
 mod build;
-#[cfg(feature = "run")]
-mod cassette;
 mod check;
-mod columns;
-mod completions;
 mod config;
 mod convert;
-mod cost;
 #[cfg(feature = "run")]
 mod crowd;
 #[cfg(feature = "providers")]
 mod doctor;
 #[cfg(feature = "sqlite")]
 mod durable;
-#[cfg(feature = "run")]
-mod ending;
 mod explain;
 mod explore;
+pub mod files;
 mod fix;
-mod fmt;
-#[cfg(feature = "sqlite")]
-mod fork;
 mod given;
 #[cfg(feature = "run")]
 mod glance;
 mod graph;
-mod highlight;
 #[cfg(feature = "run")]
 mod instance;
 #[cfg(feature = "redis")]
 mod intake;
 #[cfg(feature = "run")]
-mod interrupt;
-mod levels;
-mod lines;
-#[cfg(feature = "run")]
 mod live;
 #[cfg(feature = "lsp")]
 mod lsp;
-mod man;
-mod markdown;
-#[cfg(feature = "run")]
-mod memory;
-#[cfg(feature = "sqlite")]
-mod migrate;
+mod manual;
 mod new;
 #[cfg(feature = "run")]
 mod otel;
-mod page;
+pub mod output;
+pub mod pick;
 #[cfg(feature = "run")]
 mod prompt;
-#[cfg(feature = "sqlite")]
-mod recall;
 #[cfg(feature = "run")]
 mod replay;
-#[cfg(feature = "sqlite")]
-mod reply;
 #[cfg(feature = "run")]
 mod run;
-mod save;
 mod schema;
 #[cfg(feature = "run")]
 mod screen;
-#[cfg(feature = "sqlite")]
-mod send;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "run")]
 mod servers;
-mod settings;
 mod show;
 #[cfg(feature = "run")]
 mod simulate;
-mod statistics;
-#[cfg(feature = "run")]
-mod status;
 #[cfg(feature = "sqlite")]
 mod store;
 #[cfg(feature = "run")]
@@ -104,14 +71,12 @@ mod test;
 mod tools;
 #[cfg(feature = "run")]
 mod trace;
-mod walk;
-mod watch;
-#[cfg(feature = "run")]
-mod wording;
-#[cfg(feature = "run")]
-mod world;
 
+use chartc_core::visible;
+use clap::error::Error;
 use clap::{CommandFactory, Parser, Subcommand};
+use output::{Stream, is_coloured};
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -156,19 +121,19 @@ struct Cli {
 enum Command {
     Build(build::Args),
     Check(check::Args),
-    Completions(completions::Args),
+    Completions(manual::CompletionsArgs),
     Convert(convert::Args),
     #[cfg(feature = "providers")]
     Doctor(doctor::Args),
     Explain(explain::Args),
     Explore(explore::Args),
-    Fmt(fmt::Args),
+    Fmt(fix::Args),
     Graph(graph::Args),
     #[cfg(feature = "redis")]
     Intake(Box<intake::Args>),
     #[cfg(feature = "lsp")]
     Lsp(lsp::Args),
-    Man(man::Args),
+    Man(manual::Args),
     New(new::Args),
     #[cfg(feature = "run")]
     Prompt(Box<prompt::Args>),
@@ -196,19 +161,19 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
     match command {
         Command::Build(args) => build::run(args),
         Command::Check(args) => check::run(args),
-        Command::Completions(args) => completions::run(args, Cli::command()),
+        Command::Completions(args) => manual::run_completions(args, Cli::command()),
         Command::Convert(args) => convert::run(args),
         #[cfg(feature = "providers")]
         Command::Doctor(args) => doctor::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Explore(args) => explore::run(args),
-        Command::Fmt(args) => fmt::run(args),
+        Command::Fmt(args) => fix::run(args),
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "redis")]
         Command::Intake(args) => intake::run(*args),
         #[cfg(feature = "lsp")]
         Command::Lsp(args) => lsp::run(&args),
-        Command::Man(args) => man::run(args, Cli::command()),
+        Command::Man(args) => manual::run_man(args, Cli::command()),
         Command::New(args) => new::run(args),
         #[cfg(feature = "run")]
         Command::Prompt(args) => prompt::run(*args),
@@ -250,15 +215,15 @@ pub enum Exit {
 
 /// Parses the arguments of the process, runs the command, and returns the exit code.
 pub fn main() -> ExitCode {
-    let exit = match arguments::parse::<Cli>() {
+    let exit = match parse::<Cli>() {
         Ok(cli) => guarded(|| dispatch(cli.command)),
         // clap reports `--help` and `--version` as errors that belong on standard output.
         Err(told) if told.use_stderr() => {
-            output::complain_report(&arguments::shown(&told, output::Stream::Error));
+            output::complain_report(&shown(&told, output::Stream::Error));
             Exit::Usage
         }
         Err(told) => {
-            let text = arguments::shown(&told, output::Stream::Output);
+            let text = shown(&told, output::Stream::Output);
             guarded(|| output::print_coloured(&text).map(|()| Exit::Clean))
         }
     };
@@ -288,6 +253,29 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
         }
         Err(_) => Exit::Internal,
     }
+}
+
+// Parses the arguments of the process.
+
+/// Parses the arguments of the process.
+///
+/// # Errors
+/// The message of clap, with hidden characters of the arguments escaped.
+fn parse<C: Parser>() -> Result<C, Error> {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    C::try_parse_from(&given).map_err(|told| again::<C>(&given).unwrap_or(told))
+}
+
+/// Parses the same arguments once more with hidden characters escaped, because clap repeats arguments verbatim in its messages.
+fn again<C: Parser>(given: &[OsString]) -> Option<Error> {
+    let shown = given.iter().map(|word| visible::line(&word.to_string_lossy()).into_owned());
+    C::try_parse_from(shown).err()
+}
+
+/// The message of clap, with colours if `stream` shows them.
+fn shown(told: &Error, stream: Stream) -> String {
+    let text = told.render();
+    if is_coloured(stream) { text.ansi().to_string() } else { text.to_string() }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The command `chartc new`.
 
 use super::Exit;
+use super::files::write_new;
 use super::output::{StyledText, print};
-use super::save::write_new;
-use chartc_text::load::Memory;
+use chartc_compiler::front::load::Memory;
 use std::path::PathBuf;
 
 /// Write a first chart, and a script of answers with which it runs to its end.

@@ -4,10 +4,9 @@ use super::Exit;
 use super::files::{Files, Root, STDIN};
 use super::output::{Colour, complain, complain_report, terminal};
 use crate::report::REPORTS;
-use chartc_check::compile::{Checked, Compilation};
-use chartc_text::diagnostic::{Severity, nearest};
-use chartc_text::source::Sources;
-use chartc_text::span::Span;
+use chartc_compiler::compile::{Checked, Compilation};
+use chartc_compiler::syntax::diagnostic::{Severity, nearest};
+use chartc_compiler::syntax::source::{Sources, Span};
 use std::collections::BTreeSet;
 
 /// Selects the chart `name` of the file or, without a name, its only chart. If there is none, writes the errors to standard error and

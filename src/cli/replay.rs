@@ -6,7 +6,7 @@ use super::instance::{InitialValues, instance, read};
 use super::output::{StyledText, print, say};
 use super::pick::pick_to_run;
 use super::trace::world::{Log, text_of};
-use chartc_check::compile::Checked;
+use chartc_compiler::compile::Checked;
 use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};
 use chartc_core::plan::Plan;

@@ -1,25 +1,27 @@
 //! The command `chartc serve`: offers charts to programs, over HTTP and as tools of the Model Context Protocol.
+
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
-use super::Exit;
 use super::durable::{RunArgs, WORKERS, made, refused};
 use super::files::Root;
 use super::given::{PairKind, given};
 use super::instance::{Backends, InitialValues, has_turns, oracle};
-use super::otel;
 use super::output::complain;
 use super::pick::pick_to_run_with_sources;
 use super::servers::{self, Beside};
-use chartc_check::compile::Checked;
+use super::{Exit, otel};
+use chartc_adapters::server::{
+    AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
+};
+use chartc_compiler::compile::Checked;
+use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::Parts;
 use chartc_runtime::trace::Origin;
-use chartc_serve::{AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve};
 use chartc_store::{Options, Safety, Store, Worker};
-use chartc_text::source::Sources;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;

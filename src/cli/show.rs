@@ -1,13 +1,12 @@
 //! The command `chartc show`.
 
-use super::Exit;
 use super::files::Root;
-use super::highlight;
 use super::output::{Colour, columns, print_coloured, terminal};
 use super::pick::pick;
+use super::{Exit, graph};
+use chartc_compiler::emit::Options;
+use chartc_compiler::emit::draw::outline::{OutlineLayout, outline};
 use chartc_core::arena::StateId;
-use chartc_emit::Options;
-use chartc_emit::outline::{OutlineLayout, outline};
 
 /// The maximum number of states that are drawn without --all.
 const STATES: usize = 500;
@@ -57,9 +56,9 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Err(exit) => return Ok(exit),
     };
     let chart = checked.chart();
-    let highlight = highlight::states(chart, &args.highlight)?;
+    let highlight = graph::states(chart, &args.highlight)?;
     let root = match &args.state {
-        Some(name) => highlight::state(chart, name)?,
+        Some(name) => graph::state(chart, name)?,
         None => StateId(0),
     };
     let layout = OutlineLayout {

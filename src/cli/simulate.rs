@@ -1,10 +1,9 @@
 //! The command `chartc simulate`.
 
 use super::Exit;
-use super::columns::{cut, padded, width};
 use super::files::Root;
 use super::instance::{InitialValues, PairKind, functions, instance, read, values};
-use super::output::{StyledText, print, print_json};
+use super::output::{StyledText, cut, padded, print, print_json, width};
 use super::pick::pick_to_run;
 use chartc_core::plan::Plan;
 use chartc_runtime::data;
@@ -115,7 +114,7 @@ fn name(entry: &data::Entry) -> String {
         data::Sent::Nothing => "input".to_owned(),
         data::Sent::Turn => "turn".to_owned(),
         data::Sent::Event(name, _) => name.clone(),
-        data::Sent::Answer { value, .. } => format!("answer {}", super::wording::json(value)),
+        data::Sent::Answer { value, .. } => format!("answer {}", super::screen::json(value)),
         data::Sent::Fail { .. } => "fail".to_owned(),
         data::Sent::Unusable { .. } => "unusable".to_owned(),
         data::Sent::Doubt { .. } => "doubt".to_owned(),

@@ -1,15 +1,31 @@
 //! The command `chartc store`: lists, continues and answers the runs of a store.
 
-use super::Exit;
-use super::durable::{refused, stored_args};
-use super::instance::values_of_event;
+use super::durable::{made, refused, stored_args};
+use super::files::Root;
+use super::instance::{InitialValues, instance, values_of_event};
 use super::output::{StyledText, complain, print, print_json, say};
-use super::{crowd, fork, reply, run, send};
+use super::pick::pick_to_run;
+use super::replay::recorded;
+use super::{Exit, crowd, run};
+use chartc_core::expr::Map;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::plan::Plan;
+use chartc_core::saved::{Comparison, Unfit};
 use chartc_core::visible;
-use chartc_runtime::oracle::Question;
+use chartc_runtime::agents::{Event, hand_over};
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::driver::{Free, Parts};
+use chartc_runtime::oracle::{Deny, Question, Script};
+use chartc_runtime::replay::Tape;
+use chartc_runtime::stepped::Stepped;
+use chartc_runtime::tools::NoTools;
+use chartc_runtime::trace::{self, Line, Origin};
+use chartc_runtime::{Saved, Session};
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
 use serde_json::json;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// List, continue and answer the runs that `chartc run --store` keeps in a file
 ///
@@ -56,7 +72,7 @@ enum What {
     ///
     /// The new run repeats the journal of the old one up to this position. Calls that had no result there become new calls of the new run.
     /// The old run does not change. The step that wrote the line is copied as a whole.
-    Fork(fork::Args),
+    Fork(ForkArgs),
     /// Answer an open question of a run, as a person
     ///
     /// Each asking has an id, which `list` shows beside the text of the question. An answer to an id that is not open any more is refused,
@@ -91,7 +107,7 @@ enum What {
     ///
     /// Each run of the chart loads as it is, loads with the changes that are listed, or is refused for the reason that is given. Nothing is
     /// changed: a run takes over a version when `chartc run --store` or `store … resume` continues it. Exit code 1 if one is refused.
-    Migrate(super::migrate::Args),
+    Migrate(MigrateArgs),
     /// Delete runs that ended some time ago
     Prune {
         /// Keep the runs that ended in the last N days
@@ -117,7 +133,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return run::run(run::Args::from_stored(args, path.clone(), run.clone()));
     }
     if let What::Fork(fork) = args.what {
-        return fork::run(path, fork);
+        return run_fork(path, fork);
     }
     let store = match (Store::open(path), &args.what) {
         // The store of a world has no runs, but its progress can be listed.
@@ -131,17 +147,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         What::Resume { .. } | What::Fork(_) => {}
         What::Migrate(args) => {
             drop(store);
-            return super::migrate::run(path, &args);
+            return run_migrate(path, &args);
         }
         What::List { format } => list(&store, format == "json")?,
         What::Reply { run, question, answer } => {
-            reply::check(&store, &run, &question, &answer)?;
+            check_reply(&store, &run, &question, &answer)?;
             store.post(&run, &Letter::Reply(question, answer)).map_err(refused)?;
             posted(path, &run);
         }
         What::Send { run, event, data } => {
             let data = values_of_event(data.as_deref())?;
-            send::check(&store, &run, &event, &data)?;
+            check_send(&store, &run, &event, &data)?;
             store.post(&run, &Letter::Event(event, data)).map_err(refused)?;
             posted(path, &run);
         }
@@ -257,5 +273,380 @@ fn age(milliseconds: u64) -> String {
         120..=7199 => format!("{} min", seconds / 60),
         7200..=172_799 => format!("{} h", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+// The command `chartc store S.db fork`: a new run that begins at a line of another run's trace.
+
+/// What `fork` is given.
+#[derive(Debug, clap::Args)]
+pub(super) struct ForkArgs {
+    /// Name of the run
+    run: String,
+    /// Position in its journal: the `seq` of a line of its trace, from 1
+    #[arg(long, value_name = "SEQ")]
+    at: u64,
+    /// Name of the new run [default: NAME@SEQ]
+    #[arg(long = "as", value_name = "NEW")]
+    name: Option<String>,
+    /// How to print the new run
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
+    format: String,
+    #[command(flatten)]
+    root: Root,
+}
+
+/// Forks a run of the store, and prints the new run.
+pub(super) fn run_fork(path: &Path, args: ForkArgs) -> miette::Result<Exit> {
+    let ForkArgs { run, at, name, format, root } = args;
+    let store = Store::open(path).map_err(refused)?;
+    let lines = store.lines(&run).map_err(refused)?;
+    if lines.is_empty() {
+        return Err(miette::miette!(
+            help = "chartc store FILE list shows the runs",
+            "{} has no run `{run}`: it was never begun there, or it was pruned with its journal",
+            path.display()
+        ));
+    }
+    // The first line names the chart and its file, which is all that `recorded` needs.
+    let first = lines.iter().take(1).map(|line| serde_json::to_string(line).unwrap_or_default());
+    let head = Tape::read(&first.collect::<String>())
+        .map_err(|why| miette::miette!("run `{run}`, {why}"))?;
+    let recorded = match recorded(&head, (&run, path), None, &root, false)? {
+        Ok(recorded) => recorded,
+        Err(exit) => return Ok(exit),
+    };
+    let charts = recorded.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let name = name.unwrap_or_else(|| format!("{run}@{at}"));
+    let given = without_memory(&store, &run)?;
+    let forked = store
+        .fork((&run, at), (&name, given.as_deref()), |tape| {
+            instance(&plans, &recorded.given(tape), tape.host()).map_err(|why| why.to_string())
+        })
+        .map_err(refused)?;
+    let lines = store.lines(&name).map_err(refused)?.len();
+    show_fork(path, &forked, (&run, at), lines, format == "json")?;
+    Ok(Exit::Clean)
+}
+
+/// The arguments of the run without its memory, as JSON; `None` if it has no memory. The memory also holds what the run did after the fork,
+/// which the fork must not know.
+fn without_memory(store: &Store, run: &str) -> miette::Result<Option<String>> {
+    let listed = store.list().map_err(refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run) else { return Ok(None) };
+    let mut args = stored_args(&row)?;
+    let Some(file) = args.memory.take() else { return Ok(None) };
+    complain(format!(
+        "the fork has no `--memory`: {file} holds what `{run}` did later, too, and the fork would remember it"
+    ));
+    Ok(Some(serde_json::to_string(&args).unwrap_or_default()))
+}
+
+fn show_fork(
+    path: &Path,
+    forked: &Listed,
+    (run, at): (&str, u64),
+    lines: usize,
+    is_json: bool,
+) -> miette::Result<()> {
+    let Listed { run: name, status, state, turns, calls, waits_for, .. } = forked;
+    if is_json {
+        let forked = serde_json::json!({
+            "run": name,
+            "of": run,
+            "at": at,
+            "lines": lines,
+            "state": state,
+            "status": status,
+            "turns": turns,
+            "calls": calls,
+            "waits_for": waits_for,
+        });
+        let text = serde_json::to_string_pretty(&forked).unwrap_or_default();
+        return print_json(&format!("{text}\n"));
+    }
+    let mut line = format!("{name}: {run} after line {at}, {status} in {state}, turn {turns}");
+    if lines as u64 > at {
+        line += &format!(", with the rest of its step up to line {lines}");
+    }
+    if !waits_for.is_empty() {
+        line += &format!(", will ask {} anew", waits_for.join(", "));
+    }
+    say(&*visible::line(&line))?;
+    if status == "running" {
+        say(&*visible::line(&format!("go on: chartc store {} resume {name}", path.display())))?;
+    }
+    Ok(())
+}
+
+// The command `chartc store FILE migrate --check CHART`: shows which runs of a store can continue in another version of their chart.
+
+/// Which version, and how to print.
+#[derive(Debug, clap::Args)]
+pub(super) struct MigrateArgs {
+    /// File with the other version of the chart; the store is not changed
+    #[arg(long, value_name = "FILE", required = true)]
+    check: String,
+    /// Name of the chart, if the file has several
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+    /// How to print the results
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], default_value = "text")]
+    format: String,
+    #[command(flatten)]
+    root: Root,
+}
+
+/// The result for a run.
+enum Fate {
+    /// The run has ended.
+    Ended,
+    /// The run can continue, with these changes.
+    Loads(Vec<String>),
+    /// The run cannot continue, for these reasons.
+    Refused(Vec<String>),
+}
+
+impl Fate {
+    /// The result as JSON has it.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Loads(changes) if changes.is_empty() => "as_it_is",
+            Self::Loads(_) => "changed",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+pub(super) fn run_migrate(path: &Path, args: &MigrateArgs) -> miette::Result<Exit> {
+    // 0 states: `check` lines are not decided, because they have no effect on saved runs.
+    let checked = match pick_to_run(&args.check, args.chart.as_deref(), &args.root, 0)? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(exit),
+    };
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let store = Store::open(path).map_err(refused)?;
+    let listed = store.list().map_err(refused)?;
+    let name = &checked.chart().name;
+    let (own, others): (Vec<_>, Vec<_>) = listed.iter().partition(|row| row.chart == *name);
+    let mut fates = Vec::new();
+    for row in own {
+        fates.push((row.run.as_str(), fate(&store, row, &plans)?));
+    }
+    let loads = !fates.iter().any(|(_, fate)| matches!(fate, Fate::Refused(_)));
+    if args.format == "json" {
+        print_json(&json(name, loads, &fates))?;
+    } else {
+        show_migration(name, &fates)?;
+    }
+    let others: BTreeSet<&str> = others.iter().map(|row| row.chart.as_str()).collect();
+    if fates.is_empty() && !others.is_empty() {
+        let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+        complain(format!(
+            "{} has no run of `{name}`, only of {}: a run goes on in a chart of the same name",
+            path.display(),
+            others.join(", ")
+        ));
+    }
+    Ok(if loads { Exit::Clean } else { Exit::Findings })
+}
+
+/// The result for a run, as `chartc run --store` would find it.
+fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate> {
+    let Some(saved) = store.session(&row.run).map_err(refused)? else {
+        // The run has not started, so nothing in it depends on the chart.
+        return Ok(Fate::Loads(Vec::new()));
+    };
+    if saved.status().is_some() {
+        return Ok(Fate::Ended);
+    }
+    Ok(of(&saved, plans))
+}
+
+fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
+    let tables =
+        |name: &str| plans.iter().find(|plan| plan.chart().name == name).map(|plan| plan.tables());
+    let Comparison { differences, changes } = saved.compare(tables);
+    if !differences.is_empty() {
+        return Fate::Refused(differences.iter().map(ToString::to_string).collect());
+    }
+    // The comparison covers structure. Whether the values fit shows only when they are loaded.
+    match Interpreter::resume(&plans[0], plans, (), saved.machine()) {
+        Ok(_) => Fate::Loads(changes.iter().map(ToString::to_string).collect()),
+        Err(Unfit::Differs(all)) => Fate::Refused(all.iter().map(ToString::to_string).collect()),
+        Err(why) => Fate::Refused(vec![why.to_string()]),
+    }
+}
+
+fn show_migration(chart: &str, fates: &[(&str, Fate)]) -> miette::Result<()> {
+    let mut out = StyledText::default();
+    let (mut going, mut loading) = (0, 0);
+    for (run, fate) in fates {
+        let (words, lines) = match fate {
+            Fate::Ended => ("has ended", &[][..]),
+            Fate::Loads(changes) if changes.is_empty() => ("loads as it is", &[][..]),
+            Fate::Loads(changes) => ("loads with changes", changes.as_slice()),
+            Fate::Refused(reasons) => ("is refused", reasons.as_slice()),
+        };
+        out.line(visible::line(&format!("{run}: {words}")));
+        for line in lines {
+            out.line(visible::line(&format!("  {line}")));
+        }
+        going += usize::from(!matches!(fate, Fate::Ended));
+        loading += usize::from(matches!(fate, Fate::Loads(_)));
+    }
+    print(&out)?;
+    let runs = if going == 1 {
+        format!("run of `{chart}` loads")
+    } else {
+        format!("runs of `{chart}` load")
+    };
+    say(format!("{loading} of {going} {runs} in this version"))
+}
+
+fn json(chart: &str, loads: bool, fates: &[(&str, Fate)]) -> String {
+    let runs = fates.iter().map(|(run, fate)| {
+        let (changes, reasons) = match fate {
+            Fate::Ended => (&[][..], &[][..]),
+            Fate::Loads(changes) => (changes.as_slice(), &[][..]),
+            Fate::Refused(reasons) => (&[][..], reasons.as_slice()),
+        };
+        serde_json::json!({
+            "run": run,
+            "result": fate.word(),
+            "changes": changes,
+            "reasons": reasons,
+        })
+    });
+    let runs: Vec<_> = runs.collect();
+    let all = serde_json::json!({ "chart": chart, "loads": loads, "runs": runs });
+    format!("{}\n", serde_json::to_string_pretty(&all).unwrap_or_default())
+}
+
+// Checks that the run which waits for a person's answer can use it.
+
+/// Refuses an answer to a question that is not open, or that the step cannot use. Such an answer is not stored and costs no attempt. To
+/// find out, the answer is given to a copy of the run that calls nobody and is dropped.
+pub(super) fn check_reply(store: &Store, run: &str, id: &str, answer: &str) -> miette::Result<()> {
+    let listed = store.list().map_err(refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
+        // `Store::post` says why nothing can be sent to this run.
+        return Ok(());
+    };
+    let question = store.question(run, id).map_err(|why| {
+        if !matches!(why, StoreError::NotOpen { .. }) {
+            return refused(why);
+        }
+        miette::miette!(
+            help = "an answer names its question by the id, which changes when the question is asked again; nothing was stored",
+            "{why}"
+        )
+    })?;
+    let Some(why) = objection(store, &row, &question, answer)? else { return Ok(()) };
+    let form = question.wanted_of_a_person();
+    let expected = match form.as_str() {
+        "" => String::new(),
+        schema if schema == question.schema => format!("expected: JSON of the schema {schema}; "),
+        form => format!("expected: {form}; "),
+    };
+    Err(miette::miette!(
+        help = format!("{expected}nothing was stored"),
+        "run `{run}`: the answer to `{}` cannot be used: {why}",
+        question.line()
+    ))
+}
+
+/// The reason why the run cannot use the answer now, if it cannot.
+fn objection(
+    store: &Store,
+    row: &Listed,
+    question: &Question,
+    answer: &str,
+) -> miette::Result<Option<String>> {
+    let Some(saved) = store.session(&row.run).map_err(refused)? else { return Ok(None) };
+    let args = stored_args(row)?;
+    let picked = pick_to_run(&args.file, Some(&row.chart), &Root::default(), 0);
+    let Ok(Ok(checked)) = picked else {
+        complain(format!(
+            "warning: not checked, because the chart `{}` cannot be read from {}; if the answer does not fit, the trace of the run says so",
+            row.chart, args.file
+        ));
+        return Ok(None);
+    };
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let given = InitialValues { params: args.params, inputs: Map::new() };
+    let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
+    // In real time, time has passed while no process had the run open.
+    let first = store.lines_after(&row.run, 0, 1).map_err(refused)?.pop();
+    let is_real = first
+        .is_some_and(|line| matches!(line.what, trace::What::Run { clock, .. } if clock == "real"));
+    let now = store.moment(Some(&row.run), is_real).map_err(refused)?;
+    let copy = Stepped::new(
+        (&row.run, &row.given),
+        Some(&saved),
+        saved.now(),
+        (Arc::new(Free(nobody)), BTreeMap::new()),
+        |making| made(making, &plans, &given, Script::empty(), Origin::default()),
+    );
+    // A run that does not fit its chart any more reports it when it continues.
+    let Ok(mut copy) = copy else { return Ok(None) };
+    if !copy.session().asked().any(|open| open.id == question.id) {
+        return Ok(None);
+    }
+    // First let deadlines fire that have passed by now: one of them may have withdrawn the question.
+    copy.begin(now);
+    copy.step();
+    if copy.reply(&question.id, answer.to_owned()).is_err() {
+        return Ok(Some("a deadline has passed, and the question is not open any more".into()));
+    }
+    copy.step();
+    Ok(copy.take().lines.into_iter().find_map(|line| unusable(line, question)))
+}
+
+/// The reason in a trace line for which the answer to this question cannot be used.
+fn unusable(line: Line, question: &Question) -> Option<String> {
+    let trace::What::Unusable { step, why, which, .. } = line.what else { return None };
+    let is_it = (&*step, &*line.child, which.element)
+        == (&*question.step, &*question.child, question.element);
+    is_it.then_some(why)
+}
+
+// Checks that an event fits the run to which it is sent.
+
+/// Refuses an event that the run's chart does not declare, and data of wrong types. To find out, the event is given to a new run of the
+/// chart that calls nobody and is dropped.
+pub(super) fn check_send(store: &Store, run: &str, event: &str, data: &Map) -> miette::Result<()> {
+    let listed = store.list().map_err(super::durable::refused)?;
+    let Some(row) = listed.into_iter().find(|row| row.run == run && row.status == "running") else {
+        // `Store::post` says why nothing can be sent to this run.
+        return Ok(());
+    };
+    let args = stored_args(&row)?;
+    let picked = pick_to_run(&args.file, Some(&row.chart), &Root::default(), 0);
+    let Ok(Ok(checked)) = picked else {
+        complain(format!(
+            "warning: not checked, because the chart `{}` cannot be read from {}; if the event does not fit, the trace of the run says so",
+            row.chart, args.file
+        ));
+        return Ok(());
+    };
+    let charts = checked.family();
+    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let given = InitialValues { params: args.params, inputs: Map::new() };
+    let machine = instance(&plans, &given, Script::empty())?;
+    let mut session = Session::new(machine, Arc::new(Deny), Arc::new(VirtualClock::new()), ());
+    for (name, value) in args.inputs.iter() {
+        // An input that does not fit any more is reported when the run continues.
+        drop(session.input(name, value.clone()));
+    }
+    let event = Event::new("", event).with(data.clone());
+    match hand_over(&mut session, &event) {
+        Err(why) if why.is_about_input() => Err(miette::miette!("run `{run}`: {why}")),
+        // Any other result depends on the state that the stored run is in.
+        Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -1,10 +1,9 @@
 //! The format for other programs. Within version 1, fields are only added.
 
 use super::{Findings, Report, cut, positions};
+use chartc_compiler::syntax::diagnostic::{Diagnostic, Fix};
+use chartc_compiler::syntax::source::{Sources, Span};
 use chartc_core::visible;
-use chartc_text::diagnostic::{Diagnostic, Fix};
-use chartc_text::source::Sources;
-use chartc_text::span::Span;
 use serde::Serialize;
 use std::borrow::Cow;
 

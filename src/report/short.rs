@@ -1,9 +1,9 @@
 //! The format with one finding per line.
 
 use super::{Findings, Report, cut, more, positions, shown};
+use chartc_compiler::syntax::diagnostic::Diagnostic;
+use chartc_compiler::syntax::source::Sources;
 use chartc_core::visible;
-use chartc_text::diagnostic::Diagnostic;
-use chartc_text::source::Sources;
 
 /// Writes `file:line:column: error[C0102] message` for each finding.
 pub(super) static REPORT: Report = Report {

@@ -18,28 +18,20 @@
 //! Work is counted in steps ([`budget`]), because a chart may loop without end.
 
 mod blame;
-mod budget;
-mod expect;
-mod failure;
-mod follow;
 mod play;
-mod reasons;
 mod test_host;
-mod words;
 
 pub use blame::RelatedPlace;
-pub(crate) use budget::OF_A_TEST;
-pub use failure::Failure;
-pub(crate) use follow::{Did, follow};
-pub use play::{Played, play};
-pub(crate) use words::short;
+pub(crate) use blame::{Did, follow};
+pub use play::{Failure, Played, play};
 
-use chartc_check::compile::{Checked, Compilation};
-use chartc_check::lower::test::Test;
-use chartc_text::diagnostic::Diagnostic;
-use chartc_text::rules::{failed_test, used_up_budget};
-use chartc_text::source::Sources;
-use chartc_text::span::{FileId, Span};
+use chartc_compiler::compile::{Checked, Compilation};
+use chartc_compiler::lower::test::Test;
+use chartc_compiler::rules::{failed_test, used_up_budget};
+use chartc_compiler::syntax::diagnostic::Diagnostic;
+use chartc_compiler::syntax::source::{FileId, Sources, Span};
+use chartc_core::expr::Value;
+use chartc_core::model::Chart;
 use std::collections::BTreeMap;
 
 /// Lists the tests that can be played, each with its chart, by file and position. In these, all names are resolved and the chart can run.
@@ -59,7 +51,7 @@ pub fn failed(done: &Compilation) -> Vec<Diagnostic> {
 
 /// As [`failed`], for the tests of the files that `plays` selects.
 pub(crate) fn failed_in(done: &Compilation, plays: &dyn Fn(FileId) -> bool) -> Vec<Diagnostic> {
-    played(done, budget::OF_A_CHECK, plays).0
+    played(done, OF_A_CHECK, plays).0
 }
 
 /// As [`failed`], with at most `most` steps. Also returns the number of steps taken.
@@ -117,4 +109,55 @@ fn setting(place: &RelatedPlace, sources: &Sources) -> Span {
     let end = at + text[at..end].trim_end().len();
     let start = place.span.start as usize;
     Span::new(place.span.file, start + at, start + end)
+}
+
+// Bounds on the work of tests, in steps. A unit of evaluation is a step, and everything that happens counts as a fixed number of steps.
+// Time is not measured, so that every machine plays the same tests.
+
+/// The maximum number of steps of one test.
+pub(crate) const OF_A_TEST: u64 = 50_000_000;
+
+/// The maximum number of steps of all tests of one `chartc check` together.
+const OF_A_CHECK: u64 = 10_000_000;
+
+/// The number of steps that each line of the trace, and each thing that a test does, counts as.
+const A_THING: u64 = 50;
+
+/// The number of steps that preparing each row of a chart counts as.
+const A_ROW: u64 = 20;
+
+/// The number of steps that preparing these charts counts as.
+fn setting_up<'c>(charts: impl Iterator<Item = &'c Chart>) -> u64 {
+    let rows = |chart: &Chart| {
+        chart.states.len()
+            + chart.transitions.len()
+            + chart.variables.len()
+            + chart.events.len()
+            + chart.steps.len()
+            + chart.choices.len()
+            + chart.types.len()
+            + chart.tools.len()
+    };
+    charts.map(|chart| rows(chart) as u64 * A_ROW).sum()
+}
+
+// Formats values for messages about tests.
+
+/// Formats a value as JSON.
+fn value(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned())
+}
+
+/// Formats a text as a JSON string.
+fn quoted(text: &str) -> String {
+    value(&Value::Text(text.to_owned()))
+}
+
+/// Joins the words of a text into one line, and cuts it after `most` characters.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }

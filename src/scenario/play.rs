@@ -1,23 +1,23 @@
 //! Plays one test.
 
 use super::blame::{self, RelatedPlace};
-use super::budget::{A_THING, setting_up};
-use super::expect;
-use super::failure::{Failure, owed};
 use super::test_host::{Reply, TestClock, TestHost, Wanted, reason_of};
-use chartc_check::compile::Checked;
-use chartc_check::lower::test::{Answer, Move, StepAddress, Test};
+use super::{A_THING, setting_up};
+use crate::scenario;
+use chartc_compiler::compile::Checked;
+use chartc_compiler::lower::test::{Answer, Expected, Move, StepAddress, Test};
+use chartc_compiler::notation;
+use chartc_compiler::syntax::source::Span;
 use chartc_core::arena::StateId;
 use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
 use chartc_core::host::{Machine, Mismatch};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Status;
-use chartc_core::model::{Chart, Expr, FunctionKind, StateKind};
+use chartc_core::model::{Chart, Expr, ExprKind, FunctionKind, StateKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::trace::Line;
+use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{RunError, Session};
-use chartc_text::span::Span;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -257,7 +257,7 @@ impl Player<'_> {
                 self.result(tool, reply, span)
             }
             Move::ToolFail(tool, reason) => self.result(tool, Reply::Fail(reason_of(reason)), span),
-            Move::Expect(expected, holds) => expect::expect(self, expected, *holds, span),
+            Move::Expect(expected, holds) => expect(self, expected, *holds, span),
         }
     }
 
@@ -319,7 +319,7 @@ impl Player<'_> {
                 self.desk.open().iter().map(|w| format!("`{}`", w.name())).collect();
             let what = if is_tool { "is not being called" } else { "does not ask" };
             let found = match open.as_slice() {
-                [] => format!("nothing waits for an answer{}", expect::no_turn(self)),
+                [] => format!("nothing waits for an answer{}", no_turn(self)),
                 open => format!("waiting: {}", open.join(", ")),
             };
             return Err(Failure::new(span, format!("`{name}` {what} now")).found(found));
@@ -394,5 +394,354 @@ impl Player<'_> {
                 Reply::Value(Value::Map(pairs.into_iter().collect()))
             }
         })
+    }
+}
+
+// Evaluates the expectations of a test.
+
+/// The names of the two values that only expressions of tests can read, in the order of their payload.
+const NAMES: [&str; 2] = ["calls", "result"];
+
+/// The maximum number of values that are shown of a condition that does not hold.
+const MOST_SHOWN: usize = 6;
+
+/// The result of an expectation: whether it holds, its text, and what was found instead.
+struct Observation {
+    holds: bool,
+    what: String,
+    found: String,
+}
+
+/// The end of a message about a step that has not asked: if no turn has begun, that is the likely reason.
+pub(super) fn no_turn(player: &Player<'_>) -> &'static str {
+    let session = &player.session;
+    if session.turns() == 0 && !session.machine().is_walking() {
+        ", and no turn has begun: steps start in a `turn`"
+    } else {
+        ""
+    }
+}
+
+/// Fails unless the result of `expected` is `wanted`, which is false for `expect not`.
+pub(super) fn expect(
+    player: &mut Player<'_>,
+    expected: &Expected,
+    wanted: bool,
+    span: Span,
+) -> Result<(), Failure> {
+    let seen = see(player, expected, span)?;
+    if seen.holds == wanted {
+        return Ok(());
+    }
+    let not = if wanted { "" } else { "not " };
+    Err(Failure::new(span, format!("expected {not}{}", seen.what)).found(seen.found))
+}
+
+fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Observation, Failure> {
+    let chart = player.chart;
+    Ok(match expected {
+        Expected::Holds(condition) => {
+            let value = player.value(condition, span)?;
+            let what = notation::expression_in(chart, condition, &NAMES);
+            let found = describe_reads(player, condition, span);
+            Observation { holds: value == Value::Bool(true), what: format!("`{what}`"), found }
+        }
+        Expected::At(states) => {
+            let machine = player.session.machine();
+            let holds = states.iter().all(|state| machine.is_active(*state));
+            Observation {
+                holds,
+                what: format!("to be at {}", listed(player, states)),
+                found: at(player),
+            }
+        }
+        Expected::Ended(status) => {
+            let ended = player.session.status().map(chartc_core::machine::Status::word);
+            let holds = ended.is_some() && status.as_deref().is_none_or(|s| Some(s) == ended);
+            let what = status.as_ref().map_or(String::new(), |word| format!(" {word}"));
+            let found = match ended {
+                Some(word) => format!("it has ended {word}, {}", at(player)),
+                None => format!("it goes on, {}", at(player)),
+            };
+            Observation { holds, what: format!("the run to have ended{what}"), found }
+        }
+        Expected::Offered(names, only) => {
+            let offered = player.desk.with_lines(|lines| {
+                lines.iter().rev().find_map(|line| {
+                    let What::Question { options, .. } = &line.what else { return None };
+                    (!options.is_empty()).then(|| options.clone())
+                })
+            });
+            let found = match &offered {
+                Some(offered) => format!("offered: {}", offered.join(", ")),
+                None => "nothing was offered yet".to_owned(),
+            };
+            let offered = offered.unwrap_or_default();
+            let holds = names.iter().all(|name| offered.contains(name))
+                && (!only || offered.iter().all(|name| names.contains(name)));
+            let only = if *only { "only " } else { "" };
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            Observation { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
+        }
+        Expected::Denied(state) => denied(player, *state),
+        Expected::Called(name, arguments) => called(player, name, arguments.as_deref(), span)?,
+        Expected::Asked(step) => {
+            let holds = asked(player, step).is_some();
+            let found = if holds {
+                "it has asked".to_owned()
+            } else {
+                format!("it has not asked{}", no_turn(player))
+            };
+            Observation { holds, what: format!("`{step}` to have asked"), found }
+        }
+        Expected::Prompt(step, text) => match last_prompt(player, step) {
+            Some(prompt) => Observation {
+                holds: prompt.contains(text.as_str()),
+                what: format!("the prompt of `{step}` to contain {}", scenario::quoted(text)),
+                found: format!("it is: {}", scenario::short(&prompt, 600)),
+            },
+            None => {
+                let message = format!("`{step}` has not asked anything");
+                return Err(Failure::new(span, message).found("no prompt was sent"));
+            }
+        },
+        Expected::Text(expr, text) => {
+            let value = player.value(expr, span)?;
+            let name = notation::expression_in(chart, expr, &NAMES);
+            let holds = matches!(&value, Value::Text(whole) if whole.contains(text.as_str()));
+            let found = format!("it is {}", scenario::short(&scenario::value(&value), 600));
+            Observation {
+                holds,
+                what: format!("`{name}` to contain {}", scenario::quoted(text)),
+                found,
+            }
+        }
+    })
+}
+
+fn denied(player: &Player<'_>, state: Option<StateId>) -> Observation {
+    let path = state.map(|state| player.chart.state(state).path.clone());
+    let denied: Vec<String> = player.desk.with_lines(|lines| {
+        let since = lines[player.since.0.min(lines.len())..].iter();
+        let targets = since.filter_map(|line| {
+            let What::Denied { line } = &line.what else { return None };
+            Some(line.targets.join(", "))
+        });
+        targets.collect()
+    });
+    let holds = match &path {
+        Some(path) => denied.iter().any(|targets| targets.split(", ").any(|t| t == path)),
+        None => !denied.is_empty(),
+    };
+    let found = match denied.as_slice() {
+        [] => "no move was denied".to_owned(),
+        denied => format!("denied: -> {}", denied.join("; -> ")),
+    };
+    let to = path.map_or(String::new(), |path| format!(" to `{path}`"));
+    Observation { holds, what: format!("a move{to} to be denied"), found }
+}
+
+fn called(
+    player: &mut Player<'_>,
+    name: &str,
+    arguments: Option<&[Expr]>,
+    span: Span,
+) -> Result<Observation, Failure> {
+    let wanted = match arguments {
+        Some(all) => Some(player.values(all, span)?),
+        None => None,
+    };
+    let mut calls: Vec<Vec<Value>> = player
+        .desk
+        .called()
+        .into_iter()
+        .skip(player.since.1)
+        .filter(|(function, _)| function == name)
+        .map(|(_, arguments)| arguments)
+        .collect();
+    player.desk.with_lines(|lines| {
+        for line in &lines[player.since.0.min(lines.len())..] {
+            if let What::ToolCall { tool, arguments: Value::Map(map), .. } = &line.what
+                && tool == name
+            {
+                calls.push(map.iter().map(|(_, value)| value.clone()).collect());
+            }
+        }
+    });
+    let holds = match &wanted {
+        Some(wanted) => calls.contains(wanted),
+        None => !calls.is_empty(),
+    };
+    let words = |values: &Vec<Value>| {
+        format!("{name}({})", values.iter().map(scenario::value).collect::<Vec<_>>().join(", "))
+    };
+    let found = match calls.as_slice() {
+        [] => format!("`{name}` was not called"),
+        calls => format!("called: {}", calls.iter().map(words).collect::<Vec<_>>().join("; ")),
+    };
+    let what = wanted.as_ref().map_or_else(|| name.to_owned(), words);
+    Ok(Observation { holds, what: format!("`{what}` to have been called"), found })
+}
+
+/// The prompt of the last question that the step has asked since the last input of the host.
+fn asked(player: &Player<'_>, step: &str) -> Option<String> {
+    prompt_since(player, step, player.since.0)
+}
+
+fn last_prompt(player: &Player<'_>, step: &str) -> Option<String> {
+    prompt_since(player, step, 0)
+}
+
+fn prompt_since(player: &Player<'_>, step: &str, since: usize) -> Option<String> {
+    player.desk.with_lines(|lines| {
+        lines[since.min(lines.len())..].iter().rev().find_map(|line| {
+            let What::Question { step: other, prompt, .. } = &line.what else { return None };
+            (other == step).then(|| prompt.clone())
+        })
+    })
+}
+
+fn listed(player: &Player<'_>, states: &[StateId]) -> String {
+    let names = states.iter().map(|state| format!("`{}`", player.chart.state(*state).path));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn at(player: &Player<'_>) -> String {
+    let states: Vec<String> =
+        player.session.configuration().iter().map(|path| format!("`{path}`")).collect();
+    format!("at {}", states.join(", "))
+}
+
+/// Lists what a condition reads, with the present values.
+fn describe_reads(player: &mut Player<'_>, condition: &Expr, span: Span) -> String {
+    let mut leaves: Vec<Expr> = Vec::new();
+    collect(condition, &mut leaves);
+    let mut shown = Vec::new();
+    for leaf in leaves.iter().take(MOST_SHOWN) {
+        let name = notation::expression_in(player.chart, leaf, &NAMES);
+        let value = match player.value(leaf, span) {
+            Ok(value) => scenario::short(&scenario::value(&value), 200),
+            Err(failure) => failure.found.unwrap_or(failure.message),
+        };
+        shown.push(format!("{name} is {value}"));
+    }
+    if shown.is_empty() { "it is false".to_owned() } else { shown.join(", ") }
+}
+
+/// Collects the parts of an expression whose values depend on the run, each once.
+pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
+    let mut inner: Vec<&Expr> = Vec::new();
+    match &expr.kind {
+        ExprKind::Variable(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Payload(_)
+        | ExprKind::Answer(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Call(..)
+            if !found.contains(expr) =>
+        {
+            found.push(expr.clone());
+        }
+        ExprKind::Field(base, _) => {
+            // `a.b = 3` says more than the whole record `a`, so a path is not descended into.
+            let is_path = matches!(
+                base.kind,
+                ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..)
+            );
+            if !is_path {
+                inner.push(base);
+            } else if !found.contains(expr) {
+                found.push(expr.clone());
+            }
+        }
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+            inner.extend([a.as_ref(), b.as_ref()]);
+        }
+        ExprKind::Slice(a, from, to) => {
+            inner.push(a);
+            inner.extend(from.iter().chain(to).map(AsRef::as_ref));
+        }
+        ExprKind::Unary(_, a) => inner.push(a),
+        ExprKind::Compare(first, rest) => {
+            inner.push(first);
+            inner.extend(rest.iter().map(|(_, e)| e));
+        }
+        ExprKind::If(a, b, c) => inner.extend([a.as_ref(), b.as_ref(), c.as_ref()]),
+        ExprKind::Builtin(_, all) | ExprKind::List(all) => inner.extend(all),
+        ExprKind::Map(pairs) => {
+            for (key, value) in pairs {
+                inner.extend([key, value]);
+            }
+        }
+        ExprKind::Record(_, fields) => inner.extend(fields.iter().map(|(_, e)| e)),
+        ExprKind::Comprehension { source, .. } => inner.push(source),
+        _ => {}
+    }
+    for expr in inner {
+        collect(expr, found);
+    }
+}
+
+// The reason why a test failed.
+
+/// The reason why a test failed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// The place of the expectation or input that failed.
+    pub span: Span,
+    /// The reason, on one line.
+    pub message: String,
+    /// What was found instead. It is shown at `span`.
+    pub found: Option<String>,
+    /// A way to correct the test or the chart.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), found: None, help: None }
+    }
+
+    pub(super) fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = Some(found.into());
+        self
+    }
+
+    /// The failure of a test that has used up its `most` steps.
+    pub(super) fn spent(test: &Test, most: u64) -> Self {
+        Self::new(
+            test.span,
+            format!("it takes more than {most} steps, and is not played to its end"),
+        )
+        .help("let it make fewer turns, or let what they repeat do less")
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The failure of a test that goes on, or ends, although the run waits for an answer or a result.
+pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
+    let name = wanted.name();
+    match wanted {
+        Wanted::Answer(question) => {
+            let options: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
+            let offered = match options.as_slice() {
+                [] => String::new(),
+                options => format!("; offered: {}", options.join(", ")),
+            };
+            let asked = super::short(&question.prompt, 200);
+            Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
+                .found(format!("asked: {asked}{offered}"))
+                .help(format!("go on with `answers {name} …` or `fails {name} timeout`"))
+        }
+        Wanted::Result(call) => {
+            let given: Map = call.arguments.iter().cloned().collect();
+            Failure::new(span, format!("the tool `{name}` is called, and the test gives no result"))
+                .found(format!("called with {}", super::value(&Value::Map(given))))
+                .help(format!("go on with `tool {name} returns …` or `tool {name} fails \"why\"`"))
+        }
     }
 }

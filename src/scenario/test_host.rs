@@ -1,6 +1,6 @@
 //! The environment of a test: an oracle, tools, a host, a trace and a clock that the test alone controls.
 
-use chartc_check::lower::test::Reason;
+use chartc_compiler::lower::test::Reason;
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::machine::Instant;
@@ -241,7 +241,7 @@ impl Host for TestHost {
         if state.effects.iter().any(|effect| effect == function) {
             return Ok(Value::None);
         }
-        let shown: Vec<String> = arguments.iter().map(super::words::value).collect();
+        let shown: Vec<String> = arguments.iter().map(super::value).collect();
         state.missing.push(format!("{function}({})", shown.join(", ")));
         Err("the test gives no result for it".to_owned())
     }

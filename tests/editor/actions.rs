@@ -3,9 +3,9 @@
 use crate::hover::{compiled, first};
 use chartc::Compilation;
 use chartc::diagnostic::Severity;
-use chartc::editor::actions::{Action, ActionKind, actions, fix_all};
+use chartc::ide::actions::{Action, ActionKind, actions, fix_all};
 use chartc::span::Span;
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::collections::BTreeMap;
 
 /// The text of the first file with the edits made.

@@ -1,12 +1,12 @@
 //! What can be written at a place.
 
 use crate::desk::{Changed, FIRST, alone, broken, charts, compiled};
-use chartc::editor::complete::{Completion, CompletionKind, Insert, complete};
-use chartc::editor::tokens::{TokenKind, tokens};
+use chartc::ide::complete::{Completion, CompletionKind, Insert, complete};
+use chartc::ide::tokens::{TokenKind, tokens};
 use chartc::load::Memory;
-use chartc_text::front::chart::completion_context::spot;
-use chartc_text::front::chart::lex;
-use chartc_text::rules::RULES;
+use chartc_compiler::front::chart::completion_context::spot;
+use chartc_compiler::front::chart::scan;
+use chartc_compiler::rules::RULES;
 use std::collections::BTreeMap;
 
 /// What is offered at `§`.
@@ -230,11 +230,11 @@ fn names_of_shipped_charts_are_offered_where_they_stand() {
 fn keywords_that_are_offered_are_taken() {
     let mut tried = 0;
     for (name, text) in charts() {
-        for (nth, token) in lex::tokens(&text).into_iter().enumerate() {
+        for (nth, token) in scan::tokens(&text).into_iter().enumerate() {
             if nth % 97 != 0
                 || matches!(
                     token.kind,
-                    lex::TokenKind::Comment | lex::TokenKind::Doc | lex::TokenKind::Block
+                    scan::TokenKind::Comment | scan::TokenKind::Doc | scan::TokenKind::Block
                 )
             {
                 continue;

@@ -3,7 +3,7 @@
 use chartc::Compilation;
 use chartc::load::{Loader, Memory};
 use chartc::span::FileId;
-use chartc_check::compile::check_indexed;
+use chartc_compiler::compile::check_indexed;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use crate::desk::{FIRST, alone, broken, charts, shipped};
 use chartc::Compilation;
-use chartc::editor::folds::{FoldKind, folds};
+use chartc::ide::folds::{FoldKind, folds};
 
 /// The kind, the first and the last line of each fold.
 fn lines(done: &Compilation) -> Vec<(FoldKind, usize, usize)> {
@@ -14,7 +14,7 @@ fn lines(done: &Compilation) -> Vec<(FoldKind, usize, usize)> {
 #[test]
 fn blocks_comments_imports_and_texts() {
     let text = "import \"a.chart\"\nimport \"b.chart\"\n\n/// One\n/// two.\nchart A {\n  state a { on b -> c }\n  state d {\n    llm s {\n      prompt \"\"\"\n        x\n        \"\"\"\n    }\n  }\n  var l: List(Int) = [\n    1,\n    2,\n  ]\n}\n";
-    use FoldKind::{Comment, Imports, Region};
+    use chartc::ide::folds::FoldKind::{Comment, Imports, Region};
     assert_eq!(
         lines(&alone("x.chart", text)),
         [
@@ -40,7 +40,7 @@ fn a_missing_brace_costs_one_fold() {
 #[test]
 fn yaml_folds_by_its_indentation() {
     let text = "# An\n# agent\nid: a\nworkflow:\n  steps:\n  - name: one\n    prompt: |\n      Hello.\n\n      You.\n  - name: two\nvariables:\n  x: 1\n";
-    use FoldKind::{Comment, Region};
+    use chartc::ide::folds::FoldKind::{Comment, Region};
     assert_eq!(
         lines(&alone("agent.yaml", text)),
         [
@@ -57,7 +57,7 @@ fn yaml_folds_by_its_indentation() {
 #[test]
 fn xml_folds_by_its_elements() {
     let text = "<scxml>\n  <!-- one\n  two -->\n  <state id=\"a>b\">\n    <transition\n      event=\"e\"/>\n    <onentry>\n  </state>\n</scxml>\n";
-    use FoldKind::{Comment, Region};
+    use chartc::ide::folds::FoldKind::{Comment, Region};
     assert_eq!(
         lines(&alone("a.scxml", text)),
         [(Region, 1, 9), (Comment, 2, 3), (Region, 4, 8), (Region, 5, 6)]

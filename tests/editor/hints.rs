@@ -2,9 +2,9 @@
 
 use crate::hover::{compiled, first, folder, shipped};
 use chartc::Compilation;
-use chartc::editor::actions::actions;
-use chartc::editor::hints::{HintKind, hints};
-use chartc::editor::lenses::lenses;
+use chartc::ide::actions::actions;
+use chartc::ide::actions::lenses;
+use chartc::ide::hints::{HintKind, hints};
 use chartc::load::Memory;
 use chartc::span::Span;
 
@@ -109,7 +109,7 @@ fn broken_charts_have_hints_too() {
         let end = whole.floor_char_boundary(end);
         files.insert("charts/support.chart".into(), whole[..end].to_owned());
         let names = ["charts/support.chart".to_owned()];
-        let done = chartc_check::compile::check_indexed(&names, &Memory(files.clone()), 0);
+        let done = chartc_compiler::compile::check_indexed(&names, &Memory(files.clone()), 0);
         lenses(&done, first(&done));
         actions(&done, Span::new(first(&done), 0, end));
         found += hints(&done, first(&done), 0..end + 9, &HintKind::ALL).len();

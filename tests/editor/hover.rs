@@ -1,11 +1,11 @@
 //! What is shown about names and words.
 
 use chartc::Compilation;
-use chartc::editor::hover::{FUNCTIONS, WORDS, hover, word};
+use chartc::ide::hover::{FUNCTIONS, WORDS, describe_word, hover};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
-use chartc_check::compile::check_indexed;
-use chartc_check::lower::{language_functions, observables};
+use chartc_compiler::compile::check_indexed;
+use chartc_compiler::lower::{language_functions, observables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -296,8 +296,8 @@ fn long_lists_are_cut() {
 
 /// The words that the grammar has: `kw_` rules and those that it takes for names.
 fn grammar() -> BTreeSet<String> {
-    let text = fs::read_to_string("compiler/text/grammar/chart.pest").expect("the grammar")
-        + &fs::read_to_string("compiler/text/grammar/expr.pest").expect("the grammar");
+    let text = fs::read_to_string("grammar/chart.pest").expect("the grammar")
+        + &fs::read_to_string("grammar/expression.pest").expect("the grammar");
     let rules = text.lines().filter(|line| line.starts_with("kw_"));
     let words = rules.map(|line| line.split('"').nth(1).expect("a word").to_owned());
     words.collect()
@@ -309,7 +309,7 @@ fn every_word_of_the_grammar_is_explained() {
     assert!(all.len() > 90, "{} words", all.len());
     let reserved = chartc_core::model::RESERVED.iter().map(|word| (*word).to_owned());
     let missing: Vec<String> =
-        all.into_iter().chain(reserved).filter(|w| word(w).is_none()).collect();
+        all.into_iter().chain(reserved).filter(|w| describe_word(w).is_none()).collect();
     assert_eq!(missing, Vec::<String>::new());
     let mut names: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
     names.sort_unstable();

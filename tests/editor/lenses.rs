@@ -2,11 +2,11 @@
 
 use crate::hover::{compiled, first, shipped};
 use chartc::Compilation;
-use chartc::editor::lenses::{Task, lenses};
+use chartc::ide::actions::{Task, lenses};
 
 fn shown(done: &Compilation) -> String {
     let source = done.sources.get(first(done));
-    let one = |lens: chartc::editor::lenses::Lens| {
+    let one = |lens: chartc::ide::actions::Lens| {
         let line = source.line_of(lens.span.start);
         format!("{line}: {} [{:?}]", lens.title, lens.task)
     };

@@ -1,7 +1,7 @@
 //! Outlines of files, and the search for symbols.
 
 use crate::desk::{FIRST, alone, broken, charts, compiled, shipped};
-use chartc::editor::outline::{Symbol, SymbolKind, outline, search};
+use chartc::ide::outline::{Symbol, SymbolKind, outline, search};
 
 fn listing(symbols: &[Symbol], depth: usize, out: &mut String) {
     for symbol in symbols {

@@ -2,8 +2,8 @@
 
 use crate::desk::{FIRST, alone, broken, charts, compiled, shipped};
 use chartc::Compilation;
-use chartc::editor::tokens::{TokenKind, tokens};
-use chartc_text::front::chart::lex;
+use chartc::ide::tokens::{TokenKind, tokens};
+use chartc_compiler::front::chart::scan;
 use proptest::prelude::*;
 
 fn told(done: &Compilation) -> Vec<String> {
@@ -87,7 +87,7 @@ fn tokens_are_in_order_and_on_one_line() {
 /// Every byte that is no blank belongs to exactly one token.
 fn covers(text: &str) {
     let mut at = 0;
-    for token in lex::tokens(text) {
+    for token in scan::tokens(text) {
         assert!(token.start >= at && token.end > token.start, "{text:?}: {token:?}");
         blank(&text[at..token.start], text);
         assert!(text.is_char_boundary(token.end), "{text:?}: {token:?}");

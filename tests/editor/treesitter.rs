@@ -1,6 +1,6 @@
 //! The grammar for tree-sitter and the compiler read the same words in the same classes.
 
-use chartc::editor::tokens::{TokenKind, tokens};
+use chartc::ide::tokens::{TokenKind, tokens};
 use chartc::load::Memory;
 use chartc::span::FileId;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! What can be written at a place of an SCXML document.
 
 use crate::desk::{FIRST, alone, broken, root, shipped};
-use chartc::editor::complete::{Completion, Insert, complete};
-use chartc::editor::hover::hover;
+use chartc::ide::complete::{Completion, Insert, complete};
+use chartc::ide::hover::hover;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

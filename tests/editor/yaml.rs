@@ -1,6 +1,6 @@
 //! Completion and hover in YAML.
 
-use chartc::editor::yaml::{CompletionItem, Format, ItemKind, complete, hover, names};
+use chartc::ide::yaml::{CompletionItem, Format, ItemKind, complete, hover, names_in_hole};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -136,7 +136,7 @@ fn placeholders_have_the_names_of_the_agent() {
         let text = marked.replace('§', "");
         let files = chartc::load::Memory::of("agent.yaml", &text);
         let done = chartc::check(&["agent.yaml".to_owned()], &files);
-        let found = names(&done, chartc::span::FileId(0), offset)?;
+        let found = names_in_hole(&done, chartc::span::FileId(0), offset)?;
         let word = text[found.replace].to_owned();
         Some((word, found.items.into_iter().map(|item| item.label).collect::<Vec<_>>()))
     };

@@ -32,7 +32,7 @@ fn main() {
         chartc::build::compile(&format!("charts/{chart}.chart"));
     }
     for chart in ["hierarchy", "parallel", "ring", "table"] {
-        chartc::build::compile(&format!("../../benches/charts/{chart}.chart"));
+        chartc::build::compile(&format!("../bench/charts/{chart}.chart"));
     }
     chartc::build::compile("charts/worker.agent.yaml");
     chartc::build::compile("../../charts/phases.chart");

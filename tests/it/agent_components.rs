@@ -51,7 +51,7 @@ fn changed(changes: &[(&str, &str)]) -> Compilation {
 #[test]
 fn an_agent_with_components_is_a_chart_with_components() {
     let done = check(&shop());
-    let printed = chartc_text::print::print(&done.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&done.files[0]);
     insta::assert_snapshot!("components_chart", printed);
     let twin = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", &printed));
     let (a, b) = (&done.lowered[0].chart, &twin.lowered[0].chart);
@@ -347,7 +347,7 @@ fn mutilated_components() {
             *text = chars.into_iter().collect();
         }
         let done = check(&files);
-        let printed = chartc_text::print::print(&done.files[0]);
+        let printed = chartc_compiler::syntax::print::print(&done.files[0]);
         let twin = chartc::check(&["a.chart".to_owned()], &Memory::of("a.chart", &printed));
         let readable = !done.diagnostics.iter().any(|d| matches!(d.rule.code, "C0001" | "C0404"));
         let (a, b) = (&done.lowered[0].chart, &twin.lowered[0].chart);

@@ -3,7 +3,7 @@
 use crate::project::root;
 use chartc::Compilation;
 use chartc::load::Memory;
-use chartc_check::lint::LINTS;
+use chartc_compiler::lint::LINTS;
 use std::path::{Path, PathBuf};
 
 /// Files in a folder, by name.
@@ -61,7 +61,7 @@ fn readable(compilation: &Compilation) -> bool {
 fn converts_to_the_same(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("the file can be read");
     let first = check("agent.yaml", &text);
-    let printed = chartc_text::print::print(&first.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&first.files[0]);
     let second = check("agent.chart", &printed);
     let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
     let (a, b) = (chart(&first), chart(&second));
@@ -120,7 +120,7 @@ workflow:
     - {name: t, type: code, action: ring_bell, in_state: x}
 ";
     let done = check("a.yaml", text);
-    let functions: Vec<String> = chartc_text::print::print(&done.files[0])
+    let functions: Vec<String> = chartc_compiler::syntax::print::print(&done.files[0])
         .lines()
         .filter(|line| line.starts_with("  fn ") || line.starts_with("  do "))
         .map(|line| line.trim().to_owned())
@@ -196,7 +196,7 @@ fn every_comment_is_kept_once() {
     let name = "comments.yaml";
     let text = std::fs::read_to_string(root().join("tests/it/fixtures/agents").join(name));
     let text = text.expect("the fixture can be read");
-    let printed = chartc_text::print::print(&check(name, &text).files[0]);
+    let printed = chartc_compiler::syntax::print::print(&check(name, &text).files[0]);
     // Each of them begins with its number.
     let numbers = |text: &str, sign: &str| -> Vec<String> {
         text.split(&format!("{sign} c")).skip(1).map(|rest| rest[..2].to_owned()).collect()
@@ -244,7 +244,7 @@ workflow: # 3
 #23
 #/ 24
 ";
-    let printed = chartc_text::print::print(&check("agent.yaml", text).files[0]);
+    let printed = chartc_compiler::syntax::print::print(&check("agent.yaml", text).files[0]);
     let comments: Vec<&str> =
         printed.split("//").skip(1).map(|rest| rest.lines().next().unwrap_or_default()).collect();
     insta::assert_snapshot!("comments_in_order", printed);
@@ -321,7 +321,7 @@ fn what_is_no_yaml_has_a_cure() {
 /// Reads, prints and lowers a mutilated file: whatever comes of it, no panic, and the printed chart reads to the same model.
 fn survives(text: &str) {
     let first = check("agent.yaml", text);
-    let printed = chartc_text::print::print(&first.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&first.files[0]);
     let second = check("agent.chart", &printed);
     let chart = |c: &Compilation| c.lowered.first().map(|l| l.chart.clone());
     let (a, b) = (chart(&first), chart(&second));
@@ -375,6 +375,7 @@ fn many_comments_cost_linear_time() {
             "{lines}id: a\nworkflow:\n  steps:\n    - name: b\n      code: |\n        a = 1\n{lines}"
         )
     };
-    let kept = |lines| chartc_text::print::print(&check("agent.yaml", &text(lines)).files[0]);
+    let kept =
+        |lines| chartc_compiler::syntax::print::print(&check("agent.yaml", &text(lines)).files[0]);
     assert_eq!(kept(50_000).matches("// about it").count(), 100_000);
 }

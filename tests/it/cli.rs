@@ -227,7 +227,7 @@ fn the_summary_counts() {
 #[test]
 fn explain_prints_the_page() {
     let folder = folder("explain", &[]);
-    for rule in chartc_text::rules::RULES {
+    for rule in chartc_compiler::rules::RULES {
         for word in [rule.code, rule.name] {
             let output = run(&folder, &["explain", word]);
             assert_eq!(output.status.code(), Some(0), "{word}");
@@ -249,7 +249,7 @@ fn explain_prints_the_page() {
         }
     }
     let list = out(&run(&folder, &["explain", "--list"]));
-    assert_eq!(list.lines().count(), chartc_text::rules::RULES.len());
+    assert_eq!(list.lines().count(), chartc_compiler::rules::RULES.len());
     let unknown = run(&folder, &["explain", "shadowd-line"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(errors(&unknown).contains("did you mean `shadowed-line`?"), "{}", errors(&unknown));

@@ -1,8 +1,8 @@
 //! What a condition says of the values that variables may hold, and how another one comes out behind it.
 
 use chartc::load::Memory;
-use chartc_check::facts::Facts;
-use chartc_check::turn::flow::{Flow, Site};
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::analysis::turn::flow::{Flow, Site};
 use chartc_core::arena::TransitionId;
 
 /// How `second` comes out wherever a run has come past `first`; `None` if not always alike.

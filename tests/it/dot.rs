@@ -4,7 +4,7 @@
 
 use crate::project::{corpus, number, read, root};
 use chartc::emit::Options;
-use chartc::emit::dot::{dot, with_ids};
+use chartc::emit::draw::dot::{dot, with_ids};
 use chartc::load::Memory;
 use std::io::Write;
 use std::process::{Command, Stdio};

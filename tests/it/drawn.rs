@@ -1,9 +1,9 @@
 //! One construct in every kind of picture.
 
 use chartc::emit::Options;
-use chartc::emit::dot::dot;
-use chartc::emit::mermaid::mermaid;
-use chartc::emit::outline::{OutlineLayout, outline};
+use chartc::emit::draw::dot::dot;
+use chartc::emit::draw::mermaid::mermaid;
+use chartc::emit::draw::outline::{OutlineLayout, outline};
 use chartc::load::Memory;
 
 #[track_caller]

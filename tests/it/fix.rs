@@ -1,9 +1,9 @@
 //! Fixes: what they change, and that they change nothing else.
 
 use crate::project::{cases, files, read, shared};
-use chartc_check::compile::check;
-use chartc_check::fix::{Extent, Fixed, fix};
-use chartc_text::load::Memory;
+use chartc::check;
+use chartc::load::Memory;
+use chartc_compiler::fix::{Extent, Fixed, fix};
 use std::collections::BTreeMap;
 
 fn fixed(path: &str, texts: &Memory, extent: Extent) -> Fixed {
@@ -224,7 +224,7 @@ fn shared_files_have_no_safe_fix_left() {
         } else {
             name
         };
-        if !chartc_text::front::is_named_as_chart(&name) {
+        if !chartc_compiler::front::is_named_as_chart(&name) {
             continue;
         }
         let Ok(text) = std::fs::read_to_string(&path) else { continue };

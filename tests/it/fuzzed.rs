@@ -1,4 +1,4 @@
-//! What the fuzz targets were given, once more: every input that a target once stumbled over, and the corpus. `fuzz/README.md` tells
+//! What the fuzz targets were given, once more: every input that a target once stumbled over, and the corpus. `tests/fuzz/README.md` tells
 //! how new ones are found.
 
 use crate::project::{read, root};
@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 #[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
-#[path = "../../fuzz/src/lib.rs"]
+#[path = "../fuzz/src/lib.rs"]
 pub(crate) mod targets;
 
 /// What one input may take in a build without optimisation, on a machine that does other things, too. Where libFuzzer runs it, one
 /// second.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The inputs below a folder of `fuzz/` for this target, by name.
+/// The inputs below a folder of `tests/fuzz/` for this target, by name.
 fn inputs(folder: &str, target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = root().join("fuzz").join(folder).join(target);
+    let folder = root().join("tests/fuzz").join(folder).join(target);
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let read = |entry: std::fs::DirEntry| {
         let path = entry.path();
@@ -69,7 +69,7 @@ fn the_ladder_takes_what_is_kept() {
     assert!(run("ladder") > 0);
 }
 
-/// 20,000 answers: each that is read as an option is one that the strict reader of `fuzz/src/strict.rs` sees in it, too.
+/// 20,000 answers: each that is read as an option is one that the strict reader of `tests/fuzz/src/strict.rs` sees in it, too.
 #[test]
 fn an_option_is_only_read_where_a_strict_reader_sees_it() {
     let mut read: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
@@ -113,7 +113,7 @@ fn most_grown_charts_are_whole() {
 
 #[test]
 fn each_target_has_its_program_and_its_dictionary_or_none() {
-    let manifest = read("fuzz/Cargo.toml");
+    let manifest = read("tests/fuzz/Cargo.toml");
     let named: BTreeSet<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
     let built: BTreeSet<&str> = manifest
         .lines()

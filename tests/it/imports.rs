@@ -13,6 +13,17 @@ pub(crate) fn paths(file: &str, source_folder: &str) -> Vec<Vec<String>> {
     found
 }
 
+/// The files of a package: those of packages below it are not its own.
+pub(crate) fn own_files(source_folder: &str) -> Vec<String> {
+    let nested: Vec<String> = files(source_folder, "Cargo.toml")
+        .iter()
+        .filter_map(|manifest| Some(manifest.strip_suffix("Cargo.toml")?.to_owned()))
+        .filter(|folder| folder.trim_end_matches('/') != source_folder)
+        .collect();
+    let own = |file: &String| !nested.iter().any(|folder| file.starts_with(folder.as_str()));
+    files(source_folder, ".rs").into_iter().filter(own).collect()
+}
+
 /// `src/emit/dot/mod.rs` is module `emit::dot`.
 pub(crate) fn module(file: &str, source_folder: &str) -> Vec<String> {
     let below = file.strip_prefix(source_folder).unwrap_or(file).trim_start_matches('/');
@@ -102,10 +113,10 @@ fn path(
 
 /// Modules by name, each with the siblings that its files name. What a crate re-exports at its root counts as its module's.
 pub(crate) fn arrows(source_folder: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let files = files(source_folder, ".rs");
+    let files = own_files(source_folder);
     let top = |file: &str| module(file, source_folder).into_iter().next();
     let modules: BTreeSet<String> = files.iter().filter_map(|f| top(f)).collect();
-    let exported: BTreeMap<String, String> = (files.iter().filter(|f| f.ends_with("src/lib.rs")))
+    let exported: BTreeMap<String, String> = (files.iter().filter(|f| f.ends_with("/lib.rs")))
         .flat_map(|f| paths(f, source_folder))
         .filter(|path| modules.contains(&path[0]))
         .map(|path| (path[path.len() - 1].clone(), path[0].clone()))

@@ -1,11 +1,11 @@
-//! Every dependency may be used under a licence that `deny.toml` allows, and `deny.toml` allows no other.
+//! Every dependency may be used under a licence that `.cargo/deny.toml` allows, and `.cargo/deny.toml` allows no other.
 
 use crate::project::{metadata, metadata_with, read};
 use std::collections::BTreeSet;
 
 fn allowed() -> BTreeSet<String> {
-    let text = read("deny.toml");
-    let list = text.split_once("allow = [").expect("deny.toml allows licences").1;
+    let text = read(".cargo/deny.toml");
+    let list = text.split_once("allow = [").expect("the file allows licences").1;
     let list = list.split_once(']').expect("the list ends").0;
     list.lines()
         .filter_map(|l| l.trim().trim_end_matches(',').strip_prefix('"')?.strip_suffix('"'))

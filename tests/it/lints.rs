@@ -5,7 +5,7 @@ use chartc::emit::{EMITTERS, Options};
 use chartc::load::Memory;
 use chartc::report::short;
 #[cfg(feature = "run")]
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::collections::BTreeMap;
 
 /// One example of a page. `beside` are the files around it: those that the page has shown before, by path.

@@ -85,7 +85,6 @@ mod soundness;
 mod start;
 #[cfg(feature = "sqlite")]
 mod store;
-mod surface;
 mod team;
 #[cfg(feature = "mcp")]
 mod tools;

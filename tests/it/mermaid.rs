@@ -3,7 +3,7 @@
 use crate::project::{blocks, corpus, flagship, read, root};
 use chartc::Checked;
 use chartc::emit::Options;
-use chartc::emit::mermaid::mermaid;
+use chartc::emit::draw::mermaid::mermaid;
 use chartc::load::Memory;
 use chartc_core::model::StateKind;
 use chartc_core::visible;

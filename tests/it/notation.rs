@@ -1,7 +1,7 @@
 //! What is printed of the model is read again as the same.
 
 use chartc::load::Memory;
-use chartc_check::notation;
+use chartc_compiler::notation;
 use chartc_core::model::Chart;
 
 /// A chart with one guarded line, its names in scope of `guard` and `actions`.

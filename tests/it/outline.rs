@@ -3,7 +3,7 @@
 use crate::project::{corpus, read};
 use chartc::Checked;
 use chartc::emit::Options;
-use chartc::emit::outline::{OutlineLayout, outline};
+use chartc::emit::draw::outline::{OutlineLayout, outline};
 use chartc::load::Memory;
 use chartc_core::arena::StateId;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use crate::project::{files, read};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// Those that write: to the terminal; for a build script to cargo, which reads lines.
-const WRITERS: &[&str] = &["src/cli/output.rs", "src/build.rs", "compiler/text/build.rs"];
+const WRITERS: &[&str] = &["src/cli/output.rs", "src/build.rs", "src/compiler/build.rs"];
 
 /// Names of macros and functions by which a program writes to its standard streams.
 const DOORS: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];

@@ -120,7 +120,7 @@ pub(crate) fn corpus() -> Vec<(String, String)> {
             all.push((path, text));
         }
     }
-    let pages = files("docs", ".md").into_iter().chain(files("compiler/text/src/rules", ".md"));
+    let pages = files("docs", ".md").into_iter().chain(files("src/compiler/rules", ".md"));
     for page in pages.chain(["README.md".to_owned()]) {
         let text = read(&page);
         for info in ["chart", "chart good", "chart bad", "yaml good", "yaml bad"] {

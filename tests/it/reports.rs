@@ -3,9 +3,9 @@
 use chartc::diagnostic::{Diagnostic, Rule};
 use chartc::load::Memory;
 use chartc::report::{Findings, REPORTS, Terminal};
-use chartc::source::{Source, Sources};
 use chartc::span::Span;
-use chartc_text::rules::named;
+use chartc_compiler::rules::named;
+use chartc_compiler::syntax::source::{Source, Sources};
 use std::collections::BTreeSet;
 
 fn rule(name: &str) -> &'static Rule {

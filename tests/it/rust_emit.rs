@@ -48,10 +48,10 @@ fn shape(text: &'static str) -> String {
 #[test]
 fn the_shape_follows_the_chart() {
     let benchmarks = [
-        include_str!("../../benches/charts/ring.chart"),
-        include_str!("../../benches/charts/hierarchy.chart"),
-        include_str!("../../benches/charts/parallel.chart"),
-        include_str!("../../benches/charts/table.chart"),
+        include_str!("../bench/charts/ring.chart"),
+        include_str!("../bench/charts/hierarchy.chart"),
+        include_str!("../bench/charts/parallel.chart"),
+        include_str!("../bench/charts/table.chart"),
     ];
     insta::assert_snapshot!(benchmarks.map(shape).join("\n"));
     let guarded = "chart A { event go  initial m  parallel m {

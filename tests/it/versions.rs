@@ -13,7 +13,7 @@ fn all_places_state_the_same_version() {
                 .extend(versions(&file, &text).into_iter().map(|version| (file.clone(), version)));
         }
     }
-    for (file, least) in [("Cargo.toml", 8), ("fuzz/Cargo.toml", 1), ("docs/ci.md", 3)] {
+    for (file, least) in [("Cargo.toml", 7), ("tests/fuzz/Cargo.toml", 1), ("docs/ci.md", 3)] {
         let count = stated.iter().filter(|(other, _)| other == file).count();
         assert!(
             count >= least,
@@ -78,11 +78,11 @@ fn a_version_is_read_wherever_it_stands() {
         ),
         ("README.md", "pip install chartc==1.2.3rc1 and chartc@latest", &["1.2.3rc1"]),
         (
-            "fuzz/Cargo.toml",
+            "tests/fuzz/Cargo.toml",
             "version = \"1.2.3\"\nrust-version = \"9\"\nserde = { version = \"1\" }\n",
             &["1.2.3"],
         ),
-        ("Cargo.toml", "chartc-text = { version = \"1.2.3\", path = \"x\" }\n", &["1.2.3"]),
+        ("Cargo.toml", "chartc-compiler = { version = \"1.2.3\", path = \"x\" }\n", &["1.2.3"]),
         ("packages/python/pyproject.toml", "[project]\nversion = \"1.2.3\"\n", &["1.2.3"]),
         ("packages/python/pyproject.toml", "[project]\ndynamic = [\"version\"]\n", &[]),
         (

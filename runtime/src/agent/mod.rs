@@ -13,11 +13,7 @@
 //!
 //! [`Agent::before_turn`] and [`Agent::after_turn`] are the only places where this happens.
 
-mod context;
-mod drive;
-mod kept;
 mod remember;
-mod shape;
 mod turn;
 
 pub use crate::session::SavedAgent;
@@ -26,19 +22,23 @@ pub use crate::world::{
     Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
     SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
 };
-pub use context::CONTEXT;
 pub use remember::LongTerm;
+pub use turn::CONTEXT;
 
 use crate::data;
 use crate::error::RunError;
 use crate::play::{PlayError, Plays, played};
-use crate::session::{Session, TurnReport};
+use crate::session::{Saved, Session, TurnReport};
 use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
+use chartc_core::machine::{Instant, Receipt};
 use chartc_core::model::{ActionForm, Chart, Type, TypeDef, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 /// An agent: a session, and the world in which it acts. Without a world, it behaves like the session alone.
 pub struct Agent<M, T> {
@@ -172,7 +172,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         Ok(report)
     }
 
-    /// Sends entries as [`play`](crate::play) does. Each turn among them is a turn of the agent, with context and actions.
+    /// Sends entries as [`play`](crate::data) does. Each turn among them is a turn of the agent, with context and actions.
     ///
     /// # Errors
     /// The first entry that does not fit, or the reason why the run cannot continue.
@@ -240,5 +240,167 @@ impl<M: Machine, T: trace::Sink> Plays for Agent<M, T> {
         }
         self.before_turn()?;
         self.session.begin_turn().await.map(drop)
+    }
+}
+
+// Non-blocking operations on an agent, for an engine that runs many agents on one thread.
+
+impl<M: Machine, T: trace::Sink> Agent<M, T> {
+    /// Enters the initial configuration and leaves the resulting calls under way. Does nothing if the session has been started.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn enter(&mut self) -> Result<(), RunError> {
+        if self.session.is_started() {
+            return Ok(());
+        }
+        self.set_context()?;
+        self.session.enter()
+    }
+
+    /// Begins a turn and leaves its calls under way. Returns `Receipt::Busy` if the previous turn is not concluded.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn begin_turn(&mut self) -> Result<Receipt, RunError> {
+        self.enter()?;
+        if self.is_open {
+            return Ok(Receipt::Busy);
+        }
+        self.before_turn()?;
+        at_once(self.session.begin_turn())
+    }
+
+    /// Sends an event and leaves the resulting calls under way.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn post_event(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        self.enter()?;
+        at_once(self.session.post(event, data))
+    }
+
+    /// Handles the answers that have arrived and the deadlines that are due at `now`, the present time of the session's clock. Calls
+    /// under way wake the context. Only the owner of the clock moves it.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn work(&mut self, now: Instant, cx: &mut Context<'_>) -> Result<(), RunError> {
+        // The bound is exclusive, so `now + 1` includes what is due at `now`. Dropping the future loses nothing: the session keeps its
+        // calls.
+        match pin!(self.session.work(Some(now.saturating_add(1)))).poll(cx) {
+            Poll::Ready(done) => done,
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Whether a turn has begun and is not concluded.
+    pub fn is_in_turn(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether the walk of a turn has ended, so that its action can be performed.
+    pub fn has_thought(&self) -> bool {
+        self.is_open && !self.session.machine().is_walking()
+    }
+
+    /// Performs the action that the turn has chosen if its walk has ended; else does nothing.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn act_on_turn(&mut self) -> Result<(), RunError> {
+        self.conclude().await
+    }
+
+    /// The complete state of the agent, also after its end; `None` before its start.
+    pub fn save_all(&self) -> Option<Saved> {
+        let saved = self.session.save_all()?;
+        Some(match self.kept() {
+            Some(kept) => saved.with_agent(kept),
+            None => saved,
+        })
+    }
+
+    /// Restores a saved agent as if it had never been interrupted. No line is written to the trace.
+    ///
+    /// # Errors
+    /// The saved state is of another agent or chart, or is damaged.
+    pub fn restore(&mut self, saved: &Saved) -> Result<(), String> {
+        self.take_back(saved)?;
+        self.session.restore(saved).map_err(|why| why.to_string())
+    }
+}
+
+/// Polls an operation once. It is ready at once if the session has been entered; otherwise the result is `Receipt::Busy`.
+fn at_once(done: impl Future<Output = Result<Receipt, RunError>>) -> Result<Receipt, RunError> {
+    match pin!(done).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(receipt) => receipt,
+        Poll::Pending => Ok(Receipt::Busy),
+    }
+}
+
+// Saving and resuming an agent: its record and the state of its world, together with its run.
+
+impl<M: Machine, T: trace::Sink> Agent<M, T> {
+    /// The state of the run and its agent; `None` before the start and after the end.
+    pub fn save(&self) -> Option<Saved> {
+        let saved = self.session.save()?;
+        Some(match self.kept() {
+            Some(kept) => saved.with_agent(kept),
+            None => saved,
+        })
+    }
+
+    /// The part of the saved state that belongs to the agent, not to its run; `None` without a world.
+    fn kept(&self) -> Option<SavedAgent> {
+        let Life { world, record, profile, .. } = self.life.as_ref()?;
+        Some(SavedAgent {
+            version: SavedAgent::VERSION,
+            working_memory: profile.working_memory.clone(),
+            record: record.with(|record| record.clone()),
+            given: self.given.clone(),
+            is_open: self.is_open,
+            heard: self.session.turn_outcome().clone(),
+            section: self.session.section().to_owned(),
+            world: world.save(),
+        })
+    }
+
+    /// Resumes a saved run: see [`Session::resume`](crate::Session::resume). Call [`Agent::take_back`] first, which checks that the state
+    /// belongs to this agent.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn resume(&mut self, saved: &Saved) -> Result<(), RunError> {
+        self.session.resume(saved)
+    }
+
+    /// Restores the agent's part of a saved state: record, world and given inputs. To be called before `resume`.
+    ///
+    /// # Errors
+    /// The reason why the state is not this agent's: it has no world or this one has none, or version, configuration or world differ.
+    pub fn take_back(&mut self, saved: &Saved) -> Result<(), String> {
+        let (life, kept) = match (&self.life, saved.agent()) {
+            (None, None) => return Ok(()),
+            (Some(life), Some(kept)) => (life, kept),
+            (None, Some(_)) => {
+                return Err("it is of an agent in a world: name the world again".into());
+            }
+            (Some(_), None) => return Err("it is of a run without a world".into()),
+        };
+        if kept.working_memory != life.profile.working_memory {
+            return Err("its agent has another working memory".into());
+        }
+        let agent = life.record.with(|record| record.agent.clone());
+        if kept.record.agent != agent {
+            return Err(format!("it is of the agent `{}`, not of `{agent}`", kept.record.agent));
+        }
+        // The last step that can fail. Nothing of this agent has changed before it.
+        life.world.load(&kept.world)?;
+        life.record.with(|record| record.clone_from(&kept.record));
+        self.given.extend(kept.given.iter().cloned());
+        self.is_open = kept.is_open;
+        self.session.recall(kept.heard.clone(), kept.section.clone());
+        Ok(())
     }
 }

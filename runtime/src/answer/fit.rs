@@ -1,7 +1,9 @@
 //! Converts a value that was read to the wanted type. All tolerance about values is here, and each conversion is recorded as a repair.
 
+use super::claim::{Candidate, mentioned};
 use super::words::is_label;
-use super::written;
+use super::{Reading, Rung, Unusable, bounded, json, written};
+use crate::answer;
 use crate::schema::resolve;
 use chartc_core::expr::{Map, Value};
 use serde_json::Value as Json;
@@ -395,5 +397,342 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
         Value::Int(i) => Some(i.to_string()),
         Value::Float(x) => Some(x.to_string()),
         _ => None,
+    }
+}
+
+// Reads an answer to an `llm` or `human` step as a value of the wanted type.
+
+/// The maximum length of prose around a text in `{"value": …}`, in bytes. With more prose, the whole answer is the text.
+const AROUND: usize = 300;
+/// The beginning of the wrapper around a text, without blanks.
+const OPENING: &str = "{\"value\"";
+/// The maximum length of an incomplete escape sequence at the end of a text, as in `\\ud83d\\ude0`.
+const ESCAPE: usize = 12;
+
+/// Reads `text` as a value of the type whose JSON Schema is `wanted`, and converts it to that type. An empty schema asks for an action:
+/// `{reasoning, action, …}`, to which other spellings are changed.
+///
+/// # Errors
+/// The answer contains no value, may contain several, or the value does not fit the type.
+pub fn value(text: &str, wanted: &str) -> Result<Reading<Value>, Unusable> {
+    let text = bounded(text)?.trim();
+    let said = answer::said(text);
+    if said.text.is_empty() {
+        return Err(Unusable::none("there is nothing but reasoning"));
+    }
+    let is_whole = said.repairs.is_empty();
+    if wanted.is_empty() {
+        return read(&said, is_whole);
+    }
+    let schema: Json = serde_json::from_str(wanted).unwrap_or_default();
+    let wanted = Wanted::of(&schema);
+    let form = wanted.form();
+    let opening: &[char] = match &form {
+        Form::Text => return words(said, is_whole),
+        Form::List(_) | Form::Any => &['{', '['],
+        Form::Names(_) | Form::Bool | Form::Int | Form::Float | Form::Optional(_) => &['{'],
+        Form::Record(_) | Form::Map(_) => &['{'],
+    };
+    let mut repairs = said.repairs;
+    // A bare `ok` or `7` is not searched for JSON: it is read as words, with the same result.
+    if let Some(json) = answer::json(&said.text, opening)? {
+        repairs.extend(json.repairs);
+        let count = repairs.len();
+        let meant = fitted(&json.value, wanted, &mut repairs).map_err(Unusable::none)?;
+        // Prose around the JSON may name another name of the enum.
+        if let (Form::Names(names), Value::Text(name)) = (&form, &meant) {
+            apart(name, names, [json.before, &json.after])?;
+        }
+        let is_asked_for = is_whole && json.is_whole && repairs.len() == count;
+        let rung = if is_asked_for { Rung::Whole } else { Rung::Cleaned };
+        return Ok(Reading { meant, rung, repairs });
+    }
+    let count = repairs.len();
+    let flat = answer::flat(&said.text);
+    let (meant, in_prose) = written::read(&flat, wanted, &mut repairs, 0)?;
+    let rung = match in_prose {
+        true => Rung::Mention,
+        false if is_whole && repairs.len() == count => Rung::Whole,
+        false => Rung::Cleaned,
+    };
+    Ok(Reading { meant, rung, repairs })
+}
+
+/// Reads an answer that was cut off at the token limit as the text up to there, also within `{"value": "…`.
+///
+/// # Errors
+/// The answer was cut off before the text began.
+pub fn cut_text(text: &str) -> Result<Reading<Value>, Unusable> {
+    let answer::CleanAnswer { text, mut repairs } = answer::said(bounded(text)?);
+    repairs.push("cut off at `max_tokens`".to_owned());
+    // The JSON string is closed at the last position where it can be parsed, which drops an incomplete escape sequence at the end.
+    let ends = text.char_indices().rev().map(|(at, _)| at).take(ESCAPE);
+    let closed = std::iter::once(text.len()).chain(ends).find_map(|end| {
+        let whole = format!("{}\"}}", &text[..end]);
+        let read = json::read(&whole, 0).filter(|read| read.end == whole.len() && !read.is_cut)?;
+        text_within(&read.value)
+    });
+    let meant = match closed {
+        Some(Value::Text(inner)) => inner,
+        Some(_) | None if opens_wrapper(&text) => {
+            return Err(Unusable::none("cut off before the text began"));
+        }
+        Some(_) | None => text,
+    };
+    if meant.trim().is_empty() {
+        return Err(Unusable::none("cut off before the text began"));
+    }
+    Ok(Reading { meant: Value::Text(meant), rung: Rung::Cleaned, repairs })
+}
+
+/// Checks that the prose around a name in JSON mentions no other name.
+fn apart(name: &str, names: &[&str], around: [&str; 2]) -> Result<(), Unusable> {
+    let candidates: Vec<Candidate> = names.iter().map(|name| Candidate::new(name, "")).collect();
+    let own = names.iter().position(|one| *one == name).unwrap_or(names.len());
+    match around.into_iter().find_map(|text| mentioned(text, &candidates, own)) {
+        Some(other) => {
+            Err(Unusable::ambiguous(format!("both `{}` and `{name}` are named", names[other])))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads a text: the whole answer, or the content of `{"value": …}`.
+fn words(said: answer::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
+    let answer::CleanAnswer { text, mut repairs } = said;
+    let rung = if is_whole { Rung::Whole } else { Rung::Cleaned };
+    let whole = json::read(&text, 0).filter(|read| read.end == text.len());
+    let scalar = |value: &Value| match value {
+        Value::Int(_) | Value::Float(_) | Value::Bool(_) => self::scalar(value),
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let within = match &whole {
+        Some(json::Read { value: Value::Text(text), is_cut: false, repairs: odd, .. })
+            if odd.is_empty() =>
+        {
+            return Ok(Reading { meant: Value::Text(text.clone()), rung, repairs });
+        }
+        Some(read) => text_within(&read.value).map(|inner| (inner, read.is_cut)),
+        None => around(&text)?,
+    };
+    match within {
+        Some((_, true)) => Err(Unusable::none("the JSON in the answer is cut off")),
+        Some((inner, false)) => match scalar(&inner) {
+            Some(meant) => {
+                let is_asked_for = whole.is_some_and(|read| is_wrapper(&read));
+                if !is_asked_for {
+                    repairs.push("taken out of `value`".to_owned());
+                }
+                let rung = if is_asked_for { rung } else { Rung::Cleaned };
+                Ok(Reading { meant: Value::Text(meant), rung, repairs })
+            }
+            None => Err(Unusable::none("`value` is no text")),
+        },
+        None if opens_wrapper(&text) => Err(Unusable::none("the JSON in the answer is cut off")),
+        None => Ok(Reading { meant: Value::Text(text), rung, repairs }),
+    }
+}
+
+/// Whether a text begins like a wrapper, or is the beginning of one.
+fn opens_wrapper(text: &str) -> bool {
+    let head: String = text.chars().filter(|c| !c.is_whitespace()).take(OPENING.len()).collect();
+    !head.is_empty() && OPENING.starts_with(&head)
+}
+
+/// Whether a value is `{"value": …}` without other entries.
+fn is_wrapper(read: &json::Read) -> bool {
+    matches!(&read.value, Value::Map(map) if map.len() == 1 && map.get("value").is_some())
+}
+
+/// The text in a `{"value": …}` with a little prose around it, and whether it is cut off.
+fn around(text: &str) -> Result<Option<(Value, bool)>, Unusable> {
+    let found = json::find(text, '{');
+    let Some(first) = found.iter().find(|read| is_wrapper(read)) else { return Ok(None) };
+    let (before, after) = answer::around(text, std::slice::from_ref(first));
+    let begins = before.trim_end_matches(' ');
+    let stands_apart = (begins.is_empty() || begins.ends_with('\n'))
+        && (after.trim().is_empty() || after.trim_start_matches(['\n', ' ']).len() < after.len());
+    if !stands_apart || before.len() + after.len() > AROUND {
+        return Ok(None);
+    }
+    if found.iter().any(|read| read.value != first.value) {
+        return Err(Unusable::ambiguous("several values that differ"));
+    }
+    Ok(text_within(&first.value).map(|inner| (inner, first.is_cut)))
+}
+
+// Reads an answer as an action of an agent: `{reasoning, action, …}`.
+
+/// The keys under which models write the name of an action.
+const NAMES: [&str; 4] = ["action", "action_type", "name", "type"];
+/// The keys under which models nest the fields of an action.
+const FIELDS: [&str; 4] = ["arguments", "args", "parameters", "input"];
+/// Placeholders for the name in prompts, without punctuation. A model that repeats one has chosen nothing.
+const PLACEHOLDERS: [&str; 9] = [
+    "",
+    "itsname",
+    "name",
+    "why",
+    "action",
+    "actionname",
+    "actiontype",
+    "string",
+    "nameoftheaction",
+];
+/// The maximum number of words in the name of an action. Longer texts are sentences.
+const NAME_WORDS: usize = 4;
+/// The name of the action that does nothing.
+const NOOP: &str = "noop";
+
+/// Reads an answer as an action. Other spellings are changed to `{reasoning, action, …}`.
+///
+/// # Errors
+/// The answer names no action, or may name several.
+pub(super) fn read(said: &answer::CleanAnswer, is_whole: bool) -> Result<Reading<Value>, Unusable> {
+    let mut repairs = said.repairs.clone();
+    let bare = said.text.trim_matches(|c: char| !c.is_alphanumeric());
+    // `Noop.` alone, or `action: noop`, needs no JSON.
+    if plain(bare) == NOOP && bare.split_whitespace().count() < 3 {
+        let mut map = Map::new();
+        map.insert("action".to_owned(), Value::Text(NOOP.to_owned()));
+        let rung = if is_whole { Rung::Whole } else { Rung::Cleaned };
+        return Ok(Reading { meant: Value::Map(map), rung, repairs });
+    }
+    let (value, rung) = match answer::json(&said.text, &['{'])? {
+        Some(json) => {
+            let rung = if json.is_whole && is_whole { Rung::Whole } else { Rung::Cleaned };
+            repairs.extend(json.repairs);
+            (json.value, rung)
+        }
+        None => {
+            let map = written::fields(&said.text)
+                .filter(|map| map.iter().any(|(key, _)| plain(key) == "action"))
+                .ok_or_else(|| Unusable::none("there is no JSON in the answer"))?;
+            repairs.push("fields in lines".to_owned());
+            (Value::Map(map), Rung::Cleaned)
+        }
+    };
+    let map = object(value, &mut repairs)?;
+    let (map, is_respelled) = flattened(map);
+    if is_respelled {
+        repairs.push("spelled as `{reasoning, action, …}`".to_owned());
+    }
+    named(&map)?;
+    Ok(Reading { meant: Value::Map(map), rung, repairs })
+}
+
+/// Unwraps the object of an action from `{"value": …}` and from lists with one item.
+fn object(value: Value, repairs: &mut Vec<String>) -> Result<Map, Unusable> {
+    let mut value = value;
+    // Bounded, as each wrapper may hold another one.
+    for _ in 0..4 {
+        value = match value {
+            Value::List(mut items) if items.len() == 1 => {
+                repairs.push("taken out of `[…]`".to_owned());
+                items.remove(0)
+            }
+            Value::Map(map) => match map.get("value") {
+                Some(inner) if map.len() == 1 => {
+                    repairs.push("taken out of `value`".to_owned());
+                    inner.clone()
+                }
+                Some(_) | None => return Ok(map),
+            },
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) => break,
+            Value::Text(_) | Value::Duration(_) | Value::List(_) => break,
+        };
+    }
+    Err(Unusable::none("an object with `reasoning` and `action` is wanted"))
+}
+
+/// Normalises the keys: `thought_process`, or else `action_rationale`, becomes `reasoning`; `action: {action_type: "x", …}` becomes
+/// `action: "x", …`. Returns whether anything was changed, other than by copying `action_rationale`.
+fn flattened(map: Map) -> (Map, bool) {
+    let known = ["action", "reasoning", "thought_process", "action_rationale", "action_type"];
+    let mut respelled = false;
+    let mut lowered = Map::new();
+    for (key, value) in map {
+        let low = known.into_iter().find(|known| plain(known) == plain(&key) && *known != key);
+        respelled |= low.is_some();
+        lowered.insert(low.map_or(key, str::to_owned), value);
+    }
+    let map = lowered;
+    // Another key names the action only if there is no key `action`.
+    let by_name = map.get("action").is_none();
+    let name = NAMES[..3].iter().copied().find(|key| by_name && map.get(key).is_some_and(is_text));
+    let has_reasoning = map.get("reasoning").is_some();
+    let has_thoughts = has_reasoning || map.get("thought_process").is_some();
+    let mut out = Map::new();
+    for (key, value) in map {
+        match (key.as_str(), value) {
+            ("thought_process", value) if !has_reasoning => {
+                respelled = true;
+                out.insert("reasoning".to_owned(), value);
+            }
+            ("action_rationale", value) if !has_thoughts => {
+                out.insert("reasoning".to_owned(), value.clone());
+                out.insert(key, value);
+            }
+            ("action", Value::List(mut items)) if items.len() == 1 => {
+                respelled = true;
+                out.insert(key, items.remove(0));
+            }
+            ("action", Value::Map(inner)) => {
+                let named = NAMES.into_iter().find(|key| inner.get(key).is_some());
+                let Some(named) = named else {
+                    out.insert(key, Value::Map(inner));
+                    continue;
+                };
+                respelled = true;
+                for (name, value) in inner {
+                    let name = if name == named { "action".to_owned() } else { name };
+                    // Fields beside the action take precedence over those inside it.
+                    if name == "action" || out.get(&name).is_none() {
+                        out.insert(name, value);
+                    }
+                }
+            }
+            (named, value) if Some(named) == name => {
+                respelled = true;
+                out.insert("action".to_owned(), value);
+            }
+            (fields, Value::Map(inner)) if name.is_some() && FIELDS.contains(&fields) => {
+                for (name, value) in inner {
+                    if out.get(&name).is_none() {
+                        out.insert(name, value);
+                    }
+                }
+            }
+            (_, value) => out.insert(key, value),
+        }
+    }
+    let is_noop =
+        |value: &Value| matches!(value, Value::Text(text) if text != NOOP && plain(text) == NOOP);
+    if out.get("action").is_some_and(is_noop) {
+        respelled = true;
+        out.insert("action".to_owned(), Value::Text(NOOP.to_owned()));
+    }
+    (out, respelled)
+}
+
+fn is_text(value: &Value) -> bool {
+    matches!(value, Value::Text(_))
+}
+
+/// Checks that an action has a name, and not a sentence or a placeholder of the prompt.
+fn named(map: &Map) -> Result<(), Unusable> {
+    match map.get("action") {
+        Some(Value::Text(name)) => {
+            let is_marked = name.trim().starts_with(['<', '[', '{', '…']);
+            let is_sentence = name.contains([',', '?', '!', ':', ';', '\n'])
+                || name.split_whitespace().count() > NAME_WORDS;
+            if is_marked || is_sentence || PLACEHOLDERS.contains(&&*plain(name)) {
+                return Err(Unusable::none(format!("`{}` is no action", name.trim())));
+            }
+            Ok(())
+        }
+        Some(_) => Err(Unusable::none("`action` is not the name of an action")),
+        None => Err(Unusable::none("an object with `reasoning` and `action` is wanted")),
     }
 }

@@ -10,12 +10,17 @@
 //!  "options":[{"name":"close"},{"name":"stay"}], "nth":1, "after_ms":840, "answer":{"text":"close"}}
 //! ```
 
-use super::{Answer, OracleError, Question};
+use super::{Answer, Asking, Oracle, OracleError, Question};
 use crate::budget::Usage;
+use crate::clock::Clock;
+use crate::tools::{Calling, Tools};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::ToolCall;
+use chartc_core::machine::Instant;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the file format.
 pub const VERSION: u32 = 1;
@@ -318,5 +323,439 @@ impl End {
     fn failed(error: &OracleError) -> Self {
         let (kind, why) = (error.kind().word().to_owned(), error.to_string());
         Self::Failed { error: kind, why, retry_after_ms: error.retry_after() }
+    }
+}
+
+// Recording: wraps oracles and tools, and writes each call to a cassette.
+
+/// The destination of cassette entries, such as a folder.
+pub trait CassetteSink: Send + Sync {
+    /// Writes a file, completely or not at all.
+    ///
+    /// # Errors
+    /// The reason why the file cannot be written.
+    fn put(&self, name: &str, text: &str) -> Result<(), String>;
+}
+
+/// An oracle or a set of tools whose calls are recorded. A call that cannot be recorded ends the run, as a cassette with gaps is useless.
+pub struct Recording<O: ?Sized> {
+    inner: Arc<O>,
+    tape: Arc<Tape>,
+}
+
+/// The recorder that the wrappers of one run share.
+pub struct Tape {
+    cassette: Box<dyn CassetteSink>,
+    clock: Arc<dyn Clock>,
+    /// The number of calls so far, by the hash of the request and the element.
+    asked: Mutex<BTreeMap<(u64, String), u32>>,
+}
+
+impl Tape {
+    /// Creates a recorder that writes to `cassette`, with times on `clock`.
+    pub fn new(cassette: Box<dyn CassetteSink>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { cassette, clock, asked: Mutex::default() })
+    }
+
+    /// The number of calls that were started.
+    pub fn calls(&self) -> u32 {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+
+    fn begin(self: &Arc<Self>, request: Request, element: String) -> Open {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let nth = asked.entry((request.hash(), element.clone())).or_insert(0);
+        *nth += 1;
+        let (tape, begun) = (self.clone(), self.clock.now());
+        Open { tape, request: Some((request, element)), nth: *nth, begun }
+    }
+}
+
+/// A call under way. If it is dropped before its end, it is recorded as cancelled.
+struct Open {
+    tape: Arc<Tape>,
+    request: Option<(Request, String)>,
+    nth: u32,
+    begun: Instant,
+}
+
+impl Open {
+    fn close(&mut self, end: End) -> Result<(), OracleError> {
+        let Some((request, element)) = self.request.take() else { return Ok(()) };
+        let after_ms = self.tape.clock.now().saturating_sub(self.begun);
+        let entry = Entry { v: VERSION, request, element, nth: self.nth, after_ms, end };
+        let put = self.tape.cassette.put(&entry.file(), &entry.text());
+        put.map_err(|why| OracleError::Script(format!("the call cannot be recorded: {why}")))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // The error cannot be reported here. A replay reports the missing call.
+        let _ = self.close(End::GivenUp(true));
+    }
+}
+
+impl<O: ?Sized> Recording<O> {
+    /// Records the calls of `inner` on `tape`.
+    pub fn new(inner: Arc<O>, tape: Arc<Tape>) -> Self {
+        Self { inner, tape }
+    }
+}
+
+impl<O: Oracle + ?Sized> Oracle for Recording<O> {
+    fn ask(&self, question: Arc<Question>) -> Asking {
+        // The number is taken when the call starts, as calls may end in another order.
+        let mut open = self.tape.begin(Request::of(&question), element_of(&question));
+        let asking = self.inner.ask(question);
+        Box::pin(async move {
+            let answer = asking.await;
+            open.close(End::of(&answer))?;
+            answer
+        })
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.inner.keeps_time()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.inner.has_answered()
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+impl<T: Tools + ?Sized> Tools for Recording<T> {
+    fn call(&self, call: ToolCall) -> Calling {
+        let mut open = self.tape.begin(Request::of_tool(&call), String::new());
+        let calling = self.inner.call(call);
+        Box::pin(async move {
+            let result = calling.await;
+            open.close(End::of_tool(&result))?;
+            result
+        })
+    }
+}
+
+// Replaying: answers calls from a cassette. A call that was not recorded ends the run, with a message about what differs from the
+// recording.
+
+/// The maximum number of lines of a difference in a message.
+const SHOWN: usize = 40;
+
+/// An oracle and a set of tools that answer from recorded calls.
+pub struct Replaying {
+    name: String,
+    clock: Arc<dyn Clock>,
+    /// The entries by the hash of the request, the element, and the number of the request.
+    entries: BTreeMap<(u64, String, u32), Entry>,
+    /// For each request (by hash) and element: the element under which it was recorded, and the number of requests so far.
+    asked: Mutex<BTreeMap<(u64, String), (String, u32)>>,
+}
+
+impl Replaying {
+    /// Creates an oracle that answers from `entries`, after the recorded delays on `clock`. `name` names the cassette in messages.
+    pub fn new(name: &str, entries: Vec<Entry>, clock: Arc<dyn Clock>) -> Self {
+        let entries = entries.into_iter().map(|entry| {
+            let (hash, element) = (entry.request.hash(), entry.element.clone());
+            ((hash, element, entry.nth), entry)
+        });
+        Self { name: name.to_owned(), clock, entries: entries.collect(), asked: Mutex::default() }
+    }
+
+    /// Finds the entry of a request for an element. The error is a message about what differs.
+    fn find(&self, request: &Request, element: String) -> Result<&Entry, OracleError> {
+        let hash = request.hash();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        // The first request for an element decides where all further ones are looked up.
+        if !asked.contains_key(&(hash, element.clone())) {
+            let taken = asked.iter().filter(|((of, _), _)| *of == hash);
+            let taken: BTreeSet<&String> = taken.map(|(_, (recorded, _))| recorded).collect();
+            let recorded = self.recorded(hash, &element, &taken);
+            asked.insert((hash, element.clone()), (recorded, 0));
+        }
+        let (recorded, nth) = asked.entry((hash, element)).or_default();
+        *nth += 1;
+        let entry = self.entries.get(&(hash, recorded.clone(), *nth));
+        entry.ok_or_else(|| OracleError::Script(self.miss(request, *nth)))
+    }
+
+    /// The element under which a request was recorded: the same element or, if the list has changed, the first one that is not in use.
+    fn recorded(&self, hash: u64, element: &str, taken: &BTreeSet<&String>) -> String {
+        let all = self.entries.range((hash, String::new(), 0)..).map(|(key, _)| key);
+        let all = all.take_while(|(of, ..)| *of == hash).map(|(_, element, _)| element);
+        let all: Vec<&String> = all.collect();
+        let is_same = all.iter().any(|one| *one == element);
+        let free = all.into_iter().find(|one| !is_same && !taken.contains(one));
+        free.cloned().unwrap_or_else(|| element.to_owned())
+    }
+
+    fn miss(&self, request: &Request, nth: u32) -> String {
+        let name = &self.name;
+        let what = match request {
+            Request::Step { step, .. } => format!("step `{step}`"),
+            Request::Tool { tool, .. } => format!("tool `{tool}`"),
+        };
+        let again =
+            format!("if that is as it should be, record again: `chartc run … --record {name}`");
+        if nth > 1 {
+            let times = nth - 1;
+            return format!(
+                "{name} has {times} of this call of {what}, and it is made again; {again}"
+            );
+        }
+        let asked = shown(request);
+        let of_it = self.entries.values().filter(|entry| {
+            entry.request.name() == request.name()
+                && std::mem::discriminant(&entry.request) == std::mem::discriminant(request)
+        });
+        let nearest =
+            of_it.map(|entry| diff(&shown(&entry.request), &asked)).min_by_key(|d| d.changes);
+        match nearest {
+            Some(diff) => format!(
+                "{name} has no such call of {what}; {again}. The nearest that was recorded (-) and what is asked now (+):\n{}",
+                diff.text(SHOWN)
+            ),
+            None => format!("{name} has no call of {what} at all; {again}"),
+        }
+    }
+}
+
+/// A request as lines of text, for a difference: the prompt and what was sent with it.
+fn shown(request: &Request) -> String {
+    match request {
+        Request::Step {
+            kind,
+            client,
+            model,
+            temperature,
+            server_options,
+            prompt,
+            options,
+            schema,
+            ..
+        } => {
+            let mut text = format!("kind {kind}\n");
+            for (name, value) in [("client", client), ("model", model)] {
+                if !value.is_empty() {
+                    text.push_str(&format!("{name} {value}\n"));
+                }
+            }
+            if let Some(temperature) = temperature {
+                text.push_str(&format!("temperature {temperature}\n"));
+            }
+            if !server_options.is_null() {
+                text.push_str(&format!("options {server_options}\n"));
+            }
+            text.push_str(&prompt.text());
+            for option in options {
+                text.push_str(&format!("\noption {}: {}", option.name, option.text));
+                if !option.schema.is_null() {
+                    text.push_str(&format!(" {}", option.schema));
+                }
+            }
+            if !schema.is_null() {
+                text.push_str(&format!("\nschema {schema}"));
+            }
+            text
+        }
+        Request::Tool { arguments, .. } => {
+            let json = |value: &Value| serde_json::to_string(value).unwrap_or_default();
+            let Value::Map(map) = arguments else { return json(arguments) };
+            let rows = map.iter().map(|(name, value)| format!("{name}: {}", json(value)));
+            rows.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+impl Oracle for Replaying {
+    fn ask(&self, question: Arc<Question>) -> Asking {
+        let (end, after) = match self.find(&Request::of(&question), element_of(&question)) {
+            Ok(entry) => (entry.end.clone(), entry.after_ms),
+            Err(miss) => return super::ready(Err(miss)),
+        };
+        let answer = match end {
+            End::Answer { text, usage, cut } => Ok(Answer { text: text.text(), usage, cut }),
+            End::Failed { error, why, retry_after_ms } => {
+                Err(OracleError::recorded(&error, &why, retry_after_ms))
+            }
+            End::Result(_) => Err(OracleError::Script("a tool's result is no answer".into())),
+            // The call was cancelled in the recording before it ended, so it never ends here.
+            End::GivenUp(_) => return Box::pin(pending()),
+        };
+        self.later(after, answer)
+    }
+
+    fn name(&self) -> String {
+        format!("replay:{}", self.name)
+    }
+}
+
+impl Tools for Replaying {
+    fn call(&self, call: ToolCall) -> Calling {
+        let (end, after) = match self.find(&Request::of_tool(&call), String::new()) {
+            Ok(entry) => (entry.end.clone(), entry.after_ms),
+            Err(miss) => return crate::tools::done(Err(miss)),
+        };
+        let result = match end {
+            End::Result(value) => Ok(value),
+            End::Answer { .. } => Err(OracleError::Script("an answer is no tool's result".into())),
+            End::Failed { error, why, retry_after_ms } => {
+                Err(OracleError::recorded(&error, &why, retry_after_ms))
+            }
+            End::GivenUp(_) => return Box::pin(pending()),
+        };
+        self.later(after, result)
+    }
+}
+
+impl Replaying {
+    fn later<T: Send + 'static>(
+        &self,
+        after: u64,
+        result: Result<T, OracleError>,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
+        if after == 0 {
+            return Box::pin(std::future::ready(result));
+        }
+        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(after));
+        Box::pin(async move {
+            sleep.await;
+            result
+        })
+    }
+}
+
+// A line diff of two texts, for messages about changed prompts.
+
+/// The maximum number of lines of each text. It bounds the table, whose size is the product of both. Further lines are ignored.
+const MOST: usize = 2000;
+/// The number of equal lines that are shown around a change.
+const AROUND: usize = 2;
+
+/// The kind of a line in a diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Same,
+    Gone,
+    New,
+}
+
+/// The difference between two texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Diff {
+    lines: Vec<(Mark, String)>,
+    /// The number of lines that only one of the texts has.
+    pub(super) changes: usize,
+}
+
+/// Computes the difference by a longest common subsequence of the lines.
+pub(super) fn diff(old: &str, new: &str) -> Diff {
+    let a: Vec<&str> = old.split('\n').take(MOST).collect();
+    let b: Vec<&str> = new.split('\n').take(MOST).collect();
+    // A common beginning and end need no table.
+    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let tail =
+        a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
+    let (mid_a, mid_b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    let width = mid_b.len() + 1;
+    let mut common = vec![0u32; (mid_a.len() + 1) * width];
+    for i in (0..mid_a.len()).rev() {
+        for j in (0..mid_b.len()).rev() {
+            common[i * width + j] = if mid_a[i] == mid_b[j] {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
+            };
+        }
+    }
+    let mut lines: Vec<(Mark, String)> = Vec::new();
+    let mut put = |mark, line: &str| lines.push((mark, line.to_owned()));
+    a[..head].iter().for_each(|line| put(Mark::Same, line));
+    let (mut i, mut j) = (0, 0);
+    while i < mid_a.len() || j < mid_b.len() {
+        if i < mid_a.len() && j < mid_b.len() && mid_a[i] == mid_b[j] {
+            put(Mark::Same, mid_a[i]);
+            (i, j) = (i + 1, j + 1);
+        } else if j >= mid_b.len()
+            || (i < mid_a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1])
+        {
+            put(Mark::Gone, mid_a[i]);
+            i += 1;
+        } else {
+            put(Mark::New, mid_b[j]);
+            j += 1;
+        }
+    }
+    a[a.len() - tail..].iter().for_each(|line| put(Mark::Same, line));
+    let changes = lines.iter().filter(|(mark, _)| *mark != Mark::Same).count();
+    Diff { lines, changes }
+}
+
+impl Diff {
+    /// The changes with the lines around them, at most `most` lines.
+    pub(super) fn text(&self, most: usize) -> String {
+        let changed: Vec<usize> = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter(|(_, (mark, _))| *mark != Mark::Same)
+            .map(|(i, _)| i)
+            .collect();
+        let mut out: Vec<String> = Vec::new();
+        let mut last = None;
+        for (i, (mark, line)) in self.lines.iter().enumerate() {
+            let at = changed.partition_point(|c| *c + AROUND < i);
+            if changed.get(at).is_none_or(|c| *c > i + AROUND) {
+                continue;
+            }
+            if last.is_some_and(|last| last + 1 < i) || (last.is_none() && i > 0) {
+                out.push("  …".into());
+            }
+            last = Some(i);
+            let sign = match mark {
+                Mark::Same => ' ',
+                Mark::Gone => '-',
+                Mark::New => '+',
+            };
+            out.push(format!("{sign} {line}"));
+        }
+        if out.len() > most {
+            let more = out.len() - most;
+            out.truncate(most);
+            out.push(format!("  … and {more} further lines"));
+        }
+        out.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_line_stands_between_its_neighbours() {
+        let old = "a\nb\nc\nd\ne\nf\ng";
+        let new = "a\nb\nc\nD\ne\nf\ng";
+        let found = diff(old, new);
+        assert_eq!(found.changes, 2);
+        assert_eq!(found.text(9), "  …\n  b\n  c\n- d\n+ D\n  e\n  f");
+        assert_eq!(found.text(3), "  …\n  b\n  c\n  … and 4 further lines");
+    }
+
+    #[test]
+    fn as_little_as_possible_is_new() {
+        for (old, new, changes) in [
+            ("a", "a", 0),
+            ("", "a", 2),
+            ("a\nb\nc", "b\nc\nd", 2),
+            ("x\na\ny\nb", "a\nz\nb", 3),
+            ("a\nb", "b\na", 2),
+        ] {
+            assert_eq!(diff(old, new).changes, changes, "{old:?} {new:?}");
+        }
     }
 }

@@ -1,16 +1,21 @@
 //! Passes inputs to the machines of a family, and processes the results.
 
 use super::calls::IDLE_TICKS;
-use super::log::{Log, Output};
 use super::{At, Session};
 use crate::error::RunError;
-use crate::trace::{self, Origin, What, Which};
-use chartc_core::arena::EventId;
+use crate::host::HostLog;
+use crate::trace::{self, HostCall, Origin, What, Which, describe, taken};
+use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::family::{HandledInput, MemberPath, Tasks};
-use chartc_core::host::{About, Machine, Mismatch};
-use chartc_core::machine::{Effect, Input, Instant, Receipt, Record, StepKey};
-use chartc_core::tables::StepRowKind;
+use chartc_core::host::{About, Machine, Mismatch, Note};
+use chartc_core::machine::{
+    Effect, ErrorKind, Fallback, Input, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey,
+    WalkEnd,
+};
+use chartc_core::tables::{StateRowKind, StepRowKind};
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::mem::take;
 
 /// The maximum number of inputs that the members of a family may cause at one moment before the run fails.
@@ -293,4 +298,399 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 fn is_plain(told: &HandledInput) -> bool {
     let HandledInput { member, receipt: _, answered, asked, passed_on, data } = told;
     member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()
+}
+
+// Writes the records of machines to the trace, and updates the session's own data.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The reason why a limit has ended the run: which limit, in which state, and after how many turns and calls. `None` if none has.
+    pub fn summary(&self) -> Option<&str> {
+        self.extra.rare.summary.as_deref()
+    }
+
+    fn forced(&self) -> Option<String> {
+        let limit = match self.extra.rare.limit? {
+            LimitKind::Calls => "model calls",
+            LimitKind::Turns => "turns",
+            LimitKind::Time => "time",
+            LimitKind::Tokens => "tokens",
+            LimitKind::Cost => "cost",
+        };
+        let states = self.configuration().join(", ");
+        let place = if states.is_empty() { String::new() } else { format!(" in `{states}`") };
+        Some(format!(
+            "the limit of {limit} was reached{place}, after {} and {}",
+            counted(self.turns, "turn"),
+            counted(self.total_calls, "model call")
+        ))
+    }
+
+    /// Handles a record of a member. `child` is the path of the member. `held` is a transition with the alternatives of its guard that
+    /// hold.
+    pub(super) fn record(
+        &mut self,
+        now: Instant,
+        member: &MemberPath,
+        child: &str,
+        record: Record,
+        held: Option<(TransitionId, u64)>,
+    ) -> Result<(), RunError> {
+        let mut reasons = 0;
+        if let Record::Taken(line) = record {
+            reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
+            self.remember(now, member, 0, (line, reasons));
+        }
+        // A child chart that is started again begins with an empty history.
+        if let (Record::Ended(_), false) = (record, member.is_empty()) {
+            self.extra.history.forget(member);
+        }
+        // Without a listener, such a record needs no text; only its line is counted.
+        if is_only_told(record) && self.tracer.sink.is_deaf() {
+            self.tracer.seq += 1;
+            return Ok(());
+        }
+        let Some(machine) = self.family.member(member) else { return Ok(()) };
+        // The next prompt tells the model why its tool call was refused.
+        if let Record::Forbidden(key, tool) = record {
+            let tables = machine.tables();
+            let state = tables.states[key.leaf.index()].path;
+            let tool = tables.tools[tool.index()].name;
+            let why = format!("the tool `{tool}` may not be called in `{state}`");
+            self.complain(&(member.clone(), key), &why);
+        }
+        if let Record::CallFailed(key, _) = record {
+            self.used_in_vain(&(member.clone(), key));
+        }
+        if member.is_empty() {
+            self.note_own(record);
+        }
+        self.trace(now, child, |run| run.told(member, record, reasons))
+    }
+
+    /// A record as a line of the trace.
+    fn told(&self, member: &MemberPath, record: Record, reasons: u64) -> What {
+        let machine = self.family.member(member).unwrap_or(self.family.root());
+        let mut what = if let Record::Taken(line) = record {
+            taken(machine.tables(), line, reasons)
+        } else {
+            describe(machine.tables(), record)
+        };
+        if let What::Ended { result, summary, .. } = &mut what {
+            *result = Value::Map(machine.result().into_iter().collect());
+            if let (Record::Ended(Status::Limit), true) = (record, member.is_empty()) {
+                summary.clone_from(&self.extra.rare.summary);
+            }
+        }
+        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.extra.busy.sending) {
+            data.clone_from(sent);
+        }
+        what
+    }
+
+    /// Updates the session's own data after a record of the run's own chart.
+    fn note_own(&mut self, record: Record) {
+        if let Record::Turn(turn) = record {
+            self.turns = turn;
+        } else if let Record::Ended(Status::Limit) = record {
+            self.extra.rare.summary = self.forced();
+        } else if let Record::Error(ErrorKind::Limit(kind)) = record {
+            self.extra.rare.limit = Some(kind);
+        } else if let Record::WalkEnded(WalkEnd::Failed(step)) = record {
+            let row = self.family.root().tables().steps.get(step.index());
+            let step = row.map(|row| row.name.to_owned());
+            self.extra.rare.failed.clone_from(&step);
+            self.extra.rare.heard.failed = step;
+        }
+    }
+
+    /// Removes and returns the calls of host functions since the last time.
+    pub(super) fn host_calls(&self) -> Vec<HostCall> {
+        self.extra.host_log.as_ref().map(HostLog::take).unwrap_or_default()
+    }
+
+    pub(super) fn notes(
+        &mut self,
+        now: Instant,
+        member: &MemberPath,
+        child: &str,
+    ) -> Result<(), RunError> {
+        let notes = self.family.with_member(member, |machine| machine.take_notes());
+        let called = self.host_calls();
+        self.put_notes(now, child, notes.unwrap_or_default(), called)
+    }
+
+    /// Writes notes of a machine. The note about a call of a host function also contains the call. A call without a note gets one.
+    pub(super) fn put_notes(
+        &mut self,
+        now: Instant,
+        child: &str,
+        notes: Vec<Note>,
+        called: Vec<HostCall>,
+    ) -> Result<(), RunError> {
+        // A machine creates most notes only for a listener. Without one, notes do not count as lines, so that the numbers do not depend
+        // on them.
+        let is_unheard = self.tracer.sink.is_deaf();
+        if is_unheard || notes.is_empty() && called.is_empty() {
+            return Ok(());
+        }
+        let mut called = VecDeque::from(called);
+        for Note { about, text } in notes {
+            let is_of = |call: &HostCall| about == About::Call(call.function.clone());
+            let mut call = None;
+            // Calls without a note are written before the next call with one, in the order in which they were made.
+            if let Some(index) = called.iter().position(is_of) {
+                for lost in called.drain(..index).collect::<Vec<_>>() {
+                    self.tracer.put(now, child, noted(lost))?;
+                }
+                call = called.pop_front();
+            }
+            self.tracer.put(now, child, What::Note { text, call })?;
+        }
+        for lost in called {
+            self.tracer.put(now, child, noted(lost))?;
+        }
+        Ok(())
+    }
+}
+
+/// The note about a call for which the machine has written none.
+fn noted(call: HostCall) -> What {
+    let arguments: Vec<String> = call.arguments.iter().map(json).collect();
+    let end = match &call.failed {
+        Some(why) => format!(" failed: {why}"),
+        None => format!(" = {}", json(&call.value)),
+    };
+    let text = format!("{}({}){end}", call.function, arguments.join(", "));
+    What::Note { text, call: Some(call) }
+}
+
+fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Whether a record concerns only the trace, so that the session's own data does not change.
+fn is_only_told(record: Record) -> bool {
+    !matches!(
+        record,
+        Record::Turn(_)
+            | Record::Forbidden(..)
+            | Record::CallFailed(..)
+            | Record::WalkEnded(_)
+            | Record::Error(_)
+            | Record::Ended(_)
+    )
+}
+
+fn counted(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+// The log of what a machine did with an input, and the active leaves of a machine.
+
+/// An effect or a record of a machine.
+pub(super) enum Output {
+    Effect(Effect),
+    Record(Record),
+    /// The alternatives of a transition's guard that hold, as a bit mask. The record of the transition follows.
+    Held(TransitionId, u64),
+}
+
+/// Everything that a machine did with one input, in order.
+pub(super) struct Log {
+    /// The first records, in a compact form.
+    first: First,
+    /// Everything after these records.
+    outputs: Vec<Output>,
+    /// Whether the next record may still be added to `first`.
+    is_brief: bool,
+    is_traced: bool,
+}
+
+/// The compact form of the first records, used if nobody reads the trace: the number of lines, the transitions that were taken, and the
+/// states that were entered or exited. Most inputs fit into it, and then nothing is allocated.
+pub(super) struct First {
+    lines: u32,
+    taken: [(u32, TransitionId); TAKEN],
+    touched: [StateId; TOUCHED],
+    /// The lengths of `taken` and `touched`.
+    count: (u8, u8),
+}
+
+/// The maximum number of transitions and of states in a [`First`].
+const TAKEN: usize = 4;
+const TOUCHED: usize = 12;
+
+thread_local! {
+    /// An empty buffer that the logs of this thread reuse.
+    static BUFFER: RefCell<Vec<Output>> = const { RefCell::new(Vec::new()) };
+}
+
+impl First {
+    const NONE: Self = Self {
+        lines: 0,
+        taken: [(0, TransitionId(0)); TAKEN],
+        touched: [StateId(0); TOUCHED],
+        count: (0, 0),
+    };
+
+    /// The number of lines that these records have in a trace.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines.into()
+    }
+
+    /// The transitions that were taken, each with the number of lines that precede its own.
+    pub(super) fn taken(&self) -> &[(u32, TransitionId)] {
+        &self.taken[..usize::from(self.count.0)]
+    }
+
+    fn touched(&self) -> &[StateId] {
+        &self.touched[..usize::from(self.count.1)]
+    }
+
+    /// Adds a record. Returns false if the session needs the record in full, or if there is no room.
+    #[inline]
+    fn takes(&mut self, record: Record) -> bool {
+        match record {
+            Record::Taken(line) => {
+                let Some(place) = self.taken.get_mut(usize::from(self.count.0)) else {
+                    return false;
+                };
+                *place = (self.lines, line);
+                self.count.0 += 1;
+            }
+            Record::Exited(state) | Record::Entered(state) => {
+                let Some(place) = self.touched.get_mut(usize::from(self.count.1)) else {
+                    return false;
+                };
+                *place = state;
+                self.count.1 += 1;
+            }
+            Record::Event(_)
+            | Record::Sent(..)
+            | Record::Delivered(_)
+            | Record::Posted(..)
+            | Record::Undelivered(..)
+            | Record::SendCanceled(_)
+            | Record::Refused(_)
+            | Record::Lost(..)
+            | Record::Denied(_) => {}
+            _ => return false,
+        }
+        self.lines += 1;
+        true
+    }
+}
+
+impl Log {
+    /// Creates an empty log. With `is_deaf`, nobody reads the trace, the machine's notes, or the reasons of transitions.
+    #[inline]
+    pub(super) fn new(is_deaf: bool) -> Self {
+        Self { first: First::NONE, outputs: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
+    }
+
+    /// Whether everything that happened is in [`Log::first`].
+    pub(super) fn is_brief(&self) -> bool {
+        self.is_brief
+    }
+
+    /// The first records, in a compact form.
+    pub(super) fn first(&self) -> &First {
+        &self.first
+    }
+
+    /// Takes everything after [`Log::first`]. [`Log::give_back`] returns the buffer.
+    pub(super) fn rest(&mut self) -> Vec<Output> {
+        take(&mut self.outputs)
+    }
+
+    /// Keeps the buffer for the next log.
+    pub(super) fn give_back(mut outputs: Vec<Output>) {
+        if outputs.capacity() > 0 {
+            outputs.clear();
+            let _ = BUFFER.try_with(|buffer| *buffer.borrow_mut() = outputs);
+        }
+    }
+
+    /// Whether the machine has accepted the answer to a step. A machine that finds an answer unfit continues as if there were none.
+    pub(super) fn accepts(&self, key: StepKey) -> bool {
+        self.outputs.iter().any(|happening| match happening {
+            Output::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
+                *step == key.step
+            }
+            Output::Record(
+                Record::Dropped(k)
+                | Record::Called(k, ..)
+                | Record::Returned(k, _)
+                | Record::CallFailed(k, _)
+                | Record::Forbidden(k, _)
+                | Record::ElementDone(k),
+            ) => *k == key,
+            Output::Record(Record::Chosen(_)) => true,
+            Output::Record(_) | Output::Effect(_) | Output::Held(..) => false,
+        })
+    }
+
+    /// The states that were entered or exited, in order.
+    pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
+        let rest = self.outputs.iter().filter_map(|happening| match happening {
+            Output::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
+            Output::Record(_) | Output::Effect(_) | Output::Held(..) => None,
+        });
+        self.first.touched().iter().copied().chain(rest)
+    }
+
+    fn push(&mut self, happening: Output) {
+        self.is_brief = false;
+        if self.outputs.capacity() == 0 {
+            let buffer = BUFFER.try_with(|buffer| take(&mut *buffer.borrow_mut()));
+            self.outputs = buffer.unwrap_or_default();
+        }
+        self.outputs.push(happening);
+    }
+}
+
+impl Sink for Log {
+    fn effect(&mut self, effect: Effect) {
+        self.push(Output::Effect(effect));
+    }
+
+    #[inline]
+    fn record(&mut self, record: Record) {
+        if !self.is_brief || !self.first.takes(record) {
+            self.push(Output::Record(record));
+        }
+    }
+
+    fn asks_why(&self) -> bool {
+        self.is_traced
+    }
+
+    fn takes_notes(&self) -> bool {
+        self.is_traced
+    }
+
+    fn held(&mut self, line: TransitionId, alternatives: u64) {
+        self.push(Output::Held(line, alternatives));
+    }
+}
+
+/// The active leaves of a machine: the dotted path and the declared name of each.
+pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
+    let tables = machine.tables();
+    let active = |i: usize| machine.is_active(StateId::at(i));
+    let rows = tables.states.iter().enumerate();
+    rows.filter(|(i, row)| {
+        matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_)) && active(*i)
+    })
+    .map(|(i, row)| {
+        let parent = tables.states[row.parent.index()].path;
+        let name = match row.path.strip_prefix(parent) {
+            _ if i == 0 => tables.name,
+            Some(rest) if !parent.is_empty() => rest.strip_prefix('.').unwrap_or(rest),
+            Some(_) | None => row.path,
+        };
+        (row.path.to_owned(), name.to_owned())
+    })
+    .collect()
 }

@@ -1,18 +1,19 @@
 //! Builds the questions of started steps, and submits them.
 
-use super::answers::failure;
-use super::calls::{Call, Work};
-use super::lazy_box::Exclusive;
+use super::calls::{self, Call, MOST_RETRY_AFTER, Work, failure};
 use super::ledger::Admission;
-use super::retry::{self, MOST_RETRY_AFTER};
+use super::parts::Exclusive;
 use super::{At, Session, place_of};
+use crate::driver::{CallId, CallName};
 use crate::error::RunError;
-use crate::executor::{self, Beside};
-use crate::oracle::{Asking, Kind, Question};
+use crate::executor::{self, Beside, Used};
+use crate::oracle::{Answer, Asking, Kind, NotOpen, OracleError, Question, find_open};
 use crate::trace::{self, What};
 use chartc_core::arena::StepId;
+use chartc_core::expr::Value;
 use chartc_core::host::Machine;
-use chartc_core::machine::{Element, Input};
+use chartc_core::machine::{Element, Input, Instant, Outcome, StepKey};
+use chartc_core::tables::StepRowKind;
 use std::sync::Arc;
 
 /// The steps and elements that lead to an element of a list; empty if there is none.
@@ -221,7 +222,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Asks the driver, with the timeout of the client.
     fn asking(&self, at: &At, question: &Arc<Question>) -> Asking {
         let id = self.call_id(at, false);
-        retry::ask_with_timeout(
+        calls::ask_with_timeout(
             &self.common.driver,
             &self.common.clock,
             &id,
@@ -266,5 +267,209 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let machine = self.family.member(member);
         let own = machine.is_some_and(|m| m.tables().steps[key.step.index()].client == client);
         if own { String::new() } else { client.to_owned() }
+    }
+}
+
+// Tool calls: those that a model has chosen, and those of `call` steps.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Starts a tool call.
+    pub(super) fn begin_call(&mut self, at: At) -> Result<(), RunError> {
+        if self.common.manual {
+            self.extra.busy.calls.push(Call { at, work: Work::Outside });
+            return Ok(());
+        }
+        let now = self.common.clock.now();
+        let (member, key) = &at;
+        let call = self.family.with_member(member, |machine| machine.call(*key));
+        let (child, step) = (self.path(member), self.step_name(member, *key));
+        self.notes(now, member, &child)?;
+        let Some(Ok(call)) = call else {
+            let why = "its arguments cannot be computed".to_owned();
+            self.failed_call(now, &at, step, "arguments", why.clone(), None)?;
+            let key = at.1;
+            self.extra.busy.ready.push_back((at, Input::Answer(key, failure(why))));
+            return Ok(());
+        };
+        let id = self.call_id(&at, true);
+        let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
+        let arguments = Value::Map(arguments);
+        self.uses(&at, Used::begun(&tool, &arguments));
+        self.tracer.put(
+            now,
+            &child,
+            What::ToolCall { step, tool, arguments, which: self.which(&at) },
+        )?;
+        let calling = self.common.driver.call(&id, call.clone());
+        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
+        Ok(())
+    }
+
+    /// The id of a call; an empty one if the driver does not use ids.
+    pub(super) fn call_id(&self, at: &At, is_tool: bool) -> CallId {
+        if self.common.driver.reads_ids() { self.name_of(at, is_tool) } else { CallId::default() }
+    }
+
+    /// The id of a call.
+    pub(super) fn name_of(&self, (member, key): &At, is_tool: bool) -> CallId {
+        let used = if self.extra.rare.used.is_empty() {
+            None
+        } else {
+            self.extra.rare.used.get(&place_of(member, *key))
+        };
+        let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
+        // Open calls do not count, so that a call which is made again gets the same number.
+        let nth = used.map_or(0, |used| used.iter().filter(|one| !one.is_open()).count());
+        let nth = u32::try_from(nth).unwrap_or(u32::MAX);
+        let name = |member: &[StepKey], key: StepKey| {
+            let tables = self.family.member(member).map(|machine| machine.tables());
+            let row = tables.and_then(|t| {
+                Some((*t.states.get(key.leaf.index())?, *t.steps.get(key.step.index())?))
+            });
+            let (state, step) = row.map_or(("", ""), |(state, step)| (state.path, step.name));
+            CallName {
+                state: state.into(),
+                step: step.into(),
+                event: key.event,
+                attempt: key.attempt,
+                element: key.element.map(Element::index),
+            }
+        };
+        let mut path: Vec<CallName> =
+            (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
+        let mut own = name(member, *key);
+        // A call keeps its id when the run continues in a version of the chart in which the step has another name.
+        if !self.extra.rare.old_names.is_empty()
+            && let Some(old) = self.extra.rare.old_names.get(&(member.clone(), *key))
+        {
+            for (name, (state, step)) in path.iter_mut().chain([&mut own]).zip(old.names()) {
+                (name.state, name.step) = (state.into(), step.into());
+            }
+        }
+        CallId { run: self.extra.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
+    }
+
+    /// Keeps a tool call of an `llm` step for its next prompt. It replaces a call that was under way when the run was saved.
+    fn uses(&mut self, (member, key): &At, used: Used) {
+        if !matches!(self.kind(member, *key), Some(StepRowKind::Llm)) {
+            return;
+        }
+        let place = place_of(member, *key);
+        let (event, all) =
+            self.extra.rare.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        if *event != key.event {
+            (*event, *all) = (key.event, Vec::new());
+        }
+        all.retain(|one| !one.is_open());
+        all.push(used);
+    }
+
+    /// Adds the result to the kept call.
+    fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
+        let place = place_of(member, *key);
+        let last = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
+        if let Some(last) = last.filter(|last| last.is_open()) {
+            match result {
+                Ok(value) => last.ends(Ok(value)),
+                Err(why) => last.ends(Err(&why.to_string())),
+            }
+        }
+    }
+
+    /// Marks the kept call as failed, because the machine has found that its result does not have the declared type.
+    pub(super) fn used_in_vain(&mut self, (member, key): &At) {
+        let place = place_of(member, *key);
+        if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut())
+        {
+            last.fails("what it returned does not fit its type");
+        }
+    }
+
+    /// Passes the result of a tool call to the machine.
+    pub(super) fn returned(
+        &mut self,
+        now: Instant,
+        (member, key): At,
+        tool: &str,
+        result: Result<Value, OracleError>,
+    ) -> Result<(), RunError> {
+        let child = self.path(&member);
+        let (step, tool) = (self.step_name(&member, key), tool.to_owned());
+        let which = self.which(&(member.clone(), key));
+        self.used_up(&(member.clone(), key), &result);
+        match result {
+            Ok(value) => {
+                let what = What::ToolResult { step, tool, value: value.clone(), which };
+                self.tracer.put(now, &child, what)?;
+                drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
+                // Only `answer` reports a misfit to the host; here the machine's note is enough.
+                self.extra.busy.misfit = None;
+                Ok(())
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let kind = error.kind().word().to_owned();
+                let what = What::ToolFailed { step: step.clone(), tool, error: kind, why, which };
+                self.tracer.put(now, &child, what)?;
+                if error.is_fatal() {
+                    return Err(RunError::Oracle { step, error });
+                }
+                drop(self.apply_to(member, Input::Answer(key, failure(error.to_string())))?);
+                Ok(())
+            }
+        }
+    }
+}
+
+// Open questions to people, and the host's answers to them.
+
+impl Call {
+    /// The question to a person for which this call waits.
+    fn asked(&self) -> Option<&Question> {
+        match &self.work {
+            Work::Question(question, ..) if question.kind == Kind::Human => Some(question),
+            _ => None,
+        }
+    }
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// The open questions to people, in the order in which they were asked.
+    pub fn asked(&self) -> impl Iterator<Item = &Question> {
+        self.extra.busy.calls.iter().filter_map(Call::asked)
+    }
+
+    /// Answers the open question to a person that has this [id](Question::id). The driver's own call for it is dropped. Returns the
+    /// permanent id of that call. The effects of the answer begin with the next call of
+    /// [`go_as_far_as_possible`](Self::go_as_far_as_possible) or [`settle`](Self::settle).
+    ///
+    /// # Errors
+    /// See [`RunError`]. The inner error means that no open question has this id; nothing has changed then.
+    pub fn reply(
+        &mut self,
+        question: &str,
+        text: String,
+    ) -> Result<Result<String, NotOpen>, RunError> {
+        let calls = self.extra.busy.calls.iter().enumerate();
+        let open = calls.filter_map(|(index, call)| Some((index, call.asked()?)));
+        let index = match find_open(open, question) {
+            Ok(index) => index,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Call { at, work } = self.extra.busy.calls.remove(index);
+        let name = self.name_of(&at, false).to_string();
+        let now = self.submit_earlier_retries()?;
+        if let Work::Question(question, ..) = work {
+            self.ended(now, at, &question, Ok(Answer::from(text)))?;
+        }
+        Ok(Ok(name))
+    }
+
+    /// Gives a question to a person its id. Questions to models get none.
+    pub(super) fn name_question(&self, at: &At, question: &mut Arc<Question>) {
+        if question.kind == Kind::Human && question.id.is_empty() {
+            let call = self.name_of(at, false).to_string();
+            Arc::make_mut(question).name(&call);
+        }
     }
 }

@@ -1,18 +1,24 @@
 //! Calls under way: waiting for them, answering them from outside, cancelling them.
 
-use super::lazy_box::Exclusive;
 use super::ledger::Bill;
-use super::{At, Session};
+use super::parts::Exclusive;
+use super::{At, QuestionFailure, Session, place_of};
+use crate::clock::Clock;
+use crate::driver::{CallId, Driver};
 use crate::error::RunError;
-use crate::oracle::{Answer, Asking, OracleError, Question};
+use crate::executor;
+use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
-use chartc_core::expr::Value;
+use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch, ToolCall};
 use chartc_core::machine::{Input, Instant, Outcome, Receipt};
-use std::future::poll_fn;
+use chartc_core::tables::{ClientRow, StepRowKind, Tables};
+use serde::{Deserialize, Serialize};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 /// A call under way.
 pub(super) struct Call {
@@ -232,5 +238,473 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             &child,
             What::Cancelled { step, attempt: key.attempt, which: self.which(at) },
         )
+    }
+}
+
+// Processes ended calls: reads answers and passes them to the machine, and keeps failures for the next attempt.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Reads the answer of an ended call and passes it to the machine.
+    pub(super) fn ended(
+        &mut self,
+        now: Instant,
+        at: At,
+        question: &Arc<Question>,
+        answer: Result<Answer, OracleError>,
+    ) -> Result<(), RunError> {
+        let key = at.1;
+        let bill = Bill::of(&answer, question.model.max_tokens);
+        let cut = bill.cut;
+        let charge = self.settle_call(now, &at, question.model.prices, bill)?;
+        // The charge comes before the answer, so that guards which read amounts already see it.
+        if let Some(charge) = charge {
+            drop(self.apply_to(at.0.clone(), Input::Charge(key, charge))?);
+        }
+        let text = match answer {
+            Ok(answer) => {
+                self.answered |= question.kind != Kind::Human;
+                if !self.extra.rare.failures.is_empty() {
+                    self.extra.rare.failures.remove(&place_of(&at.0, key));
+                }
+                answer.text
+            }
+            Err(error) => {
+                let nobody = self.keep_failure(&at, question, &error);
+                let (kind, why, wait) =
+                    (error.kind().word(), error.to_string(), error.retry_after());
+                self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
+                if let Some(why) = nobody {
+                    return Err(RunError::NoModel { step: question.step.to_string(), why });
+                }
+                if error.is_fatal() {
+                    return Err(RunError::Oracle { step: question.step.to_string(), error });
+                }
+                self.extra
+                    .busy
+                    .ready
+                    .push_back((at, Input::Answer(key, failure(error.to_string()))));
+                return Ok(());
+            }
+        };
+        let read = if cut {
+            executor::cut(question, &text, self.accepts_cut(&at))
+        } else {
+            executor::outcome(question, &text)
+        };
+        let understood = match read {
+            Ok(understood) => understood,
+            Err(why) => {
+                return self.unusable(now, at, question, text, (why.ambiguous, why.why));
+            }
+        };
+        let child = self.path(&at.0);
+        self.trace(now, &child, |run| {
+            let (option, value) = match executor::chosen(question, &understood.outcome) {
+                Some((name, list)) if list.is_empty() => (Some(name), Value::None),
+                Some((name, list)) => (Some(name), Value::List(list)),
+                None => match &understood.outcome {
+                    Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+                    _ => (None, Value::None),
+                },
+            };
+            What::Answer {
+                id: question.id.clone(),
+                step: question.step.to_string(),
+                attempt: key.attempt,
+                text: text.clone(),
+                rung: understood.rung.word().into(),
+                repairs: understood.repairs.clone(),
+                option,
+                value,
+                which: run.which(&at),
+            }
+        })?;
+        let action = action(question, &understood.outcome);
+        self.extra.busy.last_answer = Some((text, question.clone()));
+        let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
+        // `misfit` takes the text away if the machine finds that the answer does not fit.
+        let Some((text, _)) = self.extra.busy.last_answer.take() else { return Ok(()) };
+        match receipt {
+            Ok(_) => {
+                self.record_answer(&at, &question.step, action);
+                Ok(())
+            }
+            Err(Mismatch(why)) => {
+                let now = self.common.clock.now();
+                self.unusable(now, at, question, text, (false, why))
+            }
+        }
+    }
+
+    /// Whether the step accepts an answer that was cut off (`cut ok`).
+    fn accepts_cut(&self, (member, key): &At) -> bool {
+        let machine = self.family.member(member);
+        let step = machine.and_then(|machine| machine.tables().steps.get(key.step.index()));
+        step.is_some_and(|step| step.accepts_cut)
+    }
+
+    /// Records an answer that the machine has found unfit. The machine itself has already gone on.
+    pub(super) fn misfit(&mut self, at: &At, why: &str) -> Result<(), RunError> {
+        if matches!(self.kind(&at.0, at.1), Some(StepRowKind::Run { .. })) {
+            // The result of a child chart is nobody's answer; a note of the machine says what is wrong with it.
+            return Ok(());
+        }
+        let Some((text, question)) = self.extra.busy.last_answer.take() else {
+            self.extra.busy.misfit = Some(why.to_owned());
+            return Ok(());
+        };
+        self.complain(at, why);
+        self.record_question_failure(at, &question.step, QuestionFailure::Answer, why);
+        self.write_unusable(self.common.clock.now(), at, &question, text, (false, why.to_owned()))
+    }
+
+    /// Keeps the reason why an answer was unusable, for the prompt of the next attempt.
+    pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
+        let place = place_of(member, *key);
+        self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));
+    }
+
+    fn unusable(
+        &mut self,
+        now: Instant,
+        at: At,
+        question: &Question,
+        text: String,
+        (ambiguous, why): (bool, String),
+    ) -> Result<(), RunError> {
+        self.complain(&at, &why);
+        self.record_question_failure(&at, &question.step, QuestionFailure::Answer, &why);
+        self.write_unusable(now, &at, question, text, (ambiguous, why))?;
+        let key = at.1;
+        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
+        Ok(())
+    }
+
+    fn write_unusable(
+        &mut self,
+        now: Instant,
+        at: &At,
+        question: &Question,
+        text: String,
+        (ambiguous, why): (bool, String),
+    ) -> Result<(), RunError> {
+        let (child, step, attempt) = (self.path(&at.0), question.step.to_string(), at.1.attempt);
+        let (id, which) = (question.id.clone(), self.which(at));
+        let what = What::Unusable { id, step, attempt, text, ambiguous, why, which };
+        self.tracer.put(now, &child, what)
+    }
+
+    pub(super) fn failed_call(
+        &mut self,
+        now: Instant,
+        at: &At,
+        step: String,
+        error: &str,
+        why: String,
+        retry_after_ms: Option<u64>,
+    ) -> Result<(), RunError> {
+        self.record_question_failure(at, &step, QuestionFailure::Call, &why);
+        let (error, attempt) = (error.to_owned(), at.1.attempt);
+        let child = self.path(&at.0);
+        let what =
+            What::CallFailed { step, attempt, error, why, retry_after_ms, which: self.which(at) };
+        self.tracer.put(now, &child, what)
+    }
+}
+
+/// The action with which an `llm` step without a declared type has answered. An answer that is no object gives an action without a name.
+fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
+    let Outcome::Done(values) = outcome else { return None };
+    if question.kind != Kind::Llm || !question.schema.is_empty() {
+        return None;
+    }
+    let Some(Value::Map(answer)) = values.first() else { return Some(Map::new()) };
+    Some(answer.clone())
+}
+
+pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {
+    Outcome::Failed(vec![Value::Text(why)])
+}
+
+// Retries: the waiting time after a failed call, the client of the next attempt, and the timeout of a call.
+
+/// The waiting times between the attempts at a call. Each is twice as long as the previous one, up to a maximum, and partly random, so
+/// that many agents do not try again at the same moment. A longer time that the provider asks for takes precedence. After an unusable
+/// answer, the question is asked again at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// The waiting time after the first failure, in milliseconds.
+    pub first: u64,
+    /// The maximum waiting time, in milliseconds.
+    pub most: u64,
+    /// The seed of the random part. Equal seeds give equal waiting times.
+    pub seed: u64,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { first: 500, most: 30_000, seed: 0 }
+    }
+}
+
+impl Backoff {
+    /// No waiting time.
+    pub const NONE: Self = Self { first: 0, most: 0, seed: 0 };
+
+    /// The waiting time after failure `nth` (from 1) of a call, in milliseconds. `mark` distinguishes calls, so that they wait
+    /// differently.
+    pub fn wait(self, nth: u32, retry_after: Option<u64>, mark: u64) -> u64 {
+        // The exponent is bounded, because a shift by 64 or more would overflow; `most` bounds the result.
+        let doubled = self.first.saturating_mul(1 << nth.saturating_sub(1).min(32));
+        let whole = doubled.min(self.most);
+        // Half of the time is fixed, the other half is random.
+        let half = whole / 2;
+        let chance = scrambled(self.seed ^ scrambled(mark)) % (whole - half + 1);
+        let wait = half + chance;
+        retry_after.map_or(wait, |said| said.max(wait))
+    }
+}
+
+/// One step of SplitMix64.
+fn scrambled(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// The maximum time that a provider may ask to wait, in milliseconds. If it asks for more, there is no further attempt, and the step
+/// fails.
+pub const MOST_RETRY_AFTER: u64 = 5 * 60 * 1000;
+
+/// The last failure of a call, for its next attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    /// The number of the event in which the step was started.
+    pub(super) event: u32,
+    /// The number of failures in a row.
+    pub(super) count: u32,
+    pub(super) retry_after: Option<u64>,
+    /// Whether waiting would not help: the next attempt asks another client, or no model may be asked at all.
+    pub(super) is_final: bool,
+    /// The client of the next attempt.
+    pub(super) client: String,
+    /// Whether no further attempt can succeed: the server refuses such calls for good, and there is no other client.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_hopeless: bool,
+    /// The errors of unavailable models, one per failure in a row; fewer than `count` if some failures had another reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) nobody: Vec<String>,
+}
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Keeps a failure for the next attempt of the call. Returns a reason if the run must end: no model has answered yet, and no client
+    /// of the fallback chain is available.
+    pub(super) fn keep_failure(
+        &mut self,
+        at: &At,
+        question: &Question,
+        error: &OracleError,
+    ) -> Option<String> {
+        let (member, key) = at;
+        let tables = self.family.member(member)?.tables();
+        let client = next_client(tables, &question.client);
+        let place = place_of(member, *key);
+        let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == key.event);
+        let (count, mut nobody) =
+            last.map_or((1, Vec::new()), |last| (last.count + 1, last.nobody));
+        // Collected over the chain of fallbacks: the run ends only if every client was unavailable.
+        if error.is_unavailable() {
+            nobody.push(error.to_string());
+        }
+        let other = client != question.client;
+        // A chain of fallbacks may be a cycle, so it ends after as many failures as there are clients.
+        let is_last = !other || count as usize >= tables.clients.len();
+        let begins = !self.answered && !self.common.driver.has_answered();
+        if begins && is_last && nobody.len() == count as usize {
+            nobody.dedup();
+            return Some(nobody.join("; "));
+        }
+        // The time that the failed provider asks for does not concern another client.
+        let retry_after = error.retry_after().filter(|_| !other);
+        let is_final = other || error.kind() == OracleErrorKind::Denied;
+        let is_hopeless = is_last && error.kind() == OracleErrorKind::Rejected;
+        let event = key.event;
+        let failure = Failure { event, count, retry_after, is_final, client, is_hopeless, nobody };
+        self.extra.rare.failures.insert(place, failure);
+        None
+    }
+
+    /// Forgets which clients of the fallback chain were unavailable, if no model has answered yet: a resumed run starts with the first
+    /// client again. Returns whether there were any.
+    pub(super) fn forget_chain(&mut self, (member, key): &At) -> bool {
+        let place = place_of(member, *key);
+        let failures = &mut self.extra.rare.failures;
+        let is_any = failures.get(&place).is_some_and(|last| !last.nobody.is_empty());
+        let forgets = is_any && !self.answered;
+        if forgets {
+            self.extra.rare.failures.remove(&place);
+        }
+        forgets
+    }
+}
+
+/// The client to which a failed one falls back; the failed one itself if it has no fallback.
+pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
+    let row = |name: &str| tables.clients.iter().find(|row| row.name == name);
+    let next = row(failed).and_then(|row| tables.clients.get(row.fallback?.index()));
+    next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
+}
+
+/// Asks a question, with the timeout of its client counted from `since`.
+pub(super) fn ask_with_timeout(
+    driver: &Arc<dyn Driver>,
+    clock: &Arc<dyn Clock>,
+    id: &CallId,
+    question: Arc<Question>,
+    since: Instant,
+) -> Asking {
+    let timeout = question.model.timeout.filter(|_| !driver.keeps_time());
+    let mut asking = driver.ask(id, question);
+    let Some(timeout) = timeout else { return asking };
+    // The timeout of a resumed call includes the time before it was saved.
+    let mut sleep = clock.sleep_until(since.saturating_add(timeout));
+    Box::pin(poll_fn(move |cx| match asking.as_mut().poll(cx) {
+        Poll::Ready(answer) => Poll::Ready(answer),
+        Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),
+    }))
+}
+
+// Calls that wait for a time, such as the next attempt after a failure; and queries about what a session waits for.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Continues as far as possible without waiting: handles answers that are available, and fires deadlines that are due.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn go_as_far_as_possible(&mut self) -> Result<(), RunError> {
+        // The session keeps its calls, so dropping the future loses nothing.
+        let work = pin!(self.work(Some(Instant::MAX)));
+        match work.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(done) => done,
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// The step whose failure ended the walk of the last turn.
+    pub fn failed_step(&self) -> Option<&str> {
+        self.extra.rare.failed.as_deref()
+    }
+
+    /// The steps with calls under way, each with its path, such as `dig[1]/search`.
+    pub fn waits_for(&self) -> Vec<String> {
+        let names = self.open();
+        let names = names.iter().map(|at| match at.1.element {
+            Some(element) => format!("{}[{}]", self.step_path(at), element.index()),
+            None => self.step_path(at),
+        });
+        names.collect()
+    }
+
+    /// The number of the last line of the trace.
+    pub fn seq(&self) -> u64 {
+        self.tracer.seq
+    }
+
+    /// Whether no call is under way and no input is queued: only an event, a turn or time can change the session.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.extra.busy.is_nothing()
+    }
+
+    /// The number of calls under way, including those that wait for a time.
+    pub fn open_calls(&self) -> usize {
+        self.extra.busy.calls.len()
+    }
+
+    /// The waiting call that will be made first: its time and its index.
+    pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
+        let calls = self.extra.busy.calls.iter().enumerate();
+        calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
+    }
+
+    /// Makes the first waiting call that is due, unless a deadline was due before it. Each call is made at its own time in this order, no
+    /// matter how late the clock is read.
+    pub(super) fn submit_due_retry(
+        &mut self,
+        now: Instant,
+        due: Option<Instant>,
+    ) -> Result<bool, RunError> {
+        let is_first = |(at, _): &(Instant, usize)| *at <= now && due.is_none_or(|due| *at < due);
+        let Some((_, index)) = self.first_waiting().filter(is_first) else { return Ok(false) };
+        self.submit_waiting(index)?;
+        Ok(true)
+    }
+
+    /// Makes the waiting calls that were due before now, and returns the present time. So an answer that arrives now does not overtake
+    /// them, no matter how late the clock is read.
+    pub(super) fn submit_earlier_retries(&mut self) -> Result<Instant, RunError> {
+        let now = self.common.clock.now();
+        while let Some((_, index)) = self.first_waiting().filter(|(until, _)| *until < now) {
+            self.submit_waiting(index)?;
+        }
+        Ok(now)
+    }
+}
+
+/// Whether a line is the `usage` line of this call with an assumed use.
+pub(super) fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::Which) -> bool {
+    matches!(what, What::Usage { step: of, attempt: nth, which: one, assumed: true, .. }
+        if (of.as_str(), *nth, one) == (step, attempt, which))
+}
+
+// Doubt: calls of which it is unknown whether they were made.
+
+/// The text about a call in doubt in the trace.
+pub(super) const DOUBT: &str = "it is not known whether its call was made";
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Whether the chart wants a call in doubt to be made again: the step says `doubt retry`, or the tool is `idempotent`.
+    pub(super) fn retries_doubt(&self, (member, key): &At, tool: Option<&str>) -> bool {
+        let Some(machine) = self.family.member(member) else { return false };
+        let tables = machine.tables();
+        let of_step = tables.steps.get(key.step.index()).is_some_and(|step| step.retries_doubt);
+        let mut tools = tables.tools.iter();
+        of_step || tools.any(|row| Some(row.name) == tool && row.idempotent)
+    }
+
+    /// Gives the step of a call the outcome doubt.
+    pub(super) fn doubts(&mut self, at: At) -> Result<(), RunError> {
+        let about = self.step_path(&at);
+        let text = DOUBT.to_owned();
+        self.tracer.put(self.common.clock.now(), "", What::HostNote { about, text })?;
+        let key = at.1;
+        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_a_bound_and_differ_between_agents() {
+        let one = Backoff { first: 1000, most: 5000, seed: 1 };
+        for (nth, whole) in [(1, 1000), (2, 2000), (3, 4000), (4, 5000), (40, 5000)] {
+            let waits: Vec<u64> = (0..200).map(|mark| one.wait(nth, None, mark)).collect();
+            assert!(waits.iter().all(|w| (whole / 2..=whole).contains(w)), "{nth}: {waits:?}");
+            assert!(waits.iter().any(|w| *w != waits[0]), "{nth}");
+        }
+        assert_eq!(one.wait(2, None, 7), one.wait(2, None, 7));
+        let other = Backoff { seed: 2, ..one };
+        assert!((0..20).any(|mark| one.wait(1, None, mark) != other.wait(1, None, mark)));
+    }
+
+    #[test]
+    fn what_the_provider_says_goes_first_unless_it_is_too_short() {
+        let one = Backoff { first: 1000, most: 5000, seed: 1 };
+        assert_eq!(one.wait(1, Some(20_000), 3), 20_000);
+        assert!(one.wait(1, Some(1), 3) >= 500);
+        assert_eq!(Backoff::NONE.wait(9, None, 3), 0);
     }
 }

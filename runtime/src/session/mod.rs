@@ -12,51 +12,42 @@
 //! settle returns       no call is under way, nothing is due: the configuration is stable
 //! ```
 
-mod answers;
 mod apply;
 mod begin;
 mod calls;
-mod doubt;
-mod events;
 mod history;
-mod lazy_box;
 mod ledger;
-mod log;
-mod named;
 mod parts;
-mod people;
 mod population;
-mod record;
-mod report;
-mod resume;
-mod retry;
 mod saved;
-mod saved_agent;
-mod tool;
-mod transition_ring;
+#[cfg(test)]
+mod tests;
 mod turn_outcome;
-mod waiting;
-mod with;
 
-use crate::clock::Clock;
-use crate::error::RunError;
-use crate::oracle::{Deny, Oracle};
-use crate::trace::{self, Line, What};
-use chartc_core::arena::{StateId, StepId};
-use chartc_core::expr::{IntoValue, Value};
-use chartc_core::family::{Family, MemberPath};
-use chartc_core::host::{Machine, Mismatch};
-use chartc_core::machine::{Element, Input, Instant, Receipt, Status, StepKey};
-use lazy_box::LazyBox;
-pub(crate) use log::basic_states;
-use parts::{Common, Extra};
+pub(crate) use apply::basic_states;
+pub use calls::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
-pub use report::TurnReport;
-pub use retry::{Backoff, MOST_RETRY_AFTER};
-pub use saved::Saved;
-pub use saved_agent::SavedAgent;
-use std::sync::Arc;
+pub use saved::{Saved, SavedAgent};
 pub(crate) use turn_outcome::{QuestionFailure, TurnOutcome};
+
+use crate::budget::Budget;
+use crate::clock::Clock;
+use crate::data;
+use crate::driver::Driver;
+use crate::error::RunError;
+use crate::form::ActionForm;
+use crate::host::HostLog;
+use crate::oracle::{Deny, Oracle};
+use crate::tools::Tools;
+use crate::trace::{self, Line, Origin, What};
+use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::expr::{IntoValue, Map, Value};
+use chartc_core::family::{Family, MemberPath};
+use chartc_core::host::{Machine, Mismatch, Typed};
+use chartc_core::machine::{Element, Input, Instant, Receipt, Status, StepKey};
+use parts::{Common, Extra, LazyBox};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The default bound on the model calls that one event or turn may cause; with more, the run fails. Each element of a step with an
 /// `each`, including the chart that it runs, has a bound of its own of the same size.
@@ -355,5 +346,202 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-#[cfg(test)]
-mod tests;
+// The settings of a session, made before it starts.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Sets the maximum number of model calls per event or turn. The default is [`MAX_CALLS`](MAX_CALLS).
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: u32) -> Self {
+        Arc::make_mut(&mut self.common).max_calls = calls;
+        self
+    }
+
+    /// Sets the maximum number of transitions in the history of each chart, if its `trace` line allows more; 0 for none. A transition
+    /// takes about four bytes.
+    #[must_use]
+    pub fn with_history(mut self, most: u32) -> Self {
+        Arc::make_mut(&mut self.common).history = Some(most);
+        self
+    }
+
+    /// Sets the waiting times after failed calls. The default is [`Backoff::default`].
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
+        Arc::make_mut(&mut self.common).backoff = backoff;
+        self
+    }
+
+    /// Sets a budget of tokens and money that this run shares with others. The limits of the chart apply in addition.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        Arc::make_mut(&mut self.common).budget = Some(budget);
+        self
+    }
+
+    /// Sets the tools. Without tools, every tool call fails.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
+        let common = Arc::make_mut(&mut self.common);
+        common.parts.tools = tools;
+        common.driver = Arc::new(common.parts.clone());
+        self
+    }
+
+    /// Sets the oracle for `human` steps. Without it, the usual oracle answers them.
+    #[must_use]
+    pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
+        let common = Arc::make_mut(&mut self.common);
+        common.parts.people = Some(people);
+        common.driver = Arc::new(common.parts.clone());
+        self
+    }
+
+    /// Sets the driver of all calls, in place of the oracles and the tools.
+    #[must_use]
+    pub fn with_driver(mut self, driver: Arc<dyn Driver>) -> Self {
+        Arc::make_mut(&mut self.common).driver = driver;
+        self
+    }
+
+    /// Sets the name of the run, which is part of the ids of its calls.
+    #[must_use]
+    pub fn with_run(mut self, run: &str) -> Self {
+        self.extra.run = Some(run.into());
+        self
+    }
+
+    /// Sets the form in which models write actions if their client sets none. [`Agent`](crate::agent::Agent) sets it in a world.
+    #[must_use]
+    pub fn with_actions(mut self, form: ActionForm) -> Self {
+        // `make_mut` would copy the shared settings, so it is called only for a change.
+        if self.common.actions != form {
+            Arc::make_mut(&mut self.common).actions = form;
+        }
+        self
+    }
+
+    /// Sets the log of a [`Watched`](crate::host::Watched) host, which contains the calls of host functions with their values. Without
+    /// it, the trace contains them only as text.
+    #[must_use]
+    pub fn with_host_log(mut self, log: HostLog) -> Self {
+        self.extra.host_log = Some(log);
+        self
+    }
+
+    /// Sets how the run was started, for the first line of the trace.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.extra.rare.origin = origin;
+        self
+    }
+}
+
+// The result of a turn.
+
+/// The result of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnReport {
+    /// The number of the turn, from 1.
+    pub turn: u32,
+    /// The receipt of the turn's event.
+    pub receipt: Receipt,
+    /// The step whose failure ended the walk.
+    pub failed: Option<String>,
+    /// The number of model calls.
+    pub calls: u32,
+    /// The status with which the run has ended; `None` if it has not.
+    pub ended: Option<Status>,
+}
+
+// Receives the events that the host sends to a session.
+
+impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Sends an event with its data by field name, and waits for the resulting calls.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An event that no transition handles is not an error: the receipt reports it.
+    pub async fn send(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        let receipt = self.post(event, data).await?;
+        self.settle().await?;
+        Ok(receipt)
+    }
+
+    /// Like [`Session::send`], for a generated machine: the event is a value of the generated enum.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn tell(&mut self, event: M::Event) -> Result<Receipt, RunError>
+    where
+        M: Typed,
+    {
+        let (event, data) = M::data_of(event);
+        self.send(event, data).await
+    }
+
+    /// Sends an event, and returns without waiting for the resulting calls.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn post(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
+        if !self.started {
+            self.start().await?;
+        }
+        self.hand_over(event, Cow::Owned(data))
+    }
+
+    /// Like [`Session::post`], for a session that has been started.
+    pub(crate) fn hand_over(
+        &mut self,
+        event: &str,
+        data: Cow<'_, Map>,
+    ) -> Result<Receipt, RunError> {
+        // Without a trace, the data need not be copied.
+        if self.tracer.sink.is_deaf() {
+            let tables = self.family.root().tables();
+            if data.is_empty()
+                && let Some(id) = tables.event_named(event)
+                && tables.events[id.index()].fields.len == 0
+            {
+                return self.take_event(event, id, Vec::new(), Value::None);
+            }
+            let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
+            return self.take_event(event, id, payload, Value::None);
+        }
+        // The event's line in the trace contains its data.
+        let sending = data.clone().into_owned();
+        let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
+        let kept = if sending.is_empty() { Value::None } else { Value::Map(sending.clone()) };
+        self.extra.busy.sending = Some(Value::Map(sending));
+        self.take_event(event, id, payload, kept)
+    }
+
+    #[inline]
+    fn take_event(
+        &mut self,
+        event: &str,
+        id: EventId,
+        payload: Vec<Value>,
+        kept: Value,
+    ) -> Result<Receipt, RunError> {
+        self.reset_call_count();
+        let receipt = self
+            .apply_of_the_host(Input::Event(id, payload))?
+            .map_err(|Mismatch(why)| RunError::event(event, &why))?;
+        if self.extra.busy.sending.is_some() {
+            self.extra.busy.sending = None;
+        }
+        self.not_taken(event, receipt, kept)?;
+        self.release_idle_parts();
+        Ok(receipt)
+    }
+
+    fn not_taken(&mut self, input: &str, receipt: Receipt, data: Value) -> Result<(), RunError> {
+        let why = match receipt {
+            Receipt::Closed => "closed",
+            Receipt::Busy => "busy",
+            Receipt::Handled | Receipt::Unhandled | Receipt::Refused => return Ok(()),
+        };
+        let now = self.common.clock.now();
+        self.trace(now, "", |_| What::NotTaken { input: input.into(), why: why.into(), data })
+    }
+}

@@ -1,12 +1,11 @@
-use super::log::Output;
+use super::apply::Output;
 use super::*;
 use crate::clock::{RealClock, VirtualClock};
 use crate::oracle::{Deny, First, Script};
 use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::expr::Map;
 use chartc_core::host::{Offer, ToolCall};
-use chartc_core::machine::Outcome;
-use chartc_core::machine::{Effect, Fault, Record, Sink};
+use chartc_core::machine::{Effect, Fault, Outcome, Record, Sink};
 use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
 use std::collections::VecDeque;
 

@@ -9,21 +9,17 @@
 //! ```
 
 mod describe;
-mod logged;
-mod parts;
-mod read;
-mod sink;
+#[cfg(test)]
+mod tests;
 
 pub use describe::describe;
 pub(crate) use describe::{taken, which};
-pub use logged::{Cause, Logged};
-pub use parts::{Origin, Which};
-pub use read::{ReadError, lines, read};
-pub use sink::{JsonLines, Sink};
 
 use chartc_core::expr::Value;
 use chartc_core::machine::Instant;
+use chartc_core::visible;
 use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 
 /// The version of the format. New kinds and new fields do not change it; a changed meaning does.
 pub const VERSION: u32 = 1;
@@ -383,5 +379,197 @@ pub struct LineName {
     pub targets: Vec<String>,
 }
 
-#[cfg(test)]
-mod tests;
+// Types that several kinds of lines share.
+
+/// Distinguishes a call from the other open calls of its step. Both fields are empty if the step can have only one.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Which {
+    /// The leaf, if several regions may ask the question.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub state: String,
+    /// The index of the element, from 0, if the step has an `each`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<u32>,
+}
+
+/// The settings with which a run was started, for its first line: what is needed to run it again from the trace alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The path of the chart's file, as it was given; empty if there is none.
+    pub file: String,
+    /// The maximum number of model calls per turn, if it is not the default.
+    pub calls_per_turn: Option<u32>,
+    /// Whether the run uses real time, not a virtual clock.
+    pub real_clock: bool,
+}
+
+impl Origin {
+    /// No settings.
+    pub(crate) const NONE: Self =
+        Self { file: String::new(), calls_per_turn: None, real_clock: false };
+}
+
+// Parses traces.
+
+/// The reason why a trace cannot be parsed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The line is not one of a trace.
+    #[error("line {line}: {why}")]
+    Line {
+        /// The number of the line, from 1.
+        line: usize,
+        /// The error of the JSON parser.
+        why: serde_json::Error,
+    },
+    /// The line has another version.
+    #[error("line {line}: version {found} of the trace is not known; this is version {VERSION}")]
+    Version {
+        /// The number of the line, from 1.
+        line: usize,
+        /// The version of the line.
+        found: u32,
+    },
+}
+
+/// Parses the text of a trace. Empty lines are skipped.
+///
+/// # Errors
+/// The first line that cannot be parsed.
+pub fn read(text: &str) -> Result<Vec<Line>, ReadError> {
+    lines(text).collect()
+}
+
+/// Parses the lines of a trace one by one, so that a malformed line does not hide the others. Empty lines are skipped.
+pub fn lines(text: &str) -> impl Iterator<Item = Result<Line, ReadError>> {
+    let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
+    lines.map(|(i, text)| {
+        #[derive(Deserialize)]
+        struct Head {
+            v: u32,
+        }
+        let line = i + 1;
+        let fault = |why| ReadError::Line { line, why };
+        let head: Head = serde_json::from_str(text).map_err(fault)?;
+        if head.v != VERSION {
+            return Err(ReadError::Version { line, found: head.v });
+        }
+        serde_json::from_str(text).map_err(fault)
+    })
+}
+
+// Sinks: the destinations of trace lines.
+
+/// Receives the lines of a trace, each as soon as it is written.
+pub trait Sink {
+    /// Receives a line.
+    ///
+    /// # Errors
+    /// The line cannot be written. The run ends with this error.
+    fn line(&mut self, line: &Line) -> io::Result<()>;
+
+    /// Whether nobody reads the lines. Then they are not built, only counted.
+    fn is_deaf(&self) -> bool {
+        false
+    }
+}
+
+/// A sink that discards all lines.
+impl Sink for () {
+    fn line(&mut self, _line: &Line) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn is_deaf(&self) -> bool {
+        true
+    }
+}
+
+/// A sink that collects all lines.
+impl Sink for Vec<Line> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.push(line.clone());
+        Ok(())
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        (**self).line(line)
+    }
+
+    fn is_deaf(&self) -> bool {
+        (**self).is_deaf()
+    }
+}
+
+impl<S: Sink> Sink for Option<S> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.as_mut().map_or(Ok(()), |sink| sink.line(line))
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.as_ref().is_none_or(Sink::is_deaf)
+    }
+}
+
+/// A sink that passes each line to both, in this order.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.0.line(line)?;
+        self.1.line(line)
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.0.is_deaf() && self.1.is_deaf()
+    }
+}
+
+/// Writes one JSON object per line, with invisible characters escaped. Each line is flushed, so that it is there even if the process is
+/// killed.
+#[derive(Debug)]
+pub struct JsonLines<W: Write>(pub W);
+
+impl<W: Write> Sink for JsonLines<W> {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        // One write per line, so that a full disk or a killed process is less likely to leave half a line.
+        let text = serde_json::to_string(line)?;
+        let mut text = visible::json(&text).into_owned();
+        text.push('\n');
+        self.0.write_all(text.as_bytes())?;
+        self.0.flush()
+    }
+}
+
+// The log of a world: the trace lines of many agents in one file.
+
+/// A line of the log of a world: a trace line, with the agent to which it belongs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Logged {
+    /// The name of the agent; empty for the world itself.
+    pub agent: String,
+    /// For a host event, the agent that has caused it, and the place in that agent's trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Cause>,
+    /// The trace line.
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// The cause of an event, as a place in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cause {
+    /// The agent that has acted; empty for the world itself.
+    pub agent: String,
+    /// The `seq` of the agent's last line before the action. Its `acted` line is the next one.
+    pub seq: u64,
+}
+
+impl Logged {
+    /// The line as JSON with a line feed at the end. Invisible characters are escaped.
+    pub fn text(&self) -> serde_json::Result<String> {
+        let mut text = visible::json(&serde_json::to_string(self)?).into_owned();
+        text.push('\n');
+        Ok(text)
+    }
+}

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::file::{Store, seal, wall};
 use crate::read::shown;
-use crate::row::is_whole;
+use crate::rows::is_whole;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use std::path::Path;

@@ -19,23 +19,16 @@
 //! A crash before commit 2 leaves a call that was never started: it is made. A crash after commit 3 leaves a stored result: it is used. A
 //! crash in between leaves a call in doubt: the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides.
 
-mod broken;
 mod care;
 mod command;
 mod commit;
 mod engine;
 mod error;
 mod file;
-mod fork;
-mod inbox;
 mod kind;
-mod look;
-mod options;
+pub mod memory;
 mod read;
-mod reply;
-mod row;
 mod rows;
-mod run;
 mod worker;
 mod world;
 
@@ -43,9 +36,8 @@ pub use chartc_runtime::stepped::{Call, Journal, Making};
 pub use engine::Sqlite;
 pub use error::{StoreError, VERSION};
 pub use file::{Safety, Store};
-pub use inbox::Letter;
 pub use kind::Kind;
-pub use options::{Committed, Options};
 pub use read::Listed;
-pub use worker::Worker;
+pub use rows::Letter;
+pub use worker::{Committed, Options, Worker};
 pub use world::WorldStore;

@@ -1,14 +1,19 @@
 //! Queries about the runs, traces and calls of a store.
 
 use crate::error::StoreError;
-use crate::file::{Store, wall};
-use crate::row::{Stage, is_whole};
+use crate::file::{Store, counted, wall};
+use crate::rows::{
+    Head, Letter, Mail, PUT_CALL, PUT_EVENT, Stage, is_whole, letters, put, put_line, put_run,
+};
+use chartc_core::host::Machine;
 use chartc_runtime::Saved;
+use chartc_runtime::oracle::{Kind, NotOpen, Question, find_open, shortened};
+use chartc_runtime::replay::{Rewound, Tape, rewind};
 use chartc_runtime::stepped::{Call, Known, Outcome};
-use chartc_runtime::trace::Line;
+use chartc_runtime::trace::{Line, What};
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, Row};
-use std::collections::BTreeMap;
+use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The row of a run, without its saved state.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +84,7 @@ fn steps(text: &str) -> Vec<String> {
 }
 
 /// Reads a row of the table `run`.
-pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+pub(crate) fn listed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Listed> {
     let (status, stopped): (String, Option<String>) = (row.get(3)?, row.get(4)?);
     let is_broken = Store::is_broken(&status, stopped.as_deref());
     Ok(Listed {
@@ -99,7 +104,7 @@ pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
 }
 
 /// The listing of a damaged row. Any column may be wrong, the name included.
-fn damaged(row: &Row<'_>) -> Listed {
+fn damaged(row: &rusqlite::Row<'_>) -> Listed {
     Listed {
         run: shown(row, 0),
         chart: shown(row, 1),
@@ -117,7 +122,7 @@ fn damaged(row: &Row<'_>) -> Listed {
 }
 
 /// A column as text, for messages. The row may be damaged.
-pub(crate) fn shown(row: &Row<'_>, nth: usize) -> String {
+pub(crate) fn shown(row: &rusqlite::Row<'_>, nth: usize) -> String {
     match row.get_ref(nth) {
         Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
         Ok(ValueRef::Integer(number)) => number.to_string(),
@@ -147,7 +152,7 @@ impl Store {
     /// The saved session of a run, with the parameters with which it was created.
     pub(crate) fn saved(&self, run: &str) -> Result<Option<StoredRun>, StoreError> {
         let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
-        let row = |row: &Row<'_>| {
+        let row = |row: &rusqlite::Row<'_>| {
             let kept = StoredRun { saved: row.get(14)?, given: row.get(2)?, made_ms: row.get(12)? };
             Ok((is_whole(row)?, kept))
         };
@@ -301,6 +306,353 @@ impl Store {
         };
         read().map(|now| now as u64).map_err(|error| self.fault(error))
     }
+}
+
+// Queries about a single run: its row, its open questions, and parts of its trace.
+
+/// The number of bytes after which a batch of lines ends.
+const PIECE: usize = 64 * 1024;
+
+impl Store {
+    /// Finds the row of a run, in the same form as [`Store::list`].
+    ///
+    /// # Errors
+    /// The file cannot be read, or the row is damaged.
+    pub fn find(&self, run: &str) -> Result<Option<Listed>, StoreError> {
+        let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
+        let row = |row: &rusqlite::Row<'_>| Ok((is_whole(row)?, listed(row)?));
+        let found = read.and_then(|mut read| read.query_row([run], row).optional());
+        match found.map_err(|error| self.fault(error))? {
+            Some((false, _)) => Err(self.damaged("its saved state", run)),
+            found => Ok(found.map(|(_, listed)| listed)),
+        }
+    }
+
+    /// The number of runs that have not ended.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn unfinished(&self) -> Result<u64, StoreError> {
+        let read = "SELECT count(*) FROM run WHERE status = 'running'";
+        let count = self.connection.query_row(read, [], |row| row.get::<_, i64>(0));
+        count.map(|count| count as u64).map_err(|error| self.fault(error))
+    }
+
+    /// The lines of a run's trace after line `seq`: at most `most`, and no further ones after 64 KiB.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn lines_after(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, StoreError> {
+        let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+        let read = "SELECT * FROM line WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+        self.some_lines(run, read, (run, seq, most))
+    }
+
+    /// The last line of a run's trace.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the line is damaged.
+    pub fn last_line(&self, run: &str) -> Result<Option<Line>, StoreError> {
+        let read = "SELECT * FROM line WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+        self.some_lines(run, read, [run]).map(|mut lines| lines.pop())
+    }
+
+    /// The line with which a run has ended; `None` before. Later lines record results that came too late.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn ending(&self, run: &str) -> Result<Option<Line>, StoreError> {
+        let mut before = i64::MAX;
+        let read = "SELECT * FROM line WHERE run = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 64";
+        loop {
+            let lines = self.some_lines(run, read, (run, before))?;
+            let Some(first) = lines.last() else { return Ok(None) };
+            before = i64::try_from(first.seq).unwrap_or(0);
+            let is_end =
+                |line: &Line| line.child.is_empty() && matches!(line.what, What::Ended { .. });
+            if let Some(end) = lines.into_iter().find(is_end) {
+                return Ok(Some(end));
+            }
+        }
+    }
+
+    fn some_lines(&self, run: &str, read: &str, of: impl Params) -> Result<Vec<Line>, StoreError> {
+        let fault = |error| self.fault(error);
+        let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
+        let rows = rows.query_map(of, |row| Ok((row.get::<_, String>(2)?, is_whole(row)?)));
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        for row in rows.map_err(fault)? {
+            let (text, is_whole) = row.map_err(fault)?;
+            bytes += text.len();
+            let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
+            lines.push(line.ok_or_else(|| self.damaged("a line of its trace", run))?);
+            if bytes >= PIECE {
+                break;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The open questions of a run to people, in the order in which they were asked.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a call is damaged.
+    pub fn asked(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+        let fault = |error| self.fault(error);
+        let read = "SELECT * FROM call WHERE run = ?1 AND stage = 'planned' ORDER BY planned";
+        let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
+        let rows = rows.query_map([run], |row| {
+            Ok((row.get::<_, String>(1)?, row.get::<_, String>(3)?, is_whole(row)?))
+        });
+        let mut asked = Vec::new();
+        for row in rows.map_err(fault)? {
+            let (id, text, is_whole) = row.map_err(fault)?;
+            match serde_json::from_str(&text).ok().filter(|_| is_whole) {
+                Some(Call::Question(mut question)) if question.kind == Kind::Human => {
+                    // Earlier versions stored the question without its id.
+                    question.name(&id);
+                    asked.push(*question);
+                }
+                Some(Call::Question(_) | Call::Tool(_)) => {}
+                None => return Err(self.damaged("a call", run)),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Finds an open question of a run to a person by its [id](Question::id). A question with an answer in the inbox is not open.
+    ///
+    /// # Errors
+    /// There is no such open question, or the file cannot be read.
+    pub fn question(&self, run: &str, id: &str) -> Result<Question, StoreError> {
+        let fault = |error| self.fault(error);
+        let replied = letters(&self.connection, |of| of == run).map_err(fault)?;
+        let is_replied = |question: &Question| {
+            let named =
+                |mail: &Mail| matches!(&mail.letter, Letter::Reply(id, _) if *id == question.id);
+            replied.iter().any(named)
+        };
+        let asked = self.asked(run)?;
+        let open = asked.iter().filter(|question| !is_replied(question));
+        match find_open(open.map(|question| (question, question)), id) {
+            Ok(question) => Ok(question.clone()),
+            Err(why) => {
+                let became = became(&self.connection, run, id).map_err(fault)?;
+                let why = NotOpen { became, ..why };
+                Err(StoreError::NotOpen { run: run.to_owned(), why })
+            }
+        }
+    }
+}
+
+/// Describes how a question that is no longer open has ended, for a message.
+pub(crate) fn became(
+    connection: &Connection,
+    run: &str,
+    question: &str,
+) -> rusqlite::Result<Option<String>> {
+    if !Question::is_id(question) {
+        return Ok(None);
+    }
+    let answered = |text: &str| Some(format!("was answered: {}", shortened(text)));
+    for mail in letters(connection, |of| of == run)? {
+        if let Letter::Reply(id, text) = mail.letter
+            && id == question
+        {
+            return Ok(answered(&text));
+        }
+    }
+    let read = "SELECT id, call, stage, outcome FROM call WHERE run = ?1 AND stage IN ('done', 'cancelled')";
+    let mut rows = connection.prepare_cached(read)?;
+    let mut rows = rows.query([run])?;
+    while let Some(row) = rows.next()? {
+        let call = serde_json::from_str(&row.get::<_, String>(1)?);
+        let Ok(Call::Question(mut asked)) = call else { continue };
+        asked.name(&row.get::<_, String>(0)?);
+        if asked.id != question {
+            continue;
+        }
+        let outcome = row.get::<_, Option<String>>(3)?.unwrap_or_default();
+        return Ok(match serde_json::from_str(&outcome) {
+            Ok(Outcome::Answer(Ok(answer))) => answered(&answer.text),
+            Ok(Outcome::Answer(Err(_)) | Outcome::Result(_)) => None,
+            Err(_) => Some("was withdrawn, because its step ended or its state was left".into()),
+        });
+    }
+    Ok(None)
+}
+
+// Forks: new runs that start from an earlier point of an existing run.
+//
+// The parent's trace up to that point is replayed with its recorded answers, which makes no calls, and the resulting session is stored
+// under the new name.
+
+/// A row of a call: its permanent id, the call as JSON, and the stamp of its plan.
+type Row = (String, String, i64);
+
+/// An event that a run has taken in: its id, the reply, the time, and the number of the last trace line before it.
+type Taken = (String, String, i64, i64);
+
+impl Store {
+    /// Creates the run `name` from the state that `run` had after line `at` of its trace. The trace is replayed up to that line, without
+    /// any calls. Calls that had no result by then become new calls of the fork. The fork gets whole steps and whole events, so it may
+    /// contain some lines after `at`. `given` replaces the parent's parameters, which are kept with `None`. `machine` creates a machine
+    /// with [`Tape::host`] and with the params among [`Tape::variables`].
+    ///
+    /// # Errors
+    /// There is no such run or line, the name is taken, the replay differs from the trace, or the file cannot be written.
+    pub fn fork<M: Machine>(
+        &self,
+        (run, at): (&str, u64),
+        (name, given): (&str, Option<&str>),
+        machine: impl FnOnce(&Tape) -> Result<M, String>,
+    ) -> Result<Listed, StoreError> {
+        let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
+        let listed = self.list()?;
+        let Some(mut parent) = listed.iter().find(|row| row.run == run).cloned() else {
+            let why =
+                "there is no such run: it was never begun here, or it was pruned with its journal";
+            return Err(refused(why.into()));
+        };
+        if name.is_empty() || listed.iter().any(|row| row.run == name) {
+            return Err(refused(format!(
+                "`{name}` cannot be the name of a fork: it is taken or empty"
+            )));
+        }
+        let lines = self.lines(run)?;
+        let taken = self.taken(run)?;
+        let count = usize::try_from(at).ok().filter(|at| (1..=lines.len()).contains(at));
+        let Some(count) = count else {
+            let last = lines.len();
+            return Err(refused(format!(
+                "its journal has no position {at}: give one from 1 to {last}"
+            )));
+        };
+        let count = whole(&lines, &taken, count);
+        let text = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
+        let tape = Tape::read(&text.collect::<String>()).map_err(|why| refused(why.to_string()))?;
+        let machine = machine(&tape).map_err(refused)?;
+        let rewound = rewind(&tape, machine, run, count);
+        let rewound = rewound.map_err(|why| refused(format!("it is not the same again, {why}")))?;
+        let taken = taken.into_iter().filter(|(.., seq)| *seq < count as i64).collect();
+        let calls = self.calls(run, &rewound)?;
+        if let Some(given) = given {
+            given.clone_into(&mut parent.given);
+        }
+        self.put_fork(&parent, name, &rewound, (taken, calls))?;
+        let forked = self.list()?.into_iter().find(|row| row.run == name);
+        forked.ok_or_else(|| refused(format!("`{name}` was forgotten at once")))
+    }
+
+    fn taken(&self, run: &str) -> Result<Vec<Taken>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(Taken, bool)>> {
+            let mut rows = self.connection.prepare("SELECT * FROM event WHERE run = ?1")?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?), is_whole(row)?))
+            };
+            rows.query_map([run], row)?.collect()
+        };
+        let rows = read().map_err(|error| self.fault(error))?;
+        match rows.iter().find(|(_, is_whole)| !is_whole) {
+            Some(((id, ..), _)) => Err(self.damaged(&format!("its event `{id}`"), run)),
+            None => Ok(rows.into_iter().map(|(row, _)| row).collect()),
+        }
+    }
+
+    /// The rows of the calls that had ended by then, including those that the parent has copied from its own parent.
+    fn calls<M>(&self, run: &str, rewound: &Rewound<M>) -> Result<Vec<Row>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(Row, bool)>> {
+            let mut rows = self.connection.prepare("SELECT * FROM call WHERE run = ?1")?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(((row.get(1)?, row.get(3)?, row.get(5)?), is_whole(row)?))
+            };
+            rows.query_map([run], row)?.collect()
+        };
+        let rows = read().map_err(|error| self.fault(error))?;
+        // An id is `RUN/…`. The part after the run's name is the same in the parent and in the fork.
+        let within =
+            |id: &str| id.split_once('/').map_or_else(String::new, |(_, rest)| rest.into());
+        let known: BTreeMap<String, (Row, bool)> =
+            rows.into_iter().map(|(row, is_whole)| (within(&row.0), (row, is_whole))).collect();
+        let mut calls = Vec::new();
+        for id in &rewound.calls {
+            match known.get(&within(&id.to_string())) {
+                Some((row, true)) => calls.push(row.clone()),
+                Some((_, false)) => return Err(self.damaged(&format!("its call `{id}`"), run)),
+                // The call was dropped before it was stored.
+                None => {}
+            }
+        }
+        Ok(calls)
+    }
+
+    fn put_fork<M: Machine>(
+        &self,
+        parent: &Listed,
+        name: &str,
+        Rewound { session, lines, .. }: &Rewound<M>,
+        (taken, calls): (Vec<Taken>, Vec<Row>),
+    ) -> Result<(), StoreError> {
+        let refused = |why: String| StoreError::Run { run: parent.run.clone(), why };
+        let saved =
+            session.save_all().ok_or_else(|| refused("its state cannot be saved".into()))?;
+        let kept = serde_json::to_string(&saved).map_err(|why| refused(why.to_string()))?;
+        let head = Head {
+            chart: &parent.chart,
+            given: &parent.given,
+            status: session.status().map_or("running", |status| status.word()),
+            stopped: None,
+            state: &session.configuration().join(", "),
+            turns: session.turns(),
+            calls: session.calls(),
+            cost: session.spent().cost.unwrap_or(0),
+            waits_for: &session.waits_for().join(", "),
+            // Wakes at once, so that the worker plans the calls that are open in the fork.
+            wake: session.status().is_none().then(|| saved.now()),
+            now: saved.now(),
+            made_ms: wall(),
+            saved: &kept,
+        };
+        let put_it = || -> rusqlite::Result<bool> {
+            let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            // Checked again inside the transaction: another process may have created a run of this name since.
+            let is_there = "SELECT EXISTS (SELECT 1 FROM run WHERE name = ?1)";
+            if tx.query_row(is_there, [name], |row| row.get::<_, bool>(0))? {
+                return Ok(false);
+            }
+            for line in lines {
+                put_line(&tx, name, line.seq, &serde_json::to_string(line).unwrap_or_default())?;
+            }
+            for (id, reply, at, seq) in &taken {
+                put(&tx, PUT_EVENT, params![name, id, reply, at, seq])?;
+            }
+            for (id, call, planned) in &calls {
+                let stage = Stage::Copied.word();
+                put(&tx, PUT_CALL, params![name, id, stage, call, None::<&str>, planned])?;
+            }
+            put_run(&tx, name, &head)?;
+            counted(&tx)?;
+            tx.commit().map(|()| true)
+        };
+        if put_it().map_err(|error| self.fault(error))? {
+            return Ok(());
+        }
+        Err(refused(format!("`{name}` cannot be the name of a fork: it is taken")))
+    }
+}
+
+/// Extends `count` to the end of an event. An event that sets several inputs writes one line for each, and one for its turn.
+fn whole(lines: &[Line], taken: &[Taken], count: usize) -> usize {
+    let begins: BTreeSet<i64> = taken.iter().map(|(.., seq)| *seq).collect();
+    let goes_on = |count: usize| match (lines.get(count - 1), lines.get(count)) {
+        (Some(Line { what: What::Input { .. }, .. }), Some(next)) => {
+            let is_of_it =
+                matches!(next.what, What::Input { .. } | What::Turn { .. } | What::NotTaken { .. });
+            is_of_it && !begins.contains(&(count as i64))
+        }
+        _ => false,
+    };
+    (count..=lines.len()).find(|count| !goes_on(*count)).unwrap_or(count)
 }
 
 #[cfg(test)]

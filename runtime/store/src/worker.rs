@@ -14,19 +14,26 @@ use crate::command::Command;
 use crate::engine::Sqlite;
 use crate::error::{StoreError, panicked};
 use crate::file::{Store, wall};
-use crate::inbox::letters;
-use crate::options::Options;
-use crate::read::StoredRun;
-use crate::run::Running;
+use crate::read::{StoredRun, became};
+use crate::rows::{
+    Head, PUT_RUN, Stage, is_whole, letters, move_call, put, put_call, put_line, put_run,
+};
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::Session;
-use chartc_runtime::clock::Sleep;
-use chartc_runtime::stepped::{Journal, Outcome, Planned, Stepped};
+use chartc_runtime::clock::{Clock, Sleep};
+use chartc_runtime::driver::Driver;
+use chartc_runtime::oracle::{Answer, NotOpen};
+use chartc_runtime::stepped::{Journal, Left, Making, Outcome, Planned, Stepped};
+use chartc_runtime::trace::Line;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, ToSql, Transaction};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, poll_fn};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -364,4 +371,235 @@ impl<'e, M: Machine> Worker<'e, M> {
             }
         }
     }
+}
+
+// A run in memory.
+
+/// A run that this process continues.
+pub(crate) struct Running<M> {
+    pub(crate) run: Stepped<M>,
+    /// The parameters with which the host created the run, as text.
+    pub(crate) given: String,
+    /// The time of its start, in milliseconds since 1970.
+    pub(crate) made_ms: i64,
+    /// The time of its next step, as it stands in the worker's queue.
+    pub(crate) noted: Option<Instant>,
+    /// The ids of the calls that wait for a person.
+    pub(crate) people: Vec<String>,
+}
+
+impl<M: Machine> Running<M> {
+    /// Moves the run's clock to `now` and executes everything that can be done at this moment.
+    pub(crate) fn step(&mut self, now: Instant) {
+        self.run.begin(now);
+        self.run.step();
+    }
+
+    /// Whether nothing is under way that ends by itself: all open calls wait for people.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.run.stopped().is_some() || self.run.session().open_calls() <= self.people.len()
+    }
+
+    /// Delivers a person's answer to the question with this id, and stores it as the result of the call.
+    pub(crate) fn reply(
+        &mut self,
+        tx: &Transaction<'_>,
+        (run, question): (&str, &str),
+        text: String,
+    ) -> rusqlite::Result<Result<(), NotOpen>> {
+        let outcome = Outcome::Answer(Ok(Answer::from(text.clone())));
+        let outcome = serde_json::to_string(&outcome).unwrap_or_default();
+        match self.run.reply(question, text) {
+            Ok(call) => {
+                let from = [Stage::Planned, Stage::Started];
+                move_call(tx, (run, &call), &from, Stage::Done, Some(&outcome))?;
+                Ok(Ok(()))
+            }
+            Err(why) => Ok(Err(NotOpen { became: became(tx, run, question)?, ..why })),
+        }
+    }
+
+    /// Writes everything that has happened since the last commit.
+    pub(crate) fn commit(&mut self, tx: &Transaction<'_>, run: &str) -> Result<Left, Unwritten> {
+        let left = self.run.take();
+        for line in &left.lines {
+            put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
+        }
+        for id in &left.doubted {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
+        }
+        // Doubts come first, because a call in doubt may be planned again under the same id.
+        for Planned { id, call } in &left.planned {
+            let id = id.to_string();
+            // A call that was planned and dropped in the same step is never made, so it gets no row.
+            if !left.dropped.contains(&id) {
+                put_call(tx, run, &id, &serde_json::to_string(call)?)?;
+            }
+        }
+        for id in &left.dropped {
+            move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
+            self.people.retain(|open| open != id);
+        }
+        let saved = match &left.saved {
+            Some(saved) => serde_json::to_string(saved)?,
+            None => String::new(),
+        };
+        let session = self.run.session();
+        let status = match (self.run.stopped(), session.status()) {
+            (Some(_), _) => "stopped",
+            (None, Some(status)) => status.word(),
+            (None, None) => "running",
+        };
+        let head = Head {
+            chart: session.machine().tables().name,
+            given: &self.given,
+            status,
+            stopped: self.run.stopped(),
+            state: &session.configuration().join(", "),
+            turns: session.turns(),
+            calls: session.calls(),
+            cost: session.spent().cost.unwrap_or(0),
+            waits_for: &session.waits_for().join(", "),
+            wake: self.run.wake(),
+            now: self.run.now(),
+            made_ms: self.made_ms,
+            saved: &saved,
+        };
+        put_run(tx, run, &head)?;
+        Ok(left)
+    }
+}
+
+/// The reason why a run could not be written.
+pub(crate) enum Unwritten {
+    Sqlite(rusqlite::Error),
+    Data(serde_json::Error),
+}
+
+impl From<rusqlite::Error> for Unwritten {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<serde_json::Error> for Unwritten {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Data(error)
+    }
+}
+
+impl Unwritten {
+    pub(crate) fn of(self, path: &std::path::Path, run: &str) -> StoreError {
+        match self {
+            Self::Sqlite(error) => StoreError::of(path, error),
+            Self::Data(why) => StoreError::Run { run: run.to_owned(), why: why.to_string() },
+        }
+    }
+}
+
+// Runs that cannot be continued in this process, while the others can: the saved state is damaged or of another chart, or a host
+// function has panicked.
+
+/// The index of the column of a run's row that holds the reason why the run cannot continue.
+const STOPPED: usize = 4;
+
+impl<M: Machine> Worker<'_, M> {
+    /// The runs that cannot be continued in this process, each with the reason. The next process tries them again.
+    pub fn broken(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.broken.iter().map(|(run, why)| (run.as_str(), why.as_str()))
+    }
+
+    /// Whether a run exists and can be continued. A run that cannot be restored is marked as broken, which does not affect the others.
+    pub(crate) fn has(&mut self, run: &str) -> Result<bool, StoreError> {
+        if self.broken.contains_key(run) {
+            return Ok(false);
+        }
+        match self.ensure(run, None) {
+            Err(StoreError::Run { why, .. }) => self.breaks(run, why)?,
+            Err(StoreError::Damaged { what, .. }) => {
+                self.breaks(run, format!("{what} is not as it was written"))?;
+            }
+            whether => return whether,
+        }
+        Ok(false)
+    }
+
+    /// Marks a run as broken, here and in its row. A row that is damaged itself is not changed.
+    pub(crate) fn breaks(&mut self, run: &str, why: String) -> Result<(), StoreError> {
+        self.runs.remove(run);
+        self.busy.remove(run);
+        self.asleep.remove(run);
+        self.wakes.retain(|(_, other)| other != run);
+        self.backlog.retain(|(other, _)| other != run);
+        let tx = self.store.transaction()?;
+        let noted = note(&tx, run, &why).and_then(|()| tx.commit());
+        self.broken.insert(run.to_owned(), why);
+        noted.map_err(|error| self.store.fault(error))
+    }
+}
+
+impl Store {
+    /// Whether the columns of a row mean that the run is broken: it has not ended, and there is a reason why it cannot continue.
+    pub(crate) fn is_broken(status: &str, stopped: Option<&str>) -> bool {
+        status == "running" && stopped.is_some()
+    }
+}
+
+/// Writes the reason into the row of a run. All other columns stay the same, including the times.
+fn note(tx: &rusqlite::Transaction<'_>, run: &str, why: &str) -> rusqlite::Result<()> {
+    let read = "SELECT * FROM run WHERE name = ?1";
+    let row = tx
+        .query_row(read, [run], |row| {
+            let count = row.as_ref().column_count() - 1;
+            let columns: Vec<Value> =
+                (0..count).map(|nth| row.get(nth)).collect::<Result<_, _>>()?;
+            Ok((is_whole(row)?, columns))
+        })
+        .optional()?;
+    // A damaged row is left alone: a new checksum would hide the damage from `check`.
+    let Some((true, mut columns)) = row else { return Ok(()) };
+    if columns.get(3) == Some(&Value::Text("running".into())) {
+        columns[STOPPED] = Value::Text(why.to_owned());
+        let columns: Vec<&dyn ToSql> = columns.iter().map(|column| column as &dyn ToSql).collect();
+        put(tx, PUT_RUN, &columns)?;
+    }
+    Ok(())
+}
+
+// The configuration of an engine.
+
+type Make<'e, M> = Box<dyn FnMut(Making<'_>) -> Result<Session<M, Journal>, String> + 'e>;
+type After<'e, M> = Box<dyn FnMut(&Committed<'_>, &Session<M, Journal>) -> Result<(), String> + 'e>;
+type Show<'e> = Box<dyn FnMut(&str, &Line) -> io::Result<()> + 'e>;
+
+/// A run that a commit has changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Committed<'r> {
+    /// The name of the run.
+    pub run: &'r str,
+    /// The time of its start, in milliseconds since 1970. It distinguishes the run from a pruned one of the same name.
+    pub made_ms: i64,
+}
+
+/// The configuration of an engine.
+pub struct Options<'e, M> {
+    /// Creates the session of a run, new or saved.
+    pub make: Make<'e, M>,
+    /// Makes the calls to models, people and tools.
+    pub driver: Arc<dyn Driver>,
+    /// The clock of all runs. It must start at [`Store::moment`](crate::Store::moment).
+    pub clock: Arc<dyn Clock>,
+    /// Whether time passes by itself, as on a real clock. A virtual clock moves only while a host waits for it.
+    pub is_real: bool,
+    /// Whether people answer by [`Letter::Reply`](crate::Letter::Reply). The driver is not asked for people's answers then.
+    pub replies: bool,
+    /// The maximum number of calls at the same time.
+    pub workers: usize,
+    /// Called with each line of a trace after it is committed.
+    pub show: Show<'e>,
+    /// Called with each run that a commit has changed, before the commit is announced. After a crash it may be called again for the same
+    /// commit, so its external effects must be idempotent.
+    pub after: After<'e, M>,
+    /// The parameters of new runs, as text, stored with each.
+    pub given: String,
 }

@@ -10,21 +10,16 @@ mod auction;
 mod bids;
 mod cascade;
 mod census;
-mod chain;
-mod chance;
 mod config;
 pub mod engine;
 mod gate;
 mod genesis;
-mod invoke;
 mod keep;
 pub mod ledger;
 mod memory;
 mod method;
-mod params;
 mod rates;
 mod request;
-mod restrict;
 mod settings;
 mod state;
 mod workshop;
@@ -34,21 +29,20 @@ pub use auction::Auctioneer;
 pub use bids::AuctionSettings;
 pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
-pub use chain::{Chain, MOST_DEPTH, MOST_INVOCATIONS};
 pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
     RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
 };
 pub use gate::{Closed, Counted, Gate, Gated};
-pub use invoke::{Invocation, Invoke, NoInvocations};
 pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use memory::ArtifactMemory;
-pub use method::{Ask, Fuel, Methods, Signature, invoke_method, methods};
-pub use params::open_params;
+pub use method::{
+    Ask, Chain, Fuel, Invocation, Invoke, MOST_DEPTH, MOST_INVOCATIONS, Methods, NoInvocations,
+    Signature, invoke_method, methods, open_params,
+};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
-pub use restrict::{NOT_ALLOWED, restrict, used};
 pub use settings::{Settings, SpawnLimits};
 pub use state::{Moment, Summary};
-pub use workshop::{Family, Finding, Form, Read, Workshop};
+pub use workshop::{Family, Finding, Form, NOT_ALLOWED, Read, Workshop, restrict, used};
 pub use world::{AgentRow, NewAgent, World};

@@ -11,28 +11,25 @@
 //!
 //! The caller waits for the result, so an invocation cannot wait for a model, and all its work has a limit.
 
-use crate::chain::Chain;
-use crate::invoke::{Invocation, Invoke};
-use crate::params::open_params;
 use crate::workshop::Family;
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::{Map, Value, fit, within};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Receipt, Status};
-use chartc_core::model::{Chart, FunctionKind, Method};
+use chartc_core::model::{Chart, FunctionKind, Method, VariableKind};
 use chartc_core::plan::Plan;
-use chartc_runtime::agent::{Failure, FailureKind};
+use chartc_runtime::agent::{ArtifactHost, Failure, FailureKind};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Deny;
 use chartc_runtime::trace::{Line, Sink};
 use chartc_runtime::{Backoff, RunError, Session};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::{fmt, io};
 
 /// The limits of one invocation. They bound work instead of real time, so the result is the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,4 +285,161 @@ impl Invoke for Methods {
         };
         run(family, method, arguments, (fuel, chain), &ask)
     }
+}
+
+// The interface to the code that runs chart artifacts when they are invoked.
+
+/// The invocation of a method of a chart artifact.
+pub struct Invocation<'i> {
+    /// The id of the artifact.
+    pub artifact: &'i str,
+    /// The owner of the artifact. The chart's functions access the world with this agent's rights.
+    pub owner: &'i str,
+    /// The compiled charts of the artifact.
+    pub family: &'i Arc<Family>,
+    /// The name of the method, which is an event that the chart declares.
+    pub method: &'i str,
+    /// The arguments, by position.
+    pub arguments: &'i [Value],
+    /// The agent that invokes the method.
+    pub caller: &'i str,
+    /// The maximum number of units of evaluation.
+    pub fuel: u64,
+    /// The chain of invocations to which this one belongs.
+    pub chain: &'i Chain,
+    /// The seed of the chart's random decisions, so that equal invocations have equal results.
+    pub seed: u64,
+    /// The world, for functions of the chart that are methods of other artifacts. Invocations through it count against the depth of the
+    /// chain and cost no scrip.
+    pub world: Arc<dyn ArtifactHost>,
+}
+
+/// Runs chart artifacts when they are invoked.
+pub trait Invoke: Send + Sync {
+    /// Runs a method until it has a result.
+    ///
+    /// # Errors
+    /// The chart has no such method, gives no result, or exceeds a limit.
+    fn invoke(&self, invocation: &Invocation<'_>) -> Result<Value, Failure>;
+}
+
+/// An implementation that refuses every invocation.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoInvocations;
+
+impl Invoke for NoInvocations {
+    fn invoke(&self, invocation: &Invocation<'_>) -> Result<Value, Failure> {
+        let why =
+            format!("nobody runs charts here, so `{}` cannot be invoked", invocation.artifact);
+        Err(Failure::new(FailureKind::InvocationFailed, why))
+    }
+}
+
+// Bounds for invocations that cause further invocations.
+
+/// The maximum number of invocations that one action, condition or prompt may cause.
+pub const MOST_INVOCATIONS: u32 = 64;
+/// The maximum depth of nested invocations, whatever the settings of a world allow. Each level takes a part of the thread's stack.
+pub const MOST_DEPTH: u32 = 16;
+
+/// The budget that an invocation shares with all that it causes, so that charts that invoke each other terminate. Each action, condition
+/// and prompt has its own.
+#[derive(Debug)]
+pub struct Chain {
+    depth: AtomicU32,
+    invocations: AtomicU32,
+    units: AtomicU64,
+}
+
+impl Chain {
+    /// A chain with this many units of evaluation for all its invocations together.
+    pub const fn new(units: u64) -> Self {
+        let (depth, invocations) = (AtomicU32::new(0), AtomicU32::new(0));
+        Self { depth, invocations, units: AtomicU64::new(units) }
+    }
+
+    /// The number of nested invocations under way.
+    pub fn depth(&self) -> u32 {
+        self.depth.load(Ordering::Relaxed)
+    }
+
+    /// Begins a nested invocation.
+    ///
+    /// # Errors
+    /// The chain is too deep, or has had too many invocations.
+    pub(crate) fn enter(&self) -> Result<(), Failure> {
+        if self.depth() >= MOST_DEPTH {
+            let why = format!("artifacts invoke artifacts {MOST_DEPTH} deep at most");
+            return Err(Failure::new(FailureKind::InvocationFailed, why));
+        }
+        if self.invocations.load(Ordering::Relaxed) >= MOST_INVOCATIONS {
+            let why = format!("it leads to more than {MOST_INVOCATIONS} invocations");
+            return Err(Failure::new(FailureKind::InvocationFailed, why));
+        }
+        self.depth.fetch_add(1, Ordering::Relaxed);
+        self.invocations.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Ends a nested invocation.
+    pub(crate) fn leave(&self) {
+        self.depth.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Takes units of evaluation from the budget: `wanted`, or all that are left if they are fewer.
+    pub(crate) fn take(&self, wanted: u64) -> u64 {
+        let units = wanted.min(self.units.load(Ordering::Relaxed));
+        self.units.fetch_sub(units, Ordering::Relaxed);
+        units
+    }
+
+    /// Returns unused units to the budget.
+    pub(crate) fn give(&self, units: u64) {
+        self.units.fetch_add(units, Ordering::Relaxed);
+    }
+}
+
+// Values for the params of charts.
+
+/// The param that is set to the name of the agent unless it has another value.
+const OWN_NAME: &str = "agent_id";
+
+/// The params of a chart that have no default. A chart with such params can be spawned with values for them, but it cannot be invoked.
+pub fn open_params(chart: &Chart) -> Vec<&str> {
+    let is_open = |kind: &VariableKind| match kind {
+        VariableKind::Param { .. } => true,
+        VariableKind::Input | VariableKind::Var { .. } => false,
+    };
+    let open = chart.variables.iter().filter(|row| is_open(&row.kind) && row.default.is_none());
+    open.map(|row| row.name.as_str()).collect()
+}
+
+/// Checks that an agent can start with these values for the params of its chart: each param without a default has one, and all values fit.
+/// The param `agent_id` is set by the world.
+///
+/// # Errors
+/// A description that continues the name of the argument.
+pub(crate) fn accepts(chart: &Chart, params: &Map) -> Result<(), String> {
+    for (name, value) in params.iter() {
+        let declared = chart.variables.iter().find(|row| row.name == *name);
+        let Some((row, range)) = declared.and_then(|row| match &row.kind {
+            VariableKind::Param { range } => Some((row, range)),
+            VariableKind::Input | VariableKind::Var { .. } => None,
+        }) else {
+            return Err(format!("has `{name}`, but `{}` has no such param", chart.name));
+        };
+        let fitted = fit(value.clone(), &row.ty, &chart.types)
+            .map_err(|why| format!("has no value of `{name}`: {why}"))?;
+        if let Some((low, high)) = range
+            && fitted != Value::None
+        {
+            within(name, &fitted, low, high)?;
+        }
+    }
+    let mut open = open_params(chart);
+    open.retain(|name| *name != OWN_NAME && params.get(name).is_none());
+    if open.is_empty() {
+        return Ok(());
+    }
+    Err(format!("needs `{}`: `{}` has no default there", open.join("`, `"), chart.name))
 }

@@ -1,29 +1,37 @@
 //! Makes the agents of a run.
 
-use super::super::instance::{InitialValues, instance};
-use super::answer_source::{AnswerSource, Scripts};
-use super::arena::Arena;
+use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
+use super::super::live::{is_live, only_provider};
 use super::find::{AgentGroup, AgentSpec, params};
-use super::template::{AgentTemplate, SessionTemplate};
+use chartc_compiler::compile::check_within;
+use chartc_compiler::front::load::Memory;
 use chartc_core::expr::{Map, Value};
-use chartc_core::host::Host;
+use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
+use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
-    Agent, ArtifactHost, Artifacts, Life, LongTerm, Record, SharedRecord, WorkingMemory,
+    Agent, ArtifactHost, Artifacts, Life, LongTerm, Profile, Record, SharedRecord, WorkingMemory,
 };
-use chartc_runtime::driver::{Driver, Free, Parts};
+use chartc_runtime::clock::Clock;
+use chartc_runtime::driver::{CallId, Driver, Free, Parts};
 use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Deny, Script};
+use chartc_runtime::memory::Rag;
+use chartc_runtime::oracle::{Asking, Deny, Oracle, OracleError, Question, Random, Script};
+use chartc_runtime::tools::{Calling, Tools};
 use chartc_runtime::trace::Origin;
 #[cfg(feature = "sqlite")]
 use chartc_world::Keep;
 use chartc_world::engine::{Made, Maker, New, Recipe};
-use chartc_world::{ArtifactMemory, Auctioneer, Family, Gate, Gated, Spawn, World, restrict, used};
-use std::cell::OnceCell;
+use chartc_world::{
+    ArtifactMemory, AuctionConfig, AuctionSettings, Auctioneer, Family, Gate, Gated, Spawn, World,
+    restrict, used,
+};
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The machine of an agent or of the auctions.
 pub(super) type Machine<'p> = Interpreter<'p, Watched<Functions>>;
@@ -255,5 +263,389 @@ impl<'p> AgentFactory<'p> {
             }
         }
         Ok(agent)
+    }
+}
+
+// The parts that all agents of one chart and one group share. They are made once.
+
+/// A session of an idle machine. [`Session::another`] makes sessions of agents from it, which share its driver and its clock.
+pub(super) type SessionTemplate<'p> = Session<Interpreter<'p, ()>, ()>;
+
+/// The parts that the agents of one chart and one group share.
+pub(super) struct AgentTemplate<'p> {
+    /// The host functions without those of a script, which each agent has for itself.
+    pub(super) host: Artifacts<()>,
+    pub(super) profile: Arc<Profile>,
+    pub(super) rag: Option<Rag>,
+    pub(super) has_turns: bool,
+    /// The name of the provider that answers the agents.
+    pub(super) provider: Arc<str>,
+    /// The template of sessions; `None` if each agent has a driver of its own.
+    pub(super) session: Option<SessionTemplate<'p>>,
+}
+
+impl<'p> AgentFactory<'p> {
+    /// The template for these plans and this group, made on first use.
+    pub(super) fn template(
+        &mut self,
+        plans: &'p [Plan<'p>],
+        group: usize,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<&AgentTemplate<'p>, String> {
+        let key = (group, plans.as_ptr() as usize);
+        // `entry` would borrow `templates` while `make_template` reads `self`.
+        if !self.templates.contains_key(&key) {
+            let made = self.make_template(plans, group, clock)?;
+            self.templates.insert(key, made);
+        }
+        self.templates.get(&key).ok_or_else(|| "it has no chart".into())
+    }
+
+    fn make_template(
+        &self,
+        plans: &'p [Plan<'p>],
+        group: usize,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<AgentTemplate<'p>, String> {
+        let chart = plans[0].chart();
+        let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
+        let artifact_host: Arc<dyn ArtifactHost> = self.artifact_host.clone();
+        let host = Artifacts::new(artifact_host, SharedRecord::default(), &charts, ())
+            .map_err(|why| why.to_string())?;
+        let mut profile = Profile::of(chart).map_err(|why| why.to_string())?;
+        let says = |key: &str| chart.meta.iter().any(|(name, _)| name == key);
+        if let Some(default) = self.working_memory.filter(|_| !says("working_memory")) {
+            profile.working_memory = default.clone();
+        }
+        Ok(AgentTemplate {
+            host,
+            profile: Arc::new(profile),
+            rag: Rag::of(&chart.meta).map_err(|why| why.to_string())?,
+            has_turns: super::super::instance::has_turns(chart),
+            provider: self.answer_sources[group].provider().into(),
+            session: self.session_template(&self.answer_sources[group], clock)?,
+        })
+    }
+
+    /// A session with a driver for all agents of an answer source; `None` if each agent has a driver of its own.
+    pub(super) fn session_template(
+        &self,
+        source: &AnswerSource,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Option<SessionTemplate<'p>>, String> {
+        let Some(driver) = self.shared_driver(source) else { return Ok(None) };
+        let machine = Interpreter::new(self.idle_plan, (), []).map_err(|why| why.to_string())?;
+        let template = Session::new(machine, Arc::new(Deny), clock.clone(), ());
+        Ok(Some(template.with_driver(driver)))
+    }
+
+    /// A driver for all agents of an answer source. `None` if each agent needs its own: random answers depend on the agent's seed, and the
+    /// journal stores calls by agent.
+    fn shared_driver(&self, source: &AnswerSource) -> Option<Arc<dyn Driver>> {
+        #[cfg(feature = "sqlite")]
+        if self.is_real && self.keep.is_some() {
+            return None;
+        }
+        let driver = source.shared_driver(&self.scripts, self.is_real)?;
+        Some(Arc::new(Gated::of_runs(self.gate.clone(), source.provider(), driver)))
+    }
+}
+
+// A list that only grows, and whose entries keep their addresses.
+
+/// Owns values as long as it lives. Agents can borrow charts from it that are compiled while other agents run.
+pub(super) struct Arena<T> {
+    /// The chunk at index `n` has 2ⁿ entries, so that no entry moves when the list grows.
+    chunks: [OnceCell<Box<[OnceCell<T>]>>; 40],
+    count: Cell<usize>,
+}
+
+impl<T> Arena<T> {
+    pub(super) fn new() -> Self {
+        Self { chunks: [const { OnceCell::new() }; 40], count: Cell::new(0) }
+    }
+
+    /// Stores a value, and returns a reference as long-lived as the arena.
+    pub(super) fn alloc(&self, value: T) -> &T {
+        let nth = self.count.replace(self.count.get() + 1) + 1;
+        let chunk = nth.ilog2() as usize;
+        let places = self.chunks[chunk]
+            .get_or_init(|| (0..1_usize << chunk).map(|_| OnceCell::new()).collect());
+        places[nth - (1 << chunk)].get_or_init(|| value)
+    }
+}
+
+// The sources of answers to the questions of agents. Each agent has its own copy of the script and its own random numbers, so that its
+// answers do not depend on when other agents are asked.
+
+/// The placeholders in a script of many agents: the name of the agent, and its number within its entry of the run file.
+const AGENT: &str = "$agent";
+const NUMBER: &str = "$number";
+/// The name that stands for any provider in the limits of providers.
+const ANY: &str = "*";
+
+/// The source of answers for the agents of one group.
+pub(super) enum AnswerSource {
+    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders, which each copy replaces with the
+    /// agent's own name and number.
+    Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
+    /// Random answers from a seed. Results of functions come from the script.
+    Random(u64, Script),
+    /// One source that answers all agents, and the provider whose limits apply to it.
+    Shared(Backends, String),
+}
+
+/// The values of `--llm` and similar options.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OracleArgs<'s> {
+    pub(super) llm: Option<&'s str>,
+    pub(super) model: Option<&'s str>,
+    pub(super) human: Option<&'s str>,
+    pub(super) functions: Option<&'s Path>,
+}
+
+impl AnswerSource {
+    pub(super) fn from_args(
+        charts: &[&Chart],
+        args: OracleArgs<'_>,
+        clock: &Arc<dyn Clock>,
+    ) -> miette::Result<Self> {
+        let script = |path: &Path| script_of(charts, path, clock.clone());
+        let functions = args.functions.map(script).transpose()?;
+        let word = args.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
+        match word {
+            Some(("script", file)) if !file.is_empty() && args.human.is_none() => {
+                let answers = script(Path::new(file))?;
+                let text = Some(read(Path::new(file))?)
+                    .filter(|text| text.contains(AGENT) || text.contains(NUMBER));
+                Ok(match functions {
+                    Some(host) => Self::Shared(
+                        Backends {
+                            tools: Arc::new(host.clone()),
+                            oracle: Arc::new(answers),
+                            people: None,
+                            host,
+                        },
+                        ANY.to_owned(),
+                    ),
+                    None => Self::Script {
+                        script: answers,
+                        file: file.to_owned(),
+                        text,
+                        clock: clock.clone(),
+                    },
+                })
+            }
+            Some(("random", seed)) if args.human.is_none() => {
+                let seed = if seed.is_empty() { Ok(0) } else { seed.parse() };
+                let seed = seed.map_err(|_| {
+                    miette::miette!(
+                        "random:SEED takes a whole number, not `{}`",
+                        args.llm.unwrap_or_default()
+                    )
+                })?;
+                Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
+            }
+            Some(("human" | "replay", _)) if !is_live(args.llm) => Err(miette::miette!(
+                help =
+                    "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
+                "`--llm {}` answers one agent, not many",
+                args.llm.unwrap_or_default()
+            )),
+            _ => {
+                let llm = (args.llm, args.model);
+                let mut backends = oracle(charts, llm, args.human, args.functions, clock)?;
+                if args.human.is_none() && is_live(args.llm) {
+                    // One terminal cannot answer for many agents at once.
+                    backends.people = Some(Arc::new(Deny));
+                }
+                let provider = only_provider(args.llm.unwrap_or_default()).unwrap_or(ANY);
+                Ok(Self::Shared(backends, provider.to_owned()))
+            }
+        }
+    }
+
+    /// The name of the provider whose limits apply; `*` if it is unknown or depends on the question.
+    pub(super) fn provider(&self) -> &str {
+        match self {
+            Self::Shared(_, provider) => provider,
+            Self::Script { .. } | Self::Random(..) => ANY,
+        }
+    }
+
+    /// The script of the agent with this name and this number within its group. It has the results of the agent's functions and, if the
+    /// source is a script, its answers.
+    ///
+    /// # Errors
+    /// With the placeholders replaced, the script cannot be parsed.
+    pub(super) fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
+        Ok(match self {
+            Self::Script { file, text: Some(text), clock, .. } => {
+                let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
+                Script::parse(file, &text, clock.clone()).map_err(|why| format!("{file}: {why}"))?
+            }
+            Self::Script { script: all, text: None, .. }
+            | Self::Random(_, all)
+            | Self::Shared(Backends { host: all, .. }, _) => all.fresh(),
+        })
+    }
+
+    /// The parts of a driver for one agent, whose script is `own`.
+    pub(super) fn parts(&self, agent: &str, own: &Script) -> Parts {
+        match self {
+            Self::Script { .. } => {
+                let own = Arc::new(own.clone());
+                Parts { oracle: own.clone(), people: None, tools: own }
+            }
+            Self::Random(seed, _) => {
+                // Each agent gets a seed of its own. FNV-1a mixes the name into it: any fixed function would do.
+                let own = agent.bytes().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+                });
+                let random = Arc::new(Random::new(own));
+                Parts { oracle: random.clone(), people: None, tools: random }
+            }
+            Self::Shared(backends, _) => backends.parts(),
+        }
+    }
+
+    /// A driver for all agents, if they can share one. `scripts` has the script of each agent. Unless calls are paid for, a call that was
+    /// under way when its run was saved is made again.
+    pub(super) fn shared_driver(
+        &self,
+        scripts: &Scripts,
+        is_paid: bool,
+    ) -> Option<Arc<dyn Driver>> {
+        fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
+            if is_paid { Arc::new(driver) } else { Arc::new(Free(driver)) }
+        }
+        match self {
+            Self::Script { script, .. } => {
+                let scripted = Scripted { scripts: scripts.clone(), name: script.name() };
+                Some(made(scripted, is_paid))
+            }
+            Self::Shared(backends, _) => Some(made(backends.parts(), is_paid)),
+            Self::Random(..) => None,
+        }
+    }
+}
+
+impl Backends {
+    fn parts(&self) -> Parts {
+        let (oracle, people) = (self.oracle.clone(), self.people.clone());
+        Parts { oracle, people, tools: self.tools.clone() }
+    }
+}
+
+/// The scripts of all agents, by name. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
+
+impl Scripts {
+    pub(super) fn put(&self, agent: &Arc<str>, script: Script) {
+        self.all().insert(agent.clone(), script);
+    }
+
+    pub(super) fn get(&self, agent: &str) -> Option<Script> {
+        self.all().get(agent).cloned()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Script>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A driver that answers each agent from its own script. The name of the run in a call's id is the name of the agent.
+struct Scripted {
+    scripts: Scripts,
+    name: String,
+}
+
+impl Scripted {
+    fn script(&self, id: &CallId) -> Result<Script, OracleError> {
+        let none = || OracleError::Script(format!("there is no script of `{}`", id.run));
+        self.scripts.get(&id.run).ok_or_else(none)
+    }
+}
+
+impl Driver for Scripted {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
+        match self.script(id) {
+            Ok(own) => own.ask(question),
+            Err(why) => Box::pin(std::future::ready(Err(why))),
+        }
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        match self.script(id) {
+            Ok(own) => own.call(call),
+            Err(why) => Box::pin(std::future::ready(Err(why))),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+// The mint's auctions. A chart that is part of this program runs them as an agent of the world.
+
+/// The name of the agent that runs them.
+pub(super) const NAME: &str = "genesis_mint";
+
+/// The source of the chart.
+const CHART: &str = include_str!("../../../charts/auction.chart");
+
+/// Compiles the chart.
+pub(super) fn chart() -> miette::Result<Chart> {
+    let file = "auction.chart".to_owned();
+    let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
+    let chart = done.charts.first().map(|checked| checked.chart().clone());
+    chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
+}
+
+/// Converts the settings of a run file into those of the auctioneer.
+pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
+    let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
+    let usual = AuctionSettings::default();
+    let rest = seconds(config.period.saturating_sub(config.bidding_window));
+    let score = config.default_score.map(|score| i64::try_from(score).unwrap_or(i64::MAX));
+    AuctionSettings {
+        // By default scoring takes what is left of the period behind the bidding, at most the usual time, so that it ends before the next
+        // auction.
+        scoring_seconds: config.scoring_time.map_or(rest.min(usual.scoring_seconds), seconds),
+        period_seconds: seconds(config.period),
+        bidding_window_seconds: seconds(config.bidding_window),
+        first_auction_delay_seconds: seconds(config.first_delay),
+        minimum_bid: config.minimum_bid,
+        scrip_per_point: config.scrip_per_point,
+        default_score: score.unwrap_or(usual.default_score),
+        max_submissions: config.max_submissions.unwrap_or(usual.max_submissions),
+        max_history: config.max_history.unwrap_or(usual.max_history),
+    }
+}
+
+/// The source of scores: the one that the run file names, else the real model that answers the agents. Without either nobody scores, and
+/// the default score counts.
+pub(super) fn answer_source(
+    chart: &Chart,
+    own: Option<&str>,
+    args: OracleArgs<'_>,
+    clock: &Arc<dyn Clock>,
+) -> miette::Result<AnswerSource> {
+    let live = args.llm.filter(|llm| is_live(Some(llm)));
+    let args = OracleArgs { llm: own.or(live), human: None, functions: None, ..args };
+    AnswerSource::from_args(&[chart], args, clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stay_where_they_are() {
+        let arena = Arena::new();
+        let allocated: Vec<&String> = (0..1000).map(|n: u32| arena.alloc(n.to_string())).collect();
+        assert!(allocated.iter().enumerate().all(|(n, text)| **text == n.to_string()));
     }
 }

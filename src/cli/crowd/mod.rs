@@ -16,45 +16,39 @@
 //!
 //! Agents that other agents spawn come from the same factory, while the run is under way; [`arena`] owns their charts.
 
-mod answer_source;
-mod apart;
-mod arena;
-mod auction;
-mod begin;
 mod factory;
 mod find;
-mod forecast;
-mod options;
 mod show;
 #[cfg(feature = "sqlite")]
 mod store;
-mod template;
 
-pub(super) use options::Options;
 #[cfg(feature = "sqlite")]
 pub(super) use store::told as told_of_store;
 
 use super::Exit;
-use super::files::Root;
+use super::files::{Root, real};
+use super::instance::read;
 use super::live::is_live;
 use super::output::{complain, foot, is_seen, print_json, say};
-use answer_source::{AnswerSource, OracleArgs, Scripts};
-use arena::Arena;
+use crate::chart_compiler::Compiler;
+use chartc_compiler::syntax::diagnostic::nearest;
+use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
+use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
 use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, workers};
-use chartc_world::{AuctionConfig, Auctioneer, Census, Gate, Loaded, RunFile};
-use factory::{AgentFactory, Machine};
-use find::{AgentSet, find_agents, run_file};
-use forecast::Forecast;
-use options::{End, settings};
+use chartc_world::{
+    AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
+};
+use factory::{AgentFactory, AnswerSource, Arena, Machine, OracleArgs, Scripts};
+use find::{AgentGroup, AgentSet, Forecast, RUN_FILE, find_agents, run_file};
 use serde_json::json;
 use show::{Format, WorldOutput};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 type CrowdEngine<'p> = Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>;
@@ -81,14 +75,14 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         Err(exit) => return Ok(exit),
     };
     // Check this before anything is created: `open_log` empties the log.
-    apart::check(common, options, &file, &base, &agent_set)?;
+    check(common, options, &file, &base, &agent_set)?;
     let is_real = is_live(common.llm)
         || agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
         || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));
     let settings = settings(&file, options, is_real)?;
     let end = End::from_options(&file, options)?;
     let forecast = Forecast::new(common, &file, &agent_set, end, &settings);
-    let world = begin::world(common.world, &file, &agent_set)?;
+    let world = self::world(common.world, &file, &agent_set)?;
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
     let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
     #[cfg(feature = "sqlite")]
@@ -108,7 +102,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         checkpoints,
     };
     let holding = match &file.auction {
-        Some(config) => Some((config, auction::chart()?)),
+        Some(config) => Some((config, factory::chart()?)),
         None => None,
     };
     let plans: Vec<Vec<Plan<'_>>> = agent_set
@@ -248,13 +242,13 @@ impl Start<'_> {
         (chart, plans): (&Chart, &'p [Plan<'p>]),
         clock: &Arc<dyn Clock>,
     ) -> miette::Result<()> {
-        let settings = auction::settings(config);
+        let settings = factory::settings(config);
         let params = settings.params();
         let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
         let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
         let own = config.scoring.as_deref().map(|own| beside(self.base, own));
         let args = self.common.oracle_args(None);
-        let source = auction::answer_source(chart, own.as_deref(), args, clock)?;
+        let source = factory::answer_source(chart, own.as_deref(), args, clock)?;
         engine.maker_mut().auction = Some((plans, made, params));
         engine.maker_mut().auction_answers = Some(source);
         Ok(())
@@ -263,7 +257,7 @@ impl Start<'_> {
     /// Adds all agents to a new world.
     fn add_agents(&self, engine: &mut CrowdEngine<'_>) -> miette::Result<()> {
         if self.file.auction.is_some() {
-            let added = engine.add(auction::NAME, Recipe::Service);
+            let added = engine.add(factory::NAME, Recipe::Service);
             added.map_err(|why| miette::miette!("the auctions: {why}"))?;
         }
         for (number, agent) in self.agent_set.agents.iter().enumerate() {
@@ -382,4 +376,242 @@ fn ended(engine: &CrowdEngine<'_>, format: Format) -> miette::Result<Exit> {
         complain(format!("{name} could not go on: {why}"));
     }
     Ok(if broken.is_empty() { Exit::Clean } else { Exit::Findings })
+}
+
+// The options of `chartc run` for a folder, and the settings that follow from them and the run file.
+
+/// The default duration of an autonomous run, in milliseconds.
+const DURATION: u64 = 60_000;
+
+/// The options of `chartc run` for a folder.
+#[derive(Debug, Default, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Many agents")]
+pub(super) struct Options {
+    /// For a folder: ticks to run, in each of which all agents think about the same world and then act in a random order
+    #[arg(long, value_name = "N")]
+    ticks: Option<u32>,
+    /// For a folder: seconds of the world's time to run, each agent in a loop of its own [default: 60]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
+    duration: Option<f64>,
+    /// For a folder: seconds from one tick to the next [default: 15]
+    #[arg(long, value_name = "SECONDS")]
+    delay: Option<f64>,
+    /// For a folder: decides the order in which agents act [default: 0]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// For a folder: the run file, which says who runs and with what limits [default: run.yaml in the folder]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// For a folder: file for the log of all agents, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// For a folder: threads on which agents think; 0 means as many as there are processors [default: 0]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// For a folder: how summaries are written [default: text on a terminal, otherwise json]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<Format>,
+}
+
+impl Options {
+    /// The name of the first option that was given and applies only to a folder.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let all = [
+            (self.ticks.is_some(), "--ticks"),
+            (self.duration.is_some(), "--duration"),
+            (self.delay.is_some(), "--delay"),
+            (self.seed.is_some(), "--seed"),
+            (self.config.is_some(), "--config"),
+            (self.log.is_some(), "--log"),
+            (self.workers.is_some(), "--workers"),
+            (self.format.is_some(), "--format"),
+        ];
+        all.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
+    }
+}
+
+/// The end of a run: after a number of ticks, or at a time of the world in milliseconds.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Ticks(u32),
+    Time(u64),
+}
+
+impl End {
+    fn from_options(file: &RunFile, options: &Options) -> miette::Result<Self> {
+        if let Some(ticks) = options.ticks {
+            return Ok(Self::Ticks(ticks));
+        }
+        if let Some(seconds) = options.duration {
+            return Ok(Self::Time(milliseconds(seconds, "--duration")?));
+        }
+        let execution = &file.execution;
+        let time = execution.duration.unwrap_or(DURATION);
+        if execution.is_autonomous() {
+            return Ok(Self::Time(time));
+        }
+        let ticks = execution.ticks.unwrap_or_else(|| time.div_ceil(execution.delay.max(1)));
+        Ok(Self::Ticks(u32::try_from(ticks).unwrap_or(u32::MAX)))
+    }
+}
+
+/// Converts the seconds of an option to milliseconds.
+fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
+    if seconds.is_finite() && (0.0..1e12).contains(&seconds) {
+        Ok((seconds * 1000.0).round() as u64)
+    } else {
+        Err(miette::miette!("{option} is a number of seconds, 0 or more"))
+    }
+}
+
+fn settings(file: &RunFile, options: &Options, is_real: bool) -> miette::Result<Settings> {
+    let execution = &file.execution;
+    let delay = options.delay.map(|seconds| milliseconds(seconds, "--delay")).transpose()?;
+    Ok(Settings {
+        seed: options.seed.or(execution.seed).unwrap_or(0),
+        delay: delay.unwrap_or(execution.delay),
+        interval: execution.interval,
+        max_backoff: execution.max_backoff,
+        max_errors: execution.max_consecutive_errors,
+        is_real,
+        exhaustion: execution.exhaustion,
+    })
+}
+
+// Checks that a run does not write to a file that it reads.
+
+/// Refuses a log that is another file of the run: creating the log would empty that file.
+fn check(
+    common: &Common<'_>,
+    options: &Options,
+    file: &RunFile,
+    base: &Path,
+    agent_set: &AgentSet,
+) -> miette::Result<()> {
+    let Some(log) = &options.log else { return Ok(()) };
+    let script = |source: &str| source.strip_prefix("script:").map(PathBuf::from);
+    let entries = file.agents.iter().filter_map(|entry| entry.llm.as_deref());
+    let scoring = file.auction.as_ref().and_then(|auction| auction.scoring.as_deref());
+    let beside = entries.chain(scoring).filter_map(script).map(|path| base.join(path));
+    let named = [common.functions, common.world, common.store, options.config.as_deref()];
+    let charts = agent_set.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+    let mut all = charts
+        .chain(beside)
+        .chain(named.into_iter().flatten().map(Path::to_owned))
+        .chain(common.llm.and_then(script))
+        .chain([Path::new(common.folder).join(RUN_FILE)]);
+    // Compare paths without links: different names may lead to one file.
+    let place = real(log);
+    match all.find(|path| real(path) == place) {
+        Some(path) => Err(miette::miette!(
+            help = "give another file with --log",
+            "--log would replace {}, which the run needs",
+            path.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+// Makes the world before its first tick.
+
+/// Makes the world with all agents in it. Balances of the run file override those of `--world`, which override those of the agents' own
+/// files.
+fn world(path: Option<&Path>, file: &RunFile, agent_set: &AgentSet) -> miette::Result<World> {
+    let settings = allowed(&file.resources);
+    let world = match path {
+        Some(path) => {
+            let text = read(path)?;
+            let told = |fault| miette::miette!("{}: {fault}", path.display());
+            agree(path, &WorldFile::parse(&text).map_err(told)?, file)?;
+            World::parse(&text, settings).map_err(told)?
+        }
+        None => World::new(settings),
+    };
+    let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
+    let contents: Vec<Map> = agent_set.groups.iter().map(content).collect();
+    for agent in &agent_set.agents {
+        let group = &agent_set.groups[agent.group];
+        let new = NewAgent {
+            name: agent.name.clone(),
+            balance: file.balances.get(&agent.name).copied(),
+            scrip: agent.scrip,
+            disk: file.resources.disk.of(&agent.name),
+            compute: file.resources.compute.of(&agent.name),
+            content: contents[agent.group].clone(),
+            family: Some(group.family.clone()),
+            owner: None,
+        };
+        world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
+    }
+    let Resources { disk, compute, .. } = &file.resources;
+    let named = [
+        ("balances", file.balances.keys().collect::<Vec<_>>()),
+        ("resources.disk", disk.each.keys().collect()),
+        ("resources.compute", compute.each.keys().collect()),
+    ];
+    let known: BTreeSet<&String> = agent_set.agents.iter().map(|agent| &agent.name).collect();
+    let known = |name: &String| known.contains(name);
+    for (key, named) in named {
+        if let Some(stranger) = named.into_iter().find(|name| !known(name)) {
+            let names = agent_set.agents.iter().map(|agent| agent.name.as_str());
+            let near = nearest(stranger, names).map(|near| format!("; did you mean `{near}`?"));
+            return Err(miette::miette!(
+                "`{key}` of the run file names `{stranger}`, which is no agent{}",
+                near.unwrap_or_default()
+            ));
+        }
+    }
+    Ok(world)
+}
+
+/// The content of an agent's record: its file and its chart.
+fn content(group: &AgentGroup) -> Map {
+    let mut content = Map::new();
+    content.insert("file".into(), Value::Text(group.file.clone()));
+    content.insert("chart".into(), Value::Text(group.family.root().name.clone()));
+    content
+}
+
+/// Refuses a file of a world and a run file that give an agent different disk quotas, because neither takes precedence.
+fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
+    let disk = file
+        .resources
+        .disk
+        .each
+        .iter()
+        .find(|(name, bytes)| world.disk.each.get(*name).is_some_and(|other| other != *bytes));
+    match disk {
+        None => Ok(()),
+        Some((name, _)) => Err(miette::miette!(
+            help = "say it in one of them",
+            "`disk` of `{name}` is one thing in the run file and another in {}",
+            path.display()
+        )),
+    }
+}
+
+/// Converts the resources of the run file into settings of the world. What it does not name keeps its default.
+fn allowed(resources: &Resources) -> chartc_world::Settings {
+    let mut all = chartc_world::Settings::default();
+    let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);
+    set(&mut all.disk, resources.disk.everybody);
+    set(&mut all.compute, resources.compute.everybody);
+    set(&mut all.max_artifacts, resources.max_artifacts);
+    set(&mut all.max_artifacts_per_agent, resources.max_artifacts_per_agent);
+    set(&mut all.max_content_bytes, resources.max_content_bytes);
+    set(&mut all.compile_bytes_per_unit, resources.compile_bytes_per_unit);
+    set(&mut all.invocation_fuel, resources.invocation_fuel);
+    set(&mut all.max_events, resources.max_events);
+    set(&mut all.max_seen, resources.max_seen);
+    set(&mut all.spawn.disk, resources.spawn.disk);
+    set(&mut all.spawn.compute, resources.spawn.compute);
+    set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
+    set(&mut all.spawn.per_parent, resources.spawn.per_parent.map(u64::from));
+    all.spawn.max_depth = resources.spawn.max_depth.unwrap_or(all.spawn.max_depth);
+    all.spawn.cost = resources.spawn.cost.unwrap_or(all.spawn.cost);
+    all.spawn.min_endowment = resources.spawn.min_endowment.unwrap_or(all.spawn.min_endowment);
+    all.max_invocation_depth = resources.max_invocation_depth.unwrap_or(all.max_invocation_depth);
+    all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
+    all
 }

@@ -1,8 +1,8 @@
 //! The output of a run of many agents: a line of JSON or text for each tick, and a status line on a terminal.
 
+use super::super::files::Stream;
 use super::super::glance::at_a_glance;
 use super::super::output::{foot, print_json, say};
-use super::super::save::Stream;
 use chartc_runtime::trace::Logged;
 use chartc_world::Census;
 use chartc_world::engine::{Output, Summary};

@@ -1,13 +1,15 @@
 //! The thread that checks. It has one job at a time. If a text changes meanwhile, the job ends early, and the session gives a new one.
 
-use super::super::levels;
-use super::super::settings::{Setting, Settings};
-use super::texts::Overlay;
+use super::super::config::{self, Setting, Settings};
+use super::texts::{Encoding, Overlay, Places, Texts};
 use crate::Compilation;
-use chartc_check::compile::{Outdated, check_unless};
-use chartc_check::explore::STATES;
-use chartc_text::span::FileId;
+use chartc_compiler::compile::{Outdated, check_unless};
+use chartc_compiler::explore::STATES;
+use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity, Stage};
+use chartc_compiler::syntax::source::{FileId, Sources, Span};
+use chartc_core::visible;
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use gen_lsp_types as lsp;
 use gen_lsp_types::Uri;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -163,7 +165,9 @@ fn compile(
     let done = check_unless(names, overlay, &states, is_outdated);
     let mut done = done.map_err(|Outdated| Fault::Outdated)?;
     let silent = std::mem::take(&mut done.silent);
-    let of_file = |(_, source): (_, &chartc_text::source::Source)| settings.for_file(&source.name);
+    let of_file = |(_, source): (_, &chartc_compiler::syntax::source::Source)| {
+        settings.for_file(&source.name)
+    };
     let own: Vec<Setting> = match done.sources.iter().map(of_file).collect::<Result<_, _>>() {
         Ok(own) => own,
         Err(fault) => return Err(Fault::Settings(format!("{fault}"), Box::new(done))),
@@ -175,13 +179,83 @@ fn compile(
             return Err(Fault::Outdated);
         }
     }
-    levels::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
+    config::apply(|file| &own[file.0 as usize].levels, &mut done.diagnostics, silent);
     Ok(done)
+}
+
+// Converts findings to the types of the protocol.
+
+/// Converts findings and spans to the types of the protocol.
+pub(super) struct LspMapper<'p> {
+    /// The sources that the spans refer to.
+    pub(super) sources: &'p Sources,
+    /// The unit in which the client counts columns.
+    pub(super) encoding: Encoding,
+    /// The addresses of files.
+    pub(super) places: &'p Places,
+    /// The addresses of open texts.
+    pub(super) texts: &'p Texts,
+}
+
+impl LspMapper<'_> {
+    /// The address of a file of the compilation. An open text keeps the address that the client gave it.
+    pub(super) fn uri(&self, file: FileId) -> Option<lsp::Uri> {
+        let name = &self.sources.get(file).name;
+        let open = self.texts.named(name).map(|(uri, _)| uri.clone());
+        open.or_else(|| self.places.uri(name))
+    }
+
+    /// The location of a span; `None` if its file has no address.
+    pub(super) fn location(&self, span: Span) -> Option<lsp::Location> {
+        let range = self.encoding.range(self.sources, span);
+        Some(lsp::Location { uri: self.uri(span.file)?, range })
+    }
+
+    /// Converts a finding.
+    pub(super) fn finding(&self, found: &Diagnostic) -> lsp::Diagnostic {
+        let mut message = visible::text(&found.message).into_owned();
+        if let Some(help) = &found.help {
+            message = format!("{message}\nhelp: {}", visible::text(help));
+        }
+        let related = |(span, why): &(Span, String)| {
+            let location = self.location(*span)?;
+            let message = visible::text(why).into_owned();
+            Some(lsp::DiagnosticRelatedInformation { location, message })
+        };
+        let related: Vec<_> = found.related.iter().filter_map(related).collect();
+        lsp::Diagnostic {
+            range: self.encoding.range(self.sources, found.span),
+            severity: Some(match found.severity {
+                Severity::Error => lsp::DiagnosticSeverity::Error,
+                Severity::Warning => lsp::DiagnosticSeverity::Warning,
+                Severity::Note | Severity::Off => lsp::DiagnosticSeverity::Information,
+            }),
+            code: Some(lsp::Code::String(found.rule.code.to_owned())),
+            code_description: None,
+            source: Some("chartc".to_owned()),
+            message: lsp::Message::String(message),
+            tags: tag(found).map(|tag| vec![tag]),
+            related_information: (!related.is_empty()).then_some(related),
+            data: None,
+        }
+    }
+}
+
+/// The tag of a finding: editors fade unnecessary text, and strike out deprecated text.
+fn tag(found: &Diagnostic) -> Option<lsp::DiagnosticTag> {
+    match found.rule.name {
+        name if name.starts_with("unused-") || name.starts_with("needless-") => {
+            Some(lsp::DiagnosticTag::Unnecessary)
+        }
+        "legacy" => Some(lsp::DiagnosticTag::Deprecated),
+        _ => None,
+    }
+    .filter(|_| found.stage != Stage::Syntax)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::places::Places;
+    use super::super::texts::Places;
     use super::super::texts::Texts;
     use super::*;
     use crate::cli::config::Config;

@@ -12,23 +12,22 @@
 //! completion                 waits for the check of change 3
 //! ```
 //!
-//! [`session`] has this logic, [`answer`] one file for each group of requests, and [`crate::editor`] computes the answers.
+//! [`session`] has this logic, [`answer`] one file for each group of requests, and [`super::super::ide`] computes the answers.
 
 mod answer;
-mod capabilities;
 mod checker;
-mod findings;
-mod places;
-mod position;
 mod session;
 mod texts;
-mod transport;
 
-use super::Exit;
-use capabilities::Client;
-use lsp_server::Connection;
-use places::Places;
+use super::{Exit, output};
+use crate::disk;
+use answer::Client;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use lsp_server::{Connection, Message};
 use session::Session;
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+use std::thread::JoinHandle;
+use texts::Places;
 
 /// Serve an editor: the Language Server Protocol on standard input and output.
 #[derive(Debug, clap::Args)]
@@ -50,7 +49,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     let Args { stdio: _ } = args;
-    let (connection, threads) = transport::stdio();
+    let (connection, threads) = self::stdio();
     let exit = serve(&connection);
     // Each thread ends when the other end of its channel is dropped.
     drop(connection);
@@ -80,9 +79,155 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
         drop(std::env::set_current_dir(folder));
     }
     let places = Places::new(super::files::here()?);
-    let hello = capabilities::hello(&client);
+    let hello = answer::hello(&client);
     if connection.initialize_finish(id, hello).is_err() {
         return Ok(Exit::Findings);
     }
     Session::new(connection.sender.clone(), client, places)?.serve(&connection.receiver)
+}
+
+// Reads and writes messages on standard input and output, each behind a header with its length.
+//
+// Each direction has a thread of its own: a client that writes all its requests before it reads an answer must not block the server.
+
+/// The maximum size of a message in bytes: a text of the maximum size of a file, with every byte escaped.
+const LONGEST: u64 = 6 * disk::LARGEST + (1 << 20);
+/// The maximum length of a line of a header, in bytes.
+const LINE: u64 = 1 << 10;
+
+/// The threads that read and write.
+struct Threads {
+    reader: JoinHandle<Result<()>>,
+    writer: JoinHandle<Result<()>>,
+}
+
+/// Starts the threads, and returns their channels.
+#[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
+fn stdio() -> (Connection, Threads) {
+    let (send, receiver) = unbounded();
+    let (sender, messages) = unbounded();
+    let reader = std::thread::spawn(move || listen(&mut std::io::stdin().lock(), &send));
+    let writer = std::thread::spawn(move || speak(messages));
+    (Connection { sender, receiver }, Threads { reader, writer })
+}
+
+impl Threads {
+    /// Waits until all messages are written.
+    ///
+    /// # Errors
+    /// The input is not a message, or standard output cannot be written.
+    fn join(self) -> Result<()> {
+        let gone = |_| Err(Error::other("a thread has failed"));
+        let heard = self.reader.join().unwrap_or_else(gone);
+        self.writer.join().unwrap_or_else(gone).and(heard)
+    }
+}
+
+fn listen(from: &mut impl BufRead, to: &Sender<Message>) -> Result<()> {
+    while let Some(message) = read(from)? {
+        // After `exit` the client may keep its end open: do not wait for more.
+        let is_last = matches!(&message, Message::Notification(note) if note.method == "exit");
+        if to.send(message).is_err() || is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn speak(messages: Receiver<Message>) -> Result<()> {
+    let mut out = output::protocol();
+    messages.into_iter().try_for_each(|message| message.write(&mut out))
+}
+
+fn invalid(why: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidData, why.into())
+}
+
+/// Reads the next message; `None` at the end of the input. Memory is allocated for the bytes that come, not for the length in the header.
+fn read(from: &mut impl BufRead) -> Result<Option<Message>> {
+    let Some(length) = header(from)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    from.take(length).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < length {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    let message = serde_json::from_slice(&bytes);
+    message.map(Some).map_err(|why| invalid(format!("a message is no JSON-RPC: {why}")))
+}
+
+/// Reads a header, and returns the length in it; `None` at the end of the input.
+fn header(from: &mut impl BufRead) -> Result<Option<u64>> {
+    let mut length = None;
+    loop {
+        let mut line = String::new();
+        let read = from.by_ref().take(LINE).read_line(&mut line)?;
+        if read == 0 && length.is_none() {
+            return Ok(None);
+        }
+        let Some(line) = line.strip_suffix('\n') else {
+            return Err(invalid("a header is cut short, or longer than 1,024 bytes"));
+        };
+        let line = line.trim_end_matches('\r');
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        if name.eq_ignore_ascii_case("content-length") {
+            let value = value.trim().parse::<u64>();
+            length = Some(value.map_err(|_| invalid("`Content-Length` is no number"))?);
+        }
+    }
+    match length {
+        Some(length) if length > LONGEST => Err(invalid(format!(
+            "a message of {length} bytes is longer than any: {LONGEST} is the most"
+        ))),
+        None => Err(invalid("a header without `Content-Length`")),
+        Some(length) => Ok(Some(length)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> (Vec<String>, Option<String>) {
+        let (send, messages) = unbounded();
+        let fault = listen(&mut &bytes[..], &send).err().map(|fault| fault.to_string());
+        drop(send);
+        let method = |message| match message {
+            Message::Notification(note) => note.method,
+            Message::Request(request) => request.method,
+            Message::Response(_) => "response".to_owned(),
+        };
+        (messages.into_iter().map(method).collect(), fault)
+    }
+
+    #[test]
+    fn messages_end_where_they_say() {
+        let one = "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}";
+        let other = "content-type: x\r\ncontent-length:14\n\n{\"method\":\"a\"}";
+        let told = all(format!("{other}{other}{one}{other}").as_bytes());
+        // Nothing behind `exit` is read.
+        assert_eq!(told, (["a", "a", "exit"].map(str::to_owned).to_vec(), None));
+        assert_eq!(all(b""), (Vec::new(), None));
+    }
+
+    #[test]
+    fn what_a_header_promises_takes_no_memory() {
+        for (bytes, says) in [
+            ("Content-Length: 1000000000000\r\n\r\n{}", "longer than any"),
+            ("Content-Length: 100000000\r\n\r\n{}", "unexpected end"),
+            ("Content-Length: -1\r\n\r\n{}", "no number"),
+            ("Content-Length: 99999999999999999999999\r\n\r\n{}", "no number"),
+            ("Content-Type: x\r\n\r\n{}", "without `Content-Length`"),
+            ("Content-Length: 2\r\n\r\n{}", "no JSON-RPC"),
+            ("Content-Length: 2\r\n", "cut short"),
+        ] {
+            let (told, fault) = all(bytes.as_bytes());
+            assert!(told.is_empty(), "{bytes}");
+            assert!(fault.as_ref().is_some_and(|why| why.contains(says)), "{bytes}: {fault:?}");
+        }
+        let endless = "x".repeat(5000);
+        assert!(all(endless.as_bytes()).1.is_some_and(|why| why.contains("cut short")));
+    }
 }

@@ -1,13 +1,12 @@
 //! The texts that a client has open, and a loader that prefers them to files.
 
-use super::places::Places;
-use super::position::Encoding;
-use crate::disk::Disk;
-use chartc_text::front::{Link, Unread};
-use chartc_text::load::Loader;
-use chartc_text::source::Source;
-use gen_lsp_types::{TextDocumentContentChangeEvent, Uri};
+use crate::disk::{Disk, shown, tidy};
+use chartc_compiler::front::load::Loader;
+use chartc_compiler::front::{Link, Unread};
+use chartc_compiler::syntax::source::{Source, Sources, Span};
+use gen_lsp_types::{Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, Uri};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A text that a client has open.
@@ -136,5 +135,214 @@ impl Loader for Overlay {
 
     fn list(&self, path: &str) -> Option<Vec<String>> {
         self.disk.list(path)
+    }
+}
+
+// Converts between the names of files in the compiler and the addresses that a client has for them.
+
+/// The folder that a client has open. Names of files below it are relative to it.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    folder: PathBuf,
+}
+
+/// The prefix of the name of a text that is in no file.
+const UNTITLED: &str = "untitled:";
+
+impl Places {
+    /// Creates the mapping for a client with this open folder.
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder: tidy(&folder) }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The name of the file at an address. A text that is in no file gets a name that is not a path, with an extension for its language.
+    pub(super) fn name(&self, uri: &Uri, language: &str) -> String {
+        match (uri.scheme(), uri.to_file_path()) {
+            ("file", Ok(path)) => {
+                let path = tidy(&path);
+                shown(path.strip_prefix(&self.folder).unwrap_or(&path))
+            }
+            _ => {
+                let end = match language {
+                    "yaml" | "agent-yaml" => "/agent.yaml",
+                    "xml" | "scxml" => ".scxml",
+                    _ => ".chart",
+                };
+                format!("{UNTITLED}{}{end}", uri.path().trim_start_matches('/'))
+            }
+        }
+    }
+
+    /// The address of a file that is not open; `None` for a text that is in no file.
+    pub(super) fn uri(&self, name: &str) -> Option<Uri> {
+        if name.starts_with(UNTITLED) {
+            return None;
+        }
+        Uri::from_file_path(tidy(&self.folder.join(name))).ok()
+    }
+}
+
+// Converts byte offsets to positions of the protocol: lines from 0, and columns in UTF-8, UTF-16 or UTF-32 code units.
+
+/// The unit in which a client counts columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// The unit of clients that do not name one.
+    #[default]
+    Utf16,
+    /// Unicode code points.
+    Utf32,
+}
+
+impl Encoding {
+    /// Selects the unit. Bytes are preferred, because they need no counting.
+    pub(super) fn agreed(offered: &[PositionEncodingKind]) -> Self {
+        if offered.contains(&PositionEncodingKind::UTF8) {
+            Self::Utf8
+        } else if offered.contains(&PositionEncodingKind::UTF32)
+            && !offered.contains(&PositionEncodingKind::UTF16)
+        {
+            Self::Utf32
+        } else {
+            Self::Utf16
+        }
+    }
+
+    /// The name of the unit in the protocol.
+    pub(super) fn name(self) -> PositionEncodingKind {
+        match self {
+            Self::Utf8 => PositionEncodingKind::UTF8,
+            Self::Utf16 => PositionEncodingKind::UTF16,
+            Self::Utf32 => PositionEncodingKind::UTF32,
+        }
+    }
+
+    /// The length of a text in this unit.
+    pub(super) fn length(self, text: &str) -> u32 {
+        match self {
+            Self::Utf8 => text.len() as u32,
+            // Most lines are ASCII, where bytes and UTF-16 units agree.
+            Self::Utf16 if text.is_ascii() => text.len() as u32,
+            Self::Utf16 => text.encode_utf16().count() as u32,
+            Self::Utf32 => text.chars().count() as u32,
+        }
+    }
+
+    /// The byte offset after `units` units of a text. A position inside a character maps to its start, one behind the end of the text to
+    /// its end.
+    fn bytes(self, text: &str, units: u32) -> usize {
+        let mut left = units;
+        for (at, character) in text.char_indices() {
+            let wide = match self {
+                Self::Utf8 => character.len_utf8(),
+                Self::Utf16 => character.len_utf16(),
+                Self::Utf32 => 1,
+            } as u32;
+            if left < wide {
+                return at;
+            }
+            left -= wide;
+        }
+        text.len()
+    }
+
+    /// The position of a byte offset.
+    pub(super) fn position(self, source: &Source, offset: u32) -> Position {
+        let offset = (offset as usize).min(source.text.len());
+        let line = source.line_of(offset as u32);
+        let start = source.line(line).start;
+        // An offset between `\r` and `\n` counts as the end of the line.
+        let before = source.text.get(start..offset).unwrap_or_default();
+        Position { line: line as u32 - 1, character: self.length(before) }
+    }
+
+    /// The byte offset of a position. One behind the end of its line maps to the end of the line.
+    pub(super) fn offset(self, source: &Source, place: Position) -> u32 {
+        let line = source.line((place.line as usize).saturating_add(1));
+        let text = &source.text[line.clone()];
+        (line.start + self.bytes(text, place.character)) as u32
+    }
+
+    /// The range of a span.
+    pub(super) fn range(self, sources: &Sources, span: Span) -> Range {
+        self.range_in(sources.get(span.file), span)
+    }
+
+    /// The range of a span of `source`.
+    pub(super) fn range_in(self, source: &Source, span: Span) -> Range {
+        Range {
+            start: self.position(source, span.start),
+            end: self.position(source, span.end.max(span.start)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_addresses() {
+        let places = Places::new(PathBuf::from("/home/an na/p"));
+        for (uri, name) in [
+            ("file:///home/an%20na/p/a/b.chart", "a/b.chart"),
+            ("file:///home/an na/p/ü.chart", "ü.chart"),
+            ("file:///home/c.chart", "/home/c.chart"),
+        ] {
+            let uri: Uri = uri.parse().expect("an address");
+            assert_eq!(places.name(&uri, "chart"), name);
+            assert_eq!(places.uri(name).expect("an address"), uri);
+        }
+        let untitled: Uri = "untitled:Untitled-1".parse().expect("an address");
+        assert_eq!(places.name(&untitled, "chart"), "untitled:Untitled-1.chart");
+        assert_eq!(places.name(&untitled, "yaml"), "untitled:Untitled-1/agent.yaml");
+        assert_eq!(places.uri("untitled:Untitled-1.chart"), None);
+    }
+}
+
+#[cfg(test)]
+mod position_tests {
+    use super::*;
+
+    #[test]
+    fn every_place_comes_back() {
+        let source = Source::new("a", "x😀é\r\n\n  \"é😀\" y\u{301}z\n");
+        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+            for (offset, character) in source.text.char_indices() {
+                if character == '\n' && source.text[..offset].ends_with('\r') {
+                    continue;
+                }
+                let place = encoding.position(&source, offset as u32);
+                assert_eq!(encoding.offset(&source, place), offset as u32, "{encoding:?} {offset}");
+            }
+        }
+        let place = |encoding: Encoding| encoding.position(&source, 5).character;
+        assert_eq!([Encoding::Utf8, Encoding::Utf16, Encoding::Utf32].map(place), [5, 3, 2]);
+    }
+
+    #[test]
+    fn places_that_are_not_there() {
+        let source = Source::new("a", "é😀\nab");
+        let at = |line, character| {
+            Encoding::Utf16.offset(&source, Position { line, character }) as usize
+        };
+        assert_eq!(at(0, 99), 6, "behind a line");
+        assert_eq!(at(0, 2), 2, "between two halves of a character");
+        assert_eq!(at(1, u32::MAX), 9);
+        assert_eq!(at(u32::MAX, 3), 9, "behind the text");
+    }
+
+    #[test]
+    fn bytes_are_preferred() {
+        let all = [PositionEncodingKind::UTF16, PositionEncodingKind::UTF8];
+        assert_eq!(Encoding::agreed(&all), Encoding::Utf8);
+        assert_eq!(Encoding::agreed(&[PositionEncodingKind::UTF32]), Encoding::Utf32);
+        assert_eq!(Encoding::agreed(&[]), Encoding::Utf16);
     }
 }

@@ -1,10 +1,11 @@
 //! Exports runs as spans, by OTLP over HTTP.
+
 #![allow(clippy::disallowed_methods, reason = "spans have the times of the world")]
 
 use crate::cli::live::only;
 use crate::cli::output::complain;
+use chartc_adapters::telemetry::{Models, Otel};
 use chartc_core::model::Chart;
-use chartc_otel::{Models, Otel};
 use chartc_runtime::trace::{Line, Sink};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

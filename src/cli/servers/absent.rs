@@ -3,9 +3,9 @@
 use super::Beside;
 use crate::cli::Exit;
 use crate::cli::instance::Backends;
-use chartc_check::compile::Checked;
+use chartc_compiler::compile::Checked;
+use chartc_compiler::syntax::source::Sources;
 use chartc_core::model::Chart;
-use chartc_text::source::Sources;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]

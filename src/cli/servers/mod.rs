@@ -3,16 +3,14 @@
 #[cfg(not(feature = "mcp"))]
 mod absent;
 #[cfg(feature = "mcp")]
-mod findings;
-#[cfg(feature = "mcp")]
 mod pooled;
 
 #[cfg(not(feature = "mcp"))]
 pub(super) use absent::Options;
 #[cfg(feature = "mcp")]
-pub(super) use findings::{Found, found, json, write_findings};
-#[cfg(feature = "mcp")]
-pub(super) use pooled::{Options, Serving, configuration, heard};
+pub(super) use pooled::{
+    Found, Options, Serving, configuration, finding_json, found, heard, write_findings,
+};
 
 /// The other sources of tool results: the values of `--llm` and `--functions`.
 #[derive(Debug, Clone, Copy)]

@@ -10,13 +10,11 @@
 //!                                              model-->>chart: close
 //! ```
 
-use super::super::columns::cut;
-use super::super::wording::{action_call, trigger};
-use super::Filter;
-use super::letters::{From, Letters, above, receiver};
-use super::read::Read;
-use super::tell::{decision, fallback, not_taken, state, time, value};
-use chartc_check::notation;
+use super::super::output::cut;
+use super::super::screen::{action_call, trigger};
+use super::story::{decision, fallback, not_taken, state, time, value};
+use super::{Filter, From, Letters, Read, above, receiver};
+use chartc_compiler::notation;
 use chartc_core::visible;
 use chartc_runtime::trace::{Line, What, Which};
 use std::collections::{BTreeMap, BTreeSet};

@@ -71,7 +71,7 @@ pub(super) fn shipped() -> Vec<Set> {
 /// The examples of the pages of findings and of the documentation.
 pub(super) fn pages() -> Vec<Set> {
     let mut sets = Vec::new();
-    for folder in ["compiler/text/src/rules", "docs"] {
+    for folder in ["src/compiler/rules", "docs"] {
         for (path, text) in texts(root(), &root().join(folder)) {
             if path.ends_with(".md") {
                 examples(&path, &text, &mut sets);

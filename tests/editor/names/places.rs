@@ -2,7 +2,7 @@
 
 use super::renaming::applied;
 use chartc::Compilation;
-use chartc::editor::names::{self, Note, Refusal, Renaming};
+use chartc::ide::names::{self, Note, Refusal, Renaming};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
 
@@ -72,7 +72,7 @@ fn files() -> Memory {
 }
 
 fn compiled(files: &Memory, root: &str) -> Compilation {
-    chartc_check::compile::check_indexed(&[root.to_owned()], files, 0)
+    chartc_compiler::compile::check_indexed(&[root.to_owned()], files, 0)
 }
 
 /// The file of this name.

@@ -6,7 +6,7 @@ mod charts;
 
 use super::corpus::Set;
 use super::renaming::{Tally, try_all};
-use chartc::editor::names;
+use chartc::ide::names;
 use chartc::load::Memory;
 use charts::Random;
 
@@ -69,7 +69,7 @@ fn no_place_of_a_broken_text_is_too_much() {
         let mut random = Random::new(seed);
         let text = charts::chart(&mut random);
         let text = charts::broken(&mut random, &text);
-        let done = chartc_check::compile::check_indexed(
+        let done = chartc_compiler::compile::check_indexed(
             &["a.chart".to_owned()],
             &Memory::of("a.chart", &text),
             0,

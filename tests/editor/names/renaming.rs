@@ -3,7 +3,7 @@
 use super::corpus::{Set, pages, shared, shipped};
 use chartc::Compilation;
 use chartc::diagnostic::Severity;
-use chartc::editor::names::{self, NameKind, Refusal, Renaming};
+use chartc::ide::names::{self, NameKind, Refusal, Renaming};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,7 @@ fn placeless(text: &str) -> String {
 
 /// Renames names of a set to a fresh one and back.
 pub(super) fn try_all(set: &Set, most: usize, tally: &mut Tally) {
-    let done = chartc_check::compile::check_indexed(&set.roots, &set.files, 0);
+    let done = chartc_compiler::compile::check_indexed(&set.roots, &set.files, 0);
     // A name that is itself an error would be corrected.
     let faulty: BTreeSet<Span> = done.diagnostics.iter().map(|found| found.span).collect();
     for (at, kind) in places(&done, most).into_iter().filter(|(at, _)| !faulty.contains(at)) {
@@ -166,7 +166,7 @@ fn check(
     let references = names::references(done, file, offset, true);
     assert!(edits >= references.len(), "{label}: {edits} edits, {references:?}");
     let files = applied(&set.files, renaming);
-    let again = chartc_check::compile::check_indexed(&set.roots, &files, 0);
+    let again = chartc_compiler::compile::check_indexed(&set.roots, &files, 0);
     let back = |texts: Vec<String>| -> Vec<String> {
         texts.iter().map(|text| placeless(&text.replace(new, old))).collect()
     };

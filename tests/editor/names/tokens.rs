@@ -99,7 +99,7 @@ fn identifiers(text: &str) -> Vec<(usize, &str)> {
 fn unresolved(sets: &[Set]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for set in sets {
-        let done = chartc_check::compile::check_indexed(&set.roots, &set.files, 0);
+        let done = chartc_compiler::compile::check_indexed(&set.roots, &set.files, 0);
         for root in &set.roots {
             let (file, source) =
                 done.sources.iter().find(|(_, source)| source.name == *root).expect("it was read");

@@ -7,6 +7,9 @@ pub mod compare;
 mod log;
 pub mod random;
 
+use chartc::load::Loader;
+use chartc_core::model::Chart;
+
 chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
 chartc_core::include_chart!(pub mod doubt);
@@ -42,9 +45,6 @@ chartc_core::include_chart!(pub mod worker);
 pub mod odd {
     include!(concat!(env!("OUT_DIR"), "/odd.rs"));
 }
-
-use chartc::load::Loader;
-use chartc_core::model::Chart;
 
 struct Text<'t>(&'t str);
 

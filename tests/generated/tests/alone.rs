@@ -101,9 +101,9 @@ fn a_host_without_an_allocator() {
         pub(super) data: [i64; 4],
     }\n"
     .to_owned();
-    wanted += &expected("ring", include_str!("../../../benches/charts/ring.chart"));
-    wanted += &expected("hierarchy", include_str!("../../../benches/charts/hierarchy.chart"));
-    wanted += &expected("table", include_str!("../../../benches/charts/table.chart"));
+    wanted += &expected("ring", include_str!("../../bench/charts/ring.chart"));
+    wanted += &expected("hierarchy", include_str!("../../bench/charts/hierarchy.chart"));
+    wanted += &expected("table", include_str!("../../bench/charts/table.chart"));
     let file = folder.join("expected.rs");
     std::fs::write(&file, wanted).expect("the folder can be written");
     run(rustc()

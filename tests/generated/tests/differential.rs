@@ -113,7 +113,7 @@ same!(
     &[]
 );
 
-same!(parallel, "../../../benches/charts/parallel.chart", |_given| parallel::Params {}, 40 x 100, &[]);
+same!(parallel, "../../bench/charts/parallel.chart", |_given| parallel::Params {}, 40 x 100, &[]);
 
 same!(
     phases,
@@ -215,7 +215,7 @@ same!(
 
 same!(
     hierarchy,
-    "../../../benches/charts/hierarchy.chart",
+    "../../bench/charts/hierarchy.chart",
     |given| {
         assert!(given.is_empty(), "the chart has no params");
         hierarchy::Params::new()
@@ -226,7 +226,7 @@ same!(
 
 same!(
     ring,
-    "../../../benches/charts/ring.chart",
+    "../../bench/charts/ring.chart",
     |given| {
         assert!(given.is_empty(), "the chart has no params");
         ring::Params::new()
@@ -237,7 +237,7 @@ same!(
 
 same!(
     table,
-    "../../../benches/charts/table.chart",
+    "../../bench/charts/table.chart",
     |given| {
         assert!(given.is_empty(), "the chart has no params");
         table::Params::new()

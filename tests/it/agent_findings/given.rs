@@ -7,7 +7,7 @@ use chartc::load::Memory;
 /// What `convert` prints of these lines.
 pub(super) fn printed(text: &str, begins: &[&str]) -> Vec<String> {
     let done = chartc::check(&["agent.yaml".into()], &Memory::of("agent.yaml", text));
-    let printed = chartc_text::print::print(&done.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&done.files[0]);
     let lines = printed.lines().map(str::trim);
     lines.filter(|l| begins.iter().any(|word| l.starts_with(word))).map(str::to_owned).collect()
 }

@@ -40,7 +40,7 @@ fn a_name_that_only_the_context_has_is_an_input() {
     };
     let inputs = |text: &str| -> Vec<String> {
         let done = chartc::check(&["agent.yaml".into()], &Memory::of("agent.yaml", text));
-        let printed = chartc_text::print::print(&done.files[0]);
+        let printed = chartc_compiler::syntax::print::print(&done.files[0]);
         // Code of one line stands behind its brace.
         let lines = printed.lines().map(|l| l.trim().trim_start_matches("code c { "));
         lines
@@ -252,7 +252,7 @@ fn run_if_may_ask_the_host() {
     );
     says(&text, &[]);
     let done = chartc::check(&["agent.yaml".into()], &Memory::of("agent.yaml", &text));
-    let printed = chartc_text::print::print(&done.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&done.files[0]);
     assert!(printed.contains("llm s if bool(shop_open(\"{balance}\")) {"), "{printed}");
 }
 

@@ -4,7 +4,7 @@
 use super::verified::{self, Means};
 use super::{Fence, fences, pages};
 use crate::project::read;
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks that no test verifies: page, info string, first line, and why.
@@ -44,7 +44,7 @@ const EXCEPTIONS: &[(&str, &str, &str, &str)] = &[
         "docs/language.md",
         "text",
         "File        = (Import | Record | Enum | Chart | Test | Shared)*",
-        "the grammar for readers: a test of `chartc-text` derives texts from it and parses them",
+        "the grammar for readers: a test of `chartc-compiler` derives texts from it and parses them",
     ),
     (
         "docs/tools.md",

@@ -2,7 +2,7 @@
 
 use super::{pages, rules};
 use crate::project::{read, root};
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 

@@ -97,7 +97,7 @@ fn only(folder: &str, wanted: &[String]) {
 /// The words that the book colours in charts are words of the language.
 #[test]
 fn coloured_words_are_words_of_the_grammar() {
-    let (grammar, script) = (read("compiler/text/grammar/chart.pest"), read("docs/theme/chart.js"));
+    let (grammar, script) = (read("grammar/chart.pest"), read("docs/theme/chart.js"));
     let of_grammar: Vec<&str> =
         grammar.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     let (_, rest) = script.split_once("keyword:").expect("it lists keywords");

@@ -3,14 +3,14 @@
 use super::{only, same};
 use crate::project::root;
 use chartc::diagnostic::{Rule, Severity};
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 
 const FOLDER: &str = "docs/rules";
 /// The line of a page's title, behind its front matter.
 const TITLE: usize = 8;
 
 fn page(rule: &Rule) -> String {
-    let file = format!("compiler/text/src/rules/{}.md", rule.name.replace('-', "_"));
+    let file = format!("src/compiler/rules/{}.md", rule.name.replace('-', "_"));
     assert!(root().join(&file).exists(), "{file} is missing");
     let level = match rule.severity {
         Severity::Error if rule.is_firm() => "always an error",

@@ -2,7 +2,7 @@
 
 use super::{pages, rules, same};
 use crate::project::{files, read, root};
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -52,6 +52,7 @@ const ORDER: &[Entry] = &[
     Page("Glossary", "glossary.md"),
     Page("Safety", "safety.md"),
     Page("Benchmarks", "benchmarks.md"),
+    Page("Changes", "CHANGELOG.md"),
 ];
 
 fn title(page: &str) -> String {

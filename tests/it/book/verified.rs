@@ -129,7 +129,7 @@ pub(super) fn verify(means: Means, page: &str, fence: &Fence) -> Result<(), Stri
         Means::Tools => {
             let name = format!("page.{}", fence.info);
             let value = |name: &str| Some(format!("value of {name}"));
-            chartc_mcp::Configuration::read(&name, text, Path::new(""), &value)
+            chartc_adapters::tools::Configuration::read(&name, text, Path::new(""), &value)
                 .map(|_| ())
                 .map_err(|fault| fault.to_string())
         }
@@ -238,7 +238,6 @@ fn help(words: &[&str]) -> Result<String, String> {
 
 /// Programs of others that the pages call.
 const OTHERS: &[&str] = &[
-    "benches/ci",
     "cd",
     "code",
     "cp",
@@ -324,7 +323,10 @@ fn chartc(words: &[&str]) -> Result<(), String> {
 fn shown(text: &str) -> Result<(), String> {
     static ALL: OnceLock<String> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let tests = files("tests", ".rs").into_iter().filter(|f| !f.starts_with("tests/it/book/"));
+        // What is no test of outputs, and these tests themselves.
+        let others = ["tests/bench/", "tests/fuzz/", "tests/it/book/"];
+        let tests = files("tests", ".rs").into_iter();
+        let tests = tests.filter(|file| !others.iter().any(|folder| file.starts_with(folder)));
         let runtime = files("runtime", ".rs").into_iter().filter(|f| f.contains("/tests/"));
         let examples = files("examples", ".rs").into_iter().filter(|f| f.contains("/tests/"));
         let charts = files("charts", ".chart");

@@ -79,7 +79,7 @@ fn in_a_small_thread(text: String) -> String {
     let work = move || {
         let (file, found) = parse(&text);
         assert!(found.is_empty(), "{:?}", found.first().map(|d| &d.message));
-        chartc_text::print::print(&file)
+        chartc_compiler::syntax::print::print(&file)
     };
     let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(work);
     thread.expect("a thread starts").join().expect("it ends")

@@ -8,8 +8,8 @@ mod texts;
 use chartc::diagnostic::Diagnostic;
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc_text::front;
-use chartc_text::syntax;
+use chartc_compiler::front;
+use chartc_compiler::syntax;
 use std::path::{Path, PathBuf};
 
 /// Reads a text as a chart.

@@ -2,7 +2,7 @@
 
 use super::parse;
 use chartc::source::Source;
-use chartc_text::print::print;
+use chartc_compiler::syntax::print::print;
 use proptest::prelude::*;
 
 const PIECES: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use super::{parse, report};
 use chartc::source::Source;
-use chartc_text::syntax::{ChartItem, Item, StateItem, Template, TemplatePart};
+use chartc_compiler::syntax::{ChartItem, Item, StateItem, Template, TemplatePart};
 
 /// The parts of a text as it would be written in a chart: `text`, `{placeholder|format}`, `!what is bad`; after each the source
 /// that its span covers.
@@ -257,7 +257,7 @@ fn a_comment_between_not_and_in() {
 /// `name` looks for reserved words only behind some first letters.
 #[test]
 fn every_reserved_word_is_no_name() {
-    let grammar = include_str!("../../../compiler/text/grammar/expr.pest");
+    let grammar = include_str!("../../../grammar/expression.pest");
     let rule = grammar.split("\nreserved = _{").nth(1).and_then(|rest| rest.split('}').next());
     let words = rule.expect("there are reserved words").split('"').skip(1).step_by(2);
     assert!(words.clone().count() > 10);

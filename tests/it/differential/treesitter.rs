@@ -6,8 +6,8 @@ use crate::project::{cases, corpus};
 use chartc::load::Memory;
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc_text::front;
-use chartc_text::print::print;
+use chartc_compiler::front;
+use chartc_compiler::syntax::print::print;
 use proptest::test_runner::TestCaseError;
 use tree_sitter::{Parser, Tree};
 
@@ -30,7 +30,7 @@ fn printed(name: &str, text: &str) -> Option<String> {
 
 fn has_stray_braces(text: &str) -> bool {
     let done = chartc::check(&["r.chart".to_owned()], &Memory::of("r.chart", text));
-    done.diagnostics.iter().any(|d| d.rule.code == chartc_text::rules::UNESCAPED_BRACE.code)
+    done.diagnostics.iter().any(|d| d.rule.code == chartc_compiler::rules::UNESCAPED_BRACE.code)
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Lines that bound the turns: what is decided with bounds that are met whenever they like, held to the runs of charts.
 
 use super::budget::chart;
-use chartc_check::explore::property::{Properties, Verdict};
-use chartc_check::facts::Facts;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::explore::property::{Properties, Verdict};
 
 /// What becomes of the first `check` line, within so many states.
 fn decided(states: usize, text: &str) -> Verdict {

@@ -6,10 +6,10 @@ use super::finite;
 use crate::interpreter::Log;
 use crate::soundness::random::Random;
 use chartc::load::Memory;
-use chartc_check::explore::seen::Seen;
-use chartc_check::explore::{Search, explore, property};
-use chartc_check::facts::Facts;
-use chartc_check::facts::progress::traps;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::analysis::facts::endless::traps;
+use chartc_compiler::explore::survey::Seen;
+use chartc_compiler::explore::{Search, explore, property};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
@@ -225,7 +225,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
 }
 
 /// The same, as exploring says.
-fn explored(chart: &Chart, found: &chartc_check::explore::Explored) -> Shown {
+fn explored(chart: &Chart, found: &chartc_compiler::explore::Explored) -> Shown {
     let seen = Seen::in_all(chart, found);
     let good = property::leading(found, |edge| found.points[edge.to].ended);
     let mut shown = Shown {

@@ -1,8 +1,8 @@
 //! What exploring does at most, counted: small charts that repeat much take no longer than others.
 
-use chartc_check::explore::property::{Properties, Verdict};
-use chartc_check::explore::{STATES, Search, explore};
-use chartc_check::facts::Facts;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::explore::property::{Properties, Verdict};
+use chartc_compiler::explore::{STATES, Search, explore};
 use chartc_core::model::Chart;
 
 /// Things that may happen in one search for each state, as `budget.rs` has it, with what evaluations may add to it.
@@ -13,7 +13,7 @@ pub(super) fn chart(text: &str) -> Chart {
     loader.0.insert("b.chart".into(), String::new());
     let mut found = Vec::new();
     let loaded = chartc::load::load(&["a.chart".to_owned()], &loader, &mut found);
-    let (mut charts, ..) = chartc_check::lower::lower(&loaded, None, &mut found);
+    let (mut charts, ..) = chartc_compiler::lower::lower(&loaded, None, &mut found);
     let words: Vec<_> = found.iter().map(|d| &d.message).collect();
     assert!(found.is_empty(), "{words:?}");
     charts.remove(0).chart

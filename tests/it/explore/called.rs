@@ -1,7 +1,7 @@
 //! Tools that a chart does not tell apart: one stands for all of them, and what depends on which was called before is found still.
 
 use super::budget::chart;
-use chartc_check::explore::{Explored, Search, explore};
+use chartc_compiler::explore::{Explored, Search, explore};
 
 /// What is found where a model calls so many tools, and the run ends by whether the last two calls were alike.
 fn found(tools: usize, set: &str, search: &Search) -> (Explored, Vec<String>) {
@@ -17,7 +17,7 @@ fn found(tools: usize, set: &str, search: &Search) -> (Explored, Vec<String>) {
          final both : ok\n  final tool_only : stuck\n  final word_only : canceled\n  final failed : error\n}}\n"
     ));
     let found = explore(&chart, search);
-    let leaf = |point: &chartc_check::explore::Reached| {
+    let leaf = |point: &chartc_compiler::explore::Reached| {
         point.ended.then(|| chart.state(point.leaves[0]).name.clone())
     };
     let mut ends: Vec<String> = found.points.iter().filter_map(leaf).collect();

@@ -1,9 +1,9 @@
 //! Bounds of turns that are known without exploring, held to what exploring finds.
 
 use super::budget::chart;
-use chartc_check::explore::property::{Properties, Verdict};
-use chartc_check::explore::{Search, explore};
-use chartc_check::facts::Facts;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::explore::property::{Properties, Verdict};
+use chartc_compiler::explore::{Search, explore};
 use chartc_core::model::CheckArgument;
 
 /// Whether `check ends_within(…)` is known with no states to look at, and whether a run against it is found in many.

@@ -1,8 +1,8 @@
 //! `always_reaches` proved by what a host can surely do, though the data are unbounded.
 
 use super::budget::chart;
-use chartc_check::explore::property::{Properties, Verdict};
-use chartc_check::facts::Facts;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::explore::property::{Properties, Verdict};
 
 fn is_proved(text: &str) -> bool {
     let chart = chart(text);

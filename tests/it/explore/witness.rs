@@ -2,10 +2,10 @@
 
 use crate::soundness::random::{self, Random};
 use chartc::load::Memory;
-use chartc_check::explore::Runs;
-use chartc_check::explore::property::Verdict;
-use chartc_check::explore::witness::Witness;
-use chartc_check::facts::Facts;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::explore::Runs;
+use chartc_compiler::explore::property::Verdict;
+use chartc_compiler::explore::witness::Witness;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, CheckArgument, Expr, ExprKind, StepKind};
 use chartc_core::plan::Plan;

@@ -4,7 +4,7 @@
 use super::SETS;
 use crate::soundness::random::Random;
 use chartc::load::Memory;
-use chartc_check::facts::guard::{Verdict, decide};
+use chartc_compiler::analysis::facts::conditions::{Verdict, decide};
 use chartc_core::arena::{FunctionId, PredicateId, StepId, VarId};
 use chartc_core::expr::{Environment, EvalError, Fuel, Map, Value, holds};
 use chartc_core::model::{Chart, Expr, ExprKind};

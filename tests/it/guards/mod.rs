@@ -4,7 +4,7 @@ mod data;
 
 use crate::soundness::random::Random;
 use chartc::load::Memory;
-use chartc_check::facts::guard::{Verdict, decide, implies};
+use chartc_compiler::analysis::facts::conditions::{Verdict, decide, implies};
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value, holds};
 use chartc_core::model::{Chart, Expr, ExprKind};

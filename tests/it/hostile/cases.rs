@@ -1,4 +1,4 @@
-//! Input that is meant to hurt. Shared with `benches/`, which measures what these tests bound.
+//! Input that is meant to hurt. Shared with `tests/bench/`, which measures what these tests bound.
 
 use std::path::Path;
 

@@ -94,7 +94,7 @@ fn survives(name: &str, text: &str) {
         assert!(!report.render(&done.diagnostics, &done.sources, paper).contains('\0'));
     }
     for file in &done.files {
-        chartc_text::print::print(file);
+        chartc_compiler::syntax::print::print(file);
     }
     for chart in &done.charts {
         for emitter in EMITTERS {
@@ -107,8 +107,7 @@ fn survives(name: &str, text: &str) {
 
 #[test]
 fn changed_texts_are_checked_drawn_and_generated() {
-    let grammar =
-        read("compiler/text/grammar/chart.pest") + &read("compiler/text/grammar/expr.pest");
+    let grammar = read("grammar/chart.pest") + &read("grammar/expression.pest");
     let words = words(&grammar);
     let texts: Vec<_> = corpus().into_iter().filter(|(_, text)| text.len() < LONGEST).collect();
     let mut dice = Dice(1);
@@ -120,8 +119,7 @@ fn changed_texts_are_checked_drawn_and_generated() {
 
 #[test]
 fn soup_of_words_is_checked() {
-    let grammar =
-        read("compiler/text/grammar/chart.pest") + &read("compiler/text/grammar/expr.pest");
+    let grammar = read("grammar/chart.pest") + &read("grammar/expression.pest");
     let words = words(&grammar);
     let mut dice = Dice(2);
     for length in 0..TRIES {

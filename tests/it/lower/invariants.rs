@@ -5,8 +5,8 @@ use crate::fuzzed::targets::assert_holds;
 use chartc::load::Loaded;
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc_check::lower::lower;
-use chartc_text::{front, syntax};
+use chartc_compiler::lower::lower;
+use chartc_compiler::{front, syntax};
 use proptest::prelude::*;
 
 /// Every chart of every file, faulty or not.

@@ -13,7 +13,7 @@ mod types;
 use chartc::Compilation;
 use chartc::diagnostic::Diagnostic;
 use chartc::load::Memory;
-use chartc_check::lint::LINTS;
+use chartc_compiler::lint::LINTS;
 use chartc_core::model::Chart;
 
 /// Checks one chart file.

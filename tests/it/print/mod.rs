@@ -2,10 +2,10 @@
 
 use crate::chart_front::{agents, charts, design};
 use chartc::source::Source;
-use chartc::span::{FileId, Ident, Span, Spanned};
-use chartc_text::front;
-use chartc_text::print::print;
-use chartc_text::syntax::{
+use chartc_compiler::front;
+use chartc_compiler::syntax::print::print;
+use chartc_compiler::syntax::source::{FileId, Ident, Span, Spanned};
+use chartc_compiler::syntax::{
     self, BinaryOp, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart, UnaryOp,
 };
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ fn agents_as_charts() {
     for (name, text) in agents() {
         let mut found = Vec::new();
         let source = Source::new("agent.yaml", text);
-        let mut file = chartc_text::front::parse(FileId(0), &source, &mut found);
+        let mut file = chartc_compiler::front::parse(FileId(0), &source, &mut found);
         // Only an agent says of its states where they are meant without a line.
         file.followed.clear();
         // What an agent may name without a word about it, a chart declares or does not have.

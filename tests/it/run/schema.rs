@@ -164,7 +164,7 @@ fn snake(name: &str) -> String {
 fn schema() -> Value {
     let (mut definitions, mut kinds) = (Map::new(), Vec::new());
     let mut line = (Map::new(), Vec::new());
-    for file in ["runtime/src/trace/mod.rs", "runtime/src/trace/logged.rs"] {
+    for file in ["runtime/src/trace/mod.rs"] {
         for item in syn::parse_file(&read(file)).expect("it is Rust").items {
             match item {
                 syn::Item::Struct(found) => match found.ident.to_string().as_str() {

@@ -5,7 +5,7 @@ use super::command::{chartc, folder};
 /// What `check` holds the inputs of a chart against is what a world supplies.
 #[test]
 fn check_knows_each_name_that_a_world_supplies() {
-    let known: Vec<&str> = chartc_check::lint::misfit_input::supplied().collect();
+    let known: Vec<&str> = chartc_compiler::lint::data::supplied().collect();
     assert_eq!(known, chartc_runtime::agent::CONTEXT);
 }
 

@@ -3,7 +3,7 @@
 use super::{chartc, folder};
 use crate::project::{files, read};
 use chartc::load::Memory;
-use chartc_text::print::print;
+use chartc_compiler::syntax::print::print;
 
 /// Changed texts of each file.
 const ROUNDS: u64 = 40;

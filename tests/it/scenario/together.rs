@@ -94,7 +94,7 @@ fn the_printer_writes_who_is_asked() {
     let said = "answers helper/think \"x\"";
     let text = format!("{CHART}\ntest \"t\" for Main {{ turn  {said}  fails grade[1] timeout }}\n");
     let done = chartc::check(&["a.chart".into()], &chartc::load::Memory::of("a.chart", &text));
-    let printed = chartc_text::print::print(&done.files[0]);
+    let printed = chartc_compiler::syntax::print::print(&done.files[0]);
     assert!(printed.contains(said) && printed.contains("fails grade[1] timeout"), "{printed}");
     assert!(printed.contains("llm grade each x in [\"a\", \"b\", \"c\"] {"), "{printed}");
     assert!(printed.contains("else skip"), "{printed}");

@@ -8,7 +8,7 @@ use chartc::diagnostic::Severity;
 use chartc::keys::{AGENT, COMPONENT, Mapping};
 use chartc::source::Source;
 use chartc::span::FileId;
-use chartc_text::rules::{MISSING_FIELD, UNKNOWN_FIELD, WRONG_TYPE};
+use chartc_compiler::rules::{MISSING_FIELD, UNKNOWN_FIELD, WRONG_TYPE};
 use serde_json::{Value, json};
 
 const COMPONENT_NAME: &str = "_components/behaviors/a.yaml";
@@ -16,7 +16,7 @@ const COMPONENT_NAME: &str = "_components/behaviors/a.yaml";
 /// Whether the reader refuses keys or values, or misses some.
 fn is_refused(name: &str, text: &str) -> bool {
     let mut findings = Vec::new();
-    chartc_text::front::parse(FileId(0), &Source::new(name, text), &mut findings);
+    chartc_compiler::front::parse(FileId(0), &Source::new(name, text), &mut findings);
     findings.iter().any(|found| match found.rule.code {
         code if code == UNKNOWN_FIELD.code || code == WRONG_TYPE.code => true,
         code => code == MISSING_FIELD.code && found.severity == Severity::Error,

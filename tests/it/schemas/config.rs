@@ -5,7 +5,7 @@ use super::fits::fits;
 use super::made;
 use crate::team::{folder, run};
 use chartc::keys::CONFIG;
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use serde_json::{Value, json};
 
 /// An inline value of TOML; `None` for nothing, which TOML does not have.

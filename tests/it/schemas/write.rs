@@ -1,7 +1,7 @@
 //! From a table of keys to a JSON Schema, of the draft that editors read best.
 
 use chartc::keys::{Case, Key, Mapping, Shape, Sign, Word};
-use chartc_text::rules::RULES;
+use chartc_compiler::rules::RULES;
 use serde_json::{Map, Value, json};
 
 pub(crate) const DRAFT: &str = "http://json-schema.org/draft-07/schema#";

@@ -262,7 +262,7 @@ fn a_line_on_everything_reads_the_data_of_what_has_come() {
     let variables = run.machine.variables();
     let shown = |name: &str| {
         let found = variables.iter().find(|(n, _)| n == name).expect("it is declared");
-        chartc_core::expr::python::repr(&found.1).expect("small")
+        chartc_core::expr::format::python_repr(&found.1).expect("small")
     };
     assert_eq!(shown("names"), "['first', '*', 'inner', 'later']");
     assert_eq!(shown("datas"), "[None, 5, None, {'n': 3}]");

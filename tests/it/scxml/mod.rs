@@ -25,7 +25,7 @@ fn fixture(name: &str) -> Compilation {
 
 /// Checks that the document, written as a chart, lowers to the same model.
 fn same_as_chart(done: &Compilation) -> String {
-    let text = chartc_text::print::print(&done.files[0]);
+    let text = chartc_compiler::syntax::print::print(&done.files[0]);
     let again = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", &text));
     let [first, second] =
         [done, &again].map(|c| c.lowered.iter().map(|l| &l.chart).collect::<Vec<_>>());

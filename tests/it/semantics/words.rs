@@ -39,7 +39,7 @@ pub(super) fn error(kind: ErrorKind) -> &'static str {
 }
 
 pub(super) fn shown(value: &Value) -> String {
-    chartc_core::expr::python::str(value).expect("small")
+    chartc_core::expr::format::str(value).expect("small")
 }
 
 impl Sim {

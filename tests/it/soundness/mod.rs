@@ -13,9 +13,10 @@ use crate::interpreter::Log;
 use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::span::Span;
-use chartc_check::facts::{Facts, cover, deadline, drive, handling, livelock, scope::scope};
-use chartc_check::facts::{progress, reach::is_leaf, restart};
-use chartc_check::turn::{calls, unreached};
+use chartc_compiler::analysis::facts::reach::is_leaf;
+use chartc_compiler::analysis::facts::reach::scope;
+use chartc_compiler::analysis::facts::{Facts, cover, deadline, endless};
+use chartc_compiler::analysis::turn::{calls, walk};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
@@ -55,7 +56,7 @@ struct Claims {
     /// Options that no question offers.
     unoffered: BTreeSet<ChoiceId>,
     circles: BTreeSet<TransitionId>,
-    traps: Vec<progress::Trap>,
+    traps: Vec<endless::Trap>,
     /// Transitions that exit and re-enter a parallel.
     resets: BTreeMap<TransitionId, StateId>,
     /// Transitions that exit and re-enter a state if it is active.
@@ -89,9 +90,9 @@ impl Claims {
         let lines = || (0..chart.transitions.len()).map(TransitionId::at);
         Self {
             shadowed: cover::shadows(chart, &facts).0.iter().map(|s| s.transition).collect(),
-            undriven: drive::undriven(chart, &facts).into_iter().collect(),
+            undriven: endless::undriven(chart, &facts).into_iter().collect(),
             hidden: calls::hidden(chart, &facts).into_iter().map(|h| h.step).collect(),
-            unreached: unreached::unreached(chart, &facts).iter().map(|u| u.step).collect(),
+            unreached: walk::unreached(chart, &facts).iter().map(|u| u.step).collect(),
             unoffered: lines()
                 .filter(|line| unoffered.contains(&map.transition(*line).trigger))
                 .filter_map(|line| match chart.transition(line).trigger {
@@ -99,7 +100,7 @@ impl Claims {
                     _ => None,
                 })
                 .collect(),
-            circles: livelock::livelocks(chart, &facts)
+            circles: endless::livelocks(chart, &facts)
                 .into_iter()
                 // A cycle under several guards is not caused by any single one.
                 .filter_map(|l| <[TransitionId; 1]>::try_from(l.given).ok())
@@ -109,17 +110,17 @@ impl Claims {
                     echoes.contains(&spans.trigger) || echoes.contains(&spans.whole)
                 }))
                 .collect(),
-            traps: progress::traps(chart, &facts),
-            resets: restart::resets(chart, &facts)
+            traps: endless::traps(chart, &facts),
+            resets: deadline::resets(chart, &facts)
                 .iter()
                 .map(|r| (r.transition, r.parallel))
                 .collect(),
-            restarts: restart::restarts(chart, &facts)
+            restarts: deadline::restarts(chart, &facts)
                 .iter()
                 .map(|r| (r.transition, r.state))
                 .collect(),
-            left: restart::left(chart, &facts),
-            unhandled: handling::unhandled(chart, &facts).iter().map(|u| u.event).collect(),
+            left: deadline::left(chart, &facts),
+            unhandled: deadline::unhandled(chart, &facts).iter().map(|u| u.event).collect(),
             needless: needless(chart),
             late: deadline::dead(chart, &facts).iter().map(|d| d.transition).collect(),
             leads: chart.state_ids().map(|s| facts.moves.leads_to([s])).collect(),
@@ -271,7 +272,7 @@ fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
 /// Whether the state contains every active state of the trap.
 fn active_only(
     chart: &Chart,
-    trap: &progress::Trap,
+    trap: &endless::Trap,
     state: StateId,
     active: &BTreeSet<StateId>,
 ) -> bool {

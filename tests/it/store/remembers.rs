@@ -126,7 +126,7 @@ fn the_command_line_remembers_with_a_store_what_it_remembers_without() {
         chartc(&folder, &fixed.split(' ').chain(more.split(' ')).collect::<Vec<_>>())
     };
     let remembered = |file: &str| {
-        let store = chartc_memory::Store::open(&folder.join(file)).expect("memories");
+        let store = chartc_store::memory::Store::open(&folder.join(file)).expect("memories");
         store.agent("ada").and_then(|agent| agent.search("", 100)).expect("they can be read")
     };
     let (code, out, err) = run("--memory plain.db --turns 5 --trace t.jsonl");

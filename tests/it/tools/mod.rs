@@ -1,4 +1,4 @@
-//! `chartc tools`, and `chartc run --tools`: against a server that misbehaves as it is told, `runtime/mcp/tests/hostile.py`.
+//! `chartc tools`, and `chartc run --tools`: against a server that misbehaves as it is told, `runtime/adapters/tests/hostile.py`.
 
 #[cfg(target_os = "linux")]
 mod processes;
@@ -40,7 +40,7 @@ fn project(name: &str, mode: &str, more: &str) -> Option<PathBuf> {
         return None;
     }
     let folder = folder(&format!("tools-{name}"));
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime/mcp/tests/hostile.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime/adapters/tests/hostile.py");
     let args = json!([script, mode, folder.join("told")]);
     let tools = format!("[servers.h]\ncommand = \"python3\"\nargs = {args}\n{more}\n");
     std::fs::write(folder.join("tools.toml"), tools).expect("a file");
@@ -326,7 +326,8 @@ fn the_configurations_of_the_page_are_sound() {
             let text = block.split("```").next().unwrap_or_default();
             let variables = |name: &str| Some(format!("value of {name}"));
             let name = format!("page.{end}");
-            let read = chartc_mcp::Configuration::read(&name, text, Path::new(""), &variables);
+            let read =
+                chartc_adapters::tools::Configuration::read(&name, text, Path::new(""), &variables);
             read.unwrap_or_else(|fault| panic!("{fault} ({})\n{text}", fault.help));
             count += 1;
         }

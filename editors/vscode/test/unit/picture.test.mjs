@@ -41,8 +41,8 @@ test('names of nodes and arrows', () => {
 });
 
 test('every colour that chartc draws with has one of the theme', () => {
-  const sources = readdirSync(join(repository, 'compiler/emit/src'), { recursive: true }).filter((name) => name.endsWith('.rs'));
-  const colours = new Set(sources.flatMap((name) => readFileSync(join(repository, 'compiler/emit/src', name), 'utf8').match(/#[0-9a-f]{6}\b/gi) ?? []));
+  const sources = readdirSync(join(repository, 'src/compiler/emit'), { recursive: true }).filter((name) => name.endsWith('.rs'));
+  const colours = new Set(sources.flatMap((name) => readFileSync(join(repository, 'src/compiler/emit', name), 'utf8').match(/#[0-9a-f]{6}\b/gi) ?? []));
   assert.ok(colours.size > 15);
   for (const colour of [...colours, 'black', 'white']) {
     assert.match(themed(colour), /var\(--vscode-(charts|editor)-/, colour);

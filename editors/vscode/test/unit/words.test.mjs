@@ -17,13 +17,13 @@ function table(path, begin, word) {
   return [...text.slice(from, text.indexOf('];', from)).matchAll(word)].map((found) => found[1]);
 }
 
-const pest = ['chart', 'expr'].map((name) => read(`compiler/text/grammar/${name}.pest`)).join('\n').replace(/^\s*\/\/.*$/gm, '');
+const pest = ['chart', 'expr'].map((name) => read(`grammar/${name}.pest`)).join('\n').replace(/^\s*\/\/.*$/gm, '');
 /** The alternatives of a rule. */
 const rule = (name) => [...new RegExp(`^${name} = _\\{([^}]*)\\}`, 'm').exec(pest)[1].matchAll(/"(\w+)"/g)].map((found) => found[1]);
 const units = ['ms', 's', 'm', 'h', 'd', 'e', 'E'];
 const inPest = sorted([...pest.matchAll(/"([A-Za-z_]+)"/g)].map((found) => found[1]).filter((word) => !units.includes(word)));
-const functions = table('compiler/check/src/lower/expr/builtin.rs', 'const MACHINE:', /"(\w+)"/g);
-const limits = table('compiler/check/src/lower/trigger.rs', 'const WARNINGS:', /"(\w+)"/g);
+const functions = table('src/compiler/lower/calls.rs', 'const MACHINE:', /"(\w+)"/g);
+const limits = table('src/compiler/lower/transitions.rs', 'const WARNINGS:', /"(\w+)"/g);
 
 /** The words that regular expressions of the grammar match as such. */
 function wordsOf(grammar) {
@@ -45,7 +45,7 @@ function wordsOf(grammar) {
 }
 
 test('reserved words', () => {
-  assert.deepEqual(sorted(words.reserved), sorted(table('runtime/core/src/model/operator.rs', 'pub const RESERVED', /"(\w+)"/g)));
+  assert.deepEqual(sorted(words.reserved), sorted(table('runtime/core/src/model/expr.rs', 'pub const RESERVED', /"(\w+)"/g)));
   assert.deepEqual(sorted(words.reserved), sorted(rule('reserved')));
 });
 
@@ -57,9 +57,9 @@ test('first words of each place', () => {
 });
 
 test('types and what the run knows', () => {
-  assert.deepEqual(sorted(words.types), sorted([...table('compiler/check/src/lower/types.rs', 'static PLAIN:', /\("(\w+)"/g), 'List', 'Map']));
+  assert.deepEqual(sorted(words.types), sorted([...table('src/compiler/lower/declare.rs', 'static PLAIN:', /\("(\w+)"/g), 'List', 'Map']));
   // `{options}` is known in the prompts of `ask` steps only.
-  assert.deepEqual(sorted(words.observables), sorted([...table('compiler/check/src/lower/expr/name.rs', 'static OBSERVABLES:', /\("(\w+)"/g), 'options']));
+  assert.deepEqual(sorted(words.observables), sorted([...table('src/compiler/lower/expr.rs', 'static OBSERVABLES:', /\("(\w+)"/g), 'options']));
 });
 
 test('the grammar has every word of the language, and no other', () => {

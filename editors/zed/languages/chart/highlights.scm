@@ -1,4 +1,4 @@
-; Written from editors/tree-sitter-chart/queries/highlights.scm by the tests there: QUERIES=write cargo test -p tree-sitter-chart
+; Written from grammar/tree-sitter/queries/highlights.scm by the tests there: QUERIES=write cargo test -p tree-sitter-chart
 ; What is coloured how. Of several patterns for a node the last one counts.
 
 ; Names

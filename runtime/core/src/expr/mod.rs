@@ -13,35 +13,24 @@
 //! Generated code calls the functions over values ([`binary`], [`compare`], [`builtin`], [`index`], …) for Json, lists and maps. There,
 //! each call has a [`Fuel`] of its own.
 
-mod access;
-mod action;
 mod builtin;
-mod compare;
 mod convert;
 mod eval;
-mod fit;
 pub mod format;
 mod fuel;
-mod operate;
-pub mod python;
 pub(crate) mod quick;
-mod template;
+mod values;
 #[cfg(feature = "serde")]
 mod wire;
 
 pub use crate::duration::Duration;
 pub use crate::value::{Map, Value};
-pub use access::{elements, field, index, list, slice};
-pub use action::{Locals, execute};
 pub use builtin::{builtin, name as builtin_name};
-pub use compare::{compare, truth, within};
-pub use convert::{FromValue, IntoValue};
-pub(crate) use convert::{inside, mismatch};
+pub use convert::{FromValue, IntoValue, MAX_VALUE_DEPTH, fit, type_text};
+pub(crate) use convert::{fit_depth, inside, mismatch, short};
 pub(crate) use eval::evaluate_for;
-pub use eval::{Environment, MAX_DEPTH, evaluate, holds, same};
-pub use fit::{MAX_VALUE_DEPTH, fit, type_text};
-pub(crate) use fit::{fit_depth, short};
+pub use eval::{Environment, Locals, MAX_DEPTH, evaluate, execute, holds, same};
+pub use format::render;
+pub(crate) use format::render_for;
 pub use fuel::{EvalError, Fuel};
-pub use operate::{binary, unary};
-pub use template::render;
-pub(crate) use template::render_for;
+pub use values::{binary, compare, elements, field, index, list, slice, truth, unary, within};

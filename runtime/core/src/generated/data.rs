@@ -1,20 +1,20 @@
 //! Functions for charts whose data needs an allocator.
 
-use super::Notes;
-use crate::arena::{ChoiceId, ToolId};
-use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format, python};
-use crate::host::{About, Mismatch, Note, Offer, ToolCall};
-use crate::machine::Fault;
-use crate::tables::Tables;
-use alloc::borrow::Cow;
-use core::fmt;
-
 pub use crate::host::listed;
 pub use alloc::boxed::Box;
 pub use alloc::collections::VecDeque;
 pub use alloc::string::{String, ToString};
 pub use alloc::vec;
 pub use alloc::vec::Vec;
+
+use super::Notes;
+use crate::arena::{ChoiceId, ToolId};
+use crate::expr::{EvalError, FromValue, IntoValue, Value, field, fit_depth, format};
+use crate::host::{About, Mismatch, Note, Offer, ToolCall};
+use crate::machine::Fault;
+use crate::tables::Tables;
+use alloc::borrow::Cow;
+use core::fmt;
 
 /// The reason why a guard, an action or a prompt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub fn did<const N: usize>(
 const SHOWN: usize = 400;
 
 fn shown_short(value: &Value) -> String {
-    let text = python::repr(value).unwrap_or_else(|_| "…".to_string());
+    let text = format::python_repr(value).unwrap_or_else(|_| "…".to_string());
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => alloc::format!("{}…", &text[..end]),
         None => text,
@@ -144,7 +144,7 @@ fn shown_short(value: &Value) -> String {
 
 /// The text of a value in `{last_result}`.
 pub fn shown(value: &Value) -> String {
-    python::str(value).unwrap_or_default()
+    format::str(value).unwrap_or_default()
 }
 
 /// Notes the reason why something failed, named by `what`, and returns the fault for the step algorithm.

@@ -12,9 +12,6 @@
 //!
 //! Charts that need no allocator use [`ops`] instead, whose errors have no text.
 
-use crate::machine::Fault;
-use core::fmt;
-
 #[cfg(feature = "serde")]
 mod by_name;
 #[cfg(feature = "alloc")]
@@ -24,7 +21,6 @@ pub mod direct;
 pub mod explained;
 #[cfg(feature = "alloc")]
 mod gathering;
-mod held;
 #[cfg(feature = "alloc")]
 mod notes;
 pub mod prelude;
@@ -33,21 +29,27 @@ mod ring;
 mod values;
 #[cfg(feature = "alloc")]
 mod work;
+
 pub use crate::duration::Duration;
 #[cfg(feature = "alloc")]
 pub use crate::wording::*;
+/// The items that the expansion of [`serde_by_name`] refers to.
+#[cfg(feature = "serde")]
+pub use by_name::{read_name, serde};
 #[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use gathering::Gathering;
-pub use held::Held;
 #[cfg(feature = "alloc")]
 pub use notes::Notes;
-pub use ring::{Ring, Slots};
+pub use ring::{Held, Ring, Slots};
 #[cfg(feature = "alloc")]
 pub use values::*;
 #[cfg(feature = "alloc")]
 pub use work::*;
+
+use crate::machine::Fault;
+use core::fmt;
 
 /// The tool calls of models.
 #[cfg(feature = "alloc")]
@@ -122,10 +124,6 @@ macro_rules! serde_by_name {
 macro_rules! serde_by_name {
     ($name:ident) => {};
 }
-
-/// The items that the expansion of [`serde_by_name`] refers to.
-#[cfg(feature = "serde")]
-pub use by_name::{read_name, serde};
 
 /// The error for a text that is not a name of the given kind, such as `state`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

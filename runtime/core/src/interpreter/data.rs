@@ -1,18 +1,20 @@
 //! The data of a run besides the registers of the step algorithm.
 
-use super::lazily::{Lazily, Nothing};
+use super::program::Runner;
 use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
-use crate::expr::Value;
-use crate::host::{self, Note, Post};
-use crate::machine::Sink;
+use crate::expr::{self, Value, evaluate};
+use crate::host::{self, Host, Note, Post};
+use crate::machine::{Element, Fault, Sink, StepKey};
 use crate::model::Chart;
-use crate::program::Bound;
+use crate::program::{Bound, View};
+use crate::wording;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use core::ops::{Deref, DerefMut};
 
 /// The list of a step with an `each`, and the answers of its elements so far.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -252,5 +254,126 @@ fn put_values(to: &mut [Option<Value>], from: &[Option<Value>]) {
         } else {
             to.clone_from(from);
         }
+    }
+}
+
+// Data that takes no memory until it is first written.
+
+/// A type with an empty value that can be shared.
+pub(super) trait Nothing: Default + 'static {
+    /// The empty value.
+    fn nothing() -> &'static Self;
+    /// Whether this is the empty value.
+    fn is_nothing(&self) -> bool;
+}
+
+/// A value that reads as the empty one until it is first written.
+pub(super) struct Lazily<T>(Option<Box<T>>);
+
+impl<T> Lazily<T> {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Changes the value if it was written before; an empty value stays empty.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
+        if let Some(written) = self.written() {
+            change(written);
+        }
+    }
+
+    /// The value, mutable; `None` if it was never written.
+    pub(super) fn written(&mut self) -> Option<&mut T> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl<T: Nothing> Lazily<T> {
+    /// Stores a value, without memory if it is empty.
+    pub(super) fn of(written: T) -> Self {
+        Self((!written.is_nothing()).then(|| Box::new(written)))
+    }
+}
+
+impl<T: Nothing> Deref for Lazily<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Some(written) => written,
+            None => T::nothing(),
+        }
+    }
+}
+
+impl<T: Nothing> DerefMut for Lazily<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl<T: Clone> Clone for Lazily<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.0.clone_from(&from.0);
+    }
+}
+
+// The lists of steps with an `each`, and the answers for their elements.
+
+impl<H: Host> Runner<'_, H> {
+    /// The element of a list that an attempt is for.
+    pub(super) fn element_of(&self, key: StepKey) -> Option<Value> {
+        let element = key.element?.index() as usize;
+        self.data.more.fans.get(&key.step)?.elements.get(element).cloned()
+    }
+
+    /// Evaluates and stores the list of a step. Returns the number of elements.
+    ///
+    /// # Errors
+    /// The list cannot be evaluated, or has more than `most` elements. The error has the reason, unless a note has it.
+    pub(super) fn begin_list(
+        &mut self,
+        step: StepId,
+        most: u32,
+        view: &View<'_>,
+    ) -> Result<u32, Option<Vec<Value>>> {
+        let chart = self.chart;
+        let Some(each) = &chart.steps[step.index()].each else { return Err(None) };
+        let fuel = self.fuel();
+        let list = evaluate(&each.list, &self.context(view, None), &fuel);
+        self.burn(&fuel);
+        let elements =
+            self.explain(list.and_then(expr::list), || wording::list_of(view.tables, step));
+        let elements = elements.map_err(|Fault| None)?;
+        let size = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        if size > most {
+            return Err(Some(alloc::vec![Value::Text(wording::too_many(size, most))]));
+        }
+        let answers = alloc::vec![None; elements.len()];
+        self.data.more.fans.insert(step, Gathering { elements, answers });
+        Ok(size)
+    }
+
+    /// Stores the answer of an element.
+    pub(super) fn keep_element(&mut self, step: StepId, element: Element, answer: Vec<Value>) {
+        let fan = self.data.more.fans.get_mut(&step);
+        if let Some(place) = fan.and_then(|fan| fan.answers.get_mut(element.index() as usize)) {
+            *place = Some(answer.into_iter().next().unwrap_or_default());
+        }
+    }
+
+    /// Takes the answers in the order of the elements. A missing answer becomes `none` if `with_none` is set, and is left out otherwise.
+    pub(super) fn gather(&mut self, step: StepId, with_none: bool) -> Option<Vec<Value>> {
+        let answers = self.data.more.fans.remove(&step)?.answers;
+        let all = if with_none {
+            answers.into_iter().map(Option::unwrap_or_default).collect()
+        } else {
+            answers.into_iter().flatten().collect()
+        };
+        Some(alloc::vec![Value::List(all)])
     }
 }

@@ -29,19 +29,10 @@
 //! | `point` | stored points of a run to return to |
 //! | `lazily` | data that takes no memory until it is written |
 
-mod action;
 mod begin;
-mod check;
-mod children;
-mod context;
 mod data;
-mod each;
-mod lazily;
 mod point;
 mod program;
-mod prompt;
-mod query;
-mod quick;
 mod saved;
 
 pub use crate::calls::{Call, Calls};
@@ -49,19 +40,23 @@ pub use point::{Facts, Point};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
-use crate::expr::Value;
+use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, format};
 use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
-use crate::machine::{Fault, Input, Instant, Receipt, Sink, Status, StepKey};
-use crate::model::{StateKind, StepKind, VariableKind, schema};
+use crate::machine::{Element, Fault, Input, Instant, Receipt, Sink, Status, StepKey};
+use crate::model::{
+    Action, Expr, Field, Receiver, StateKind, StepKind, TypeDef, VariableKind, declare,
+};
+use crate::outbox::Outbox;
 use crate::plan::Plan;
 use crate::saved::{Saved, Unfit};
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
 use crate::tables::{LimitsRow, Own, Tables};
+use alloc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use data::Data;
-use program::Runner;
+use program::{Context, Runner};
 
 /// A machine that runs a chart from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
 pub struct Interpreter<'p, H: Host> {
@@ -83,7 +78,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         host: H,
         params: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Self, Mismatch> {
-        let given = check::params(plan.chart(), params)?;
+        let given = begin::params(plan.chart(), params)?;
         let mut made = Self::with_data(plan, Some(host), Data::new(plan.chart()));
         made.engine.with_view(StateId(0), |program, view| program.begin(given, view))?;
         Ok(made)
@@ -160,14 +155,14 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         self.engine.program.data.more.change(|more| more.posted.clear());
         let input = match input {
             Input::Event(event, payload) => {
-                let payload = check::event(self.plan.chart(), event, payload)?;
+                let payload = begin::event(self.plan.chart(), event, payload)?;
                 return Ok(self.engine.event(event, payload, now, sink));
             }
             Input::Answer(key, outcome) => {
                 let chart = self.plan.chart();
                 let calling = self.engine.calls(key);
                 let program = &mut self.engine.program;
-                let outcome = check::outcome(chart, key, outcome, calling, program)?;
+                let outcome = begin::outcome(chart, key, outcome, calling, program)?;
                 Input::Answer(key, outcome)
             }
             Input::Start => {
@@ -188,7 +183,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 
     fn set_input(&mut self, name: &str, value: Value) -> Result<(), Mismatch> {
         let chart = self.plan.chart();
-        let (variable, value) = check::input(chart, name, value)?;
+        let (variable, value) = begin::input(chart, name, value)?;
         self.engine.program.data.variables[variable.index()] = Some(value);
         Ok(())
     }
@@ -220,7 +215,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
     }
 
     fn tool_schema(&self, tool: ToolId) -> String {
-        schema::of_tool(self.plan.chart(), tool)
+        declare::of_tool(self.plan.chart(), tool)
     }
 
     fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault> {
@@ -242,16 +237,16 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         Ok(ToolCall {
             tool: row.name.clone(),
             arguments: names.zip(arguments).collect(),
-            result: schema::of_type(chart, &row.result),
+            result: declare::of_type(chart, &row.result),
         })
     }
 
     fn answer_schema(&self, step: StepId) -> String {
-        schema::of_answer(self.plan.chart(), step)
+        declare::of_answer(self.plan.chart(), step)
     }
 
     fn argument_schema(&self, choice: ChoiceId) -> String {
-        schema::of_arguments(self.plan.chart(), choice)
+        declare::of_arguments(self.plan.chart(), choice)
     }
 
     fn is_active(&self, state: StateId) -> bool {
@@ -346,4 +341,128 @@ impl<H: Host> Machine for Interpreter<'_, H> {
 /// Whether the host sets a variable of this kind.
 const fn is_input(kind: &VariableKind) -> bool {
     matches!(kind, VariableKind::Input)
+}
+
+// Executes the actions of blocks and `code` steps, apart from branches and loops.
+
+/// Evaluates arguments, and converts them to the types of the declared fields.
+fn fields(
+    arguments: &[Expr],
+    declared: &[Field],
+    types: &[TypeDef],
+    evaluate: impl Fn(&Expr) -> Result<Value, EvalError>,
+) -> Result<Vec<Value>, EvalError> {
+    let values = arguments.iter().zip(declared).map(|(argument, field)| {
+        fit(evaluate(argument)?, &field.ty, types)
+            .map_err(|why| EvalError { message: alloc::format!("`{}`: {why}", field.name) })
+    });
+    values.collect()
+}
+
+/// Executes an action that neither adds events nor removes any.
+fn act<H: Host>(
+    action: &Action,
+    context: &mut Context<'_, H>,
+    locals: Locals<'_>,
+    fuel: &Fuel,
+) -> Result<(), EvalError> {
+    match action {
+        Action::Assign(variable, expr) => {
+            let value = locals.evaluate(expr, &*context, fuel)?;
+            context.assign(*variable, value)
+        }
+        Action::Do(function, arguments) => {
+            let values =
+                arguments.iter().map(|argument| locals.evaluate(argument, &*context, fuel));
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            context.call(*function, &values).map(drop)
+        }
+        Action::Log(template) => {
+            let text = locals.render(template, &*context, fuel)?;
+            context.data.note(|| alloc::format!("log: {text}"));
+            Ok(())
+        }
+        Action::Result(state, values) => {
+            let StateKind::Final { params, .. } = &context.chart.state(*state).kind else {
+                return Ok(());
+            };
+            let values = fields(values, params, &context.chart.types, |e| {
+                locals.evaluate(e, &*context, fuel)
+            })?;
+            context.data.more.finals.insert(*state, values);
+            Ok(())
+        }
+        // `execute` handles `if` and `for` itself, and `put` handles the others. `code` steps contain none of the latter.
+        _ => Ok(()),
+    }
+}
+
+/// Executes an action that adds events to the outbox or removes waiting ones.
+fn put<H: Host>(
+    action: &Action,
+    context: &mut Context<'_, H>,
+    locals: Locals<'_>,
+    fuel: &Fuel,
+    outbox: &mut Outbox<'_>,
+) -> Result<(), EvalError> {
+    let (event, arguments) = match action {
+        Action::Raise(event, arguments) | Action::Send { event, arguments, .. } => {
+            (*event, arguments)
+        }
+        Action::Cancel(id) => {
+            outbox.cancel(*id);
+            return Ok(());
+        }
+        _ => return Ok(()),
+    };
+    let declared = &context.chart.events[event.index()];
+    let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
+        locals.evaluate(e, &*context, fuel)
+    })?;
+    let Action::Send { after, id, to, element, .. } = action else {
+        if !outbox.raise(event) {
+            return Err(EvalError {
+                message: alloc::format!("no room to raise `{}`", declared.name),
+            });
+        }
+        // In the order of the queue, from which `dequeue` takes both.
+        context.data.raised.push_back((event, payload));
+        return Ok(());
+    };
+    let delay = match after {
+        None => 0,
+        Some(after) => {
+            let after = locals.evaluate(after, &*context, fuel)?;
+            let Value::Duration(millis) = after else {
+                let message = alloc::format!("a delay cannot be {}", format::python_repr(&after)?);
+                return Err(EvalError { message });
+            };
+            millis
+        }
+    };
+    let to = match (element, *to) {
+        (Some(element), Receiver::Child(step)) => {
+            let index = locals.evaluate(element, &*context, fuel)?;
+            let known =
+                if let Value::Int(index) = index { u32::try_from(index).ok() } else { None };
+            let Some(known) = known else {
+                return Err(EvalError { message: "there is no such element".into() });
+            };
+            Receiver::Element(step, Element::at(known))
+        }
+        (_, to) => to,
+    };
+    // Without a delay there is nothing to wait for in the queue of sent events.
+    if to != Receiver::Own && delay == 0 {
+        outbox.post(event, to);
+        context.data.more.posted.push(Post { event, to, payload });
+        return Ok(());
+    }
+    let Some(slot) = outbox.send_to(event, to, delay, *id) else {
+        return Err(EvalError { message: alloc::format!("no room to send `{}`", declared.name) });
+    };
+    let sent = &mut context.data.more.sent;
+    sent.resize_with(sent.len().max(slot + 1), Vec::new);
+    sent[slot] = payload;
+    Ok(())
 }

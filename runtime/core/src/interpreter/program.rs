@@ -1,23 +1,31 @@
 //! The program of an interpreted chart: it evaluates guards, actions and code.
 
-use super::action::{act, fields, put};
-use super::context::Context;
 use super::data::Data;
-use crate::arena::{EventId, StepId, ToolId, TransitionId, VarId};
+use super::{act, fields, put};
+use crate::arena::{
+    ChoiceId, EventId, FunctionId, PredicateId, StepId, ToolId, TransitionId, VarId,
+};
 use crate::calls::failure;
-use crate::expr::quick::Quick;
-use crate::expr::{EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, holds, python};
+use crate::expr::quick::{Act, Quick, Scalars};
+use crate::expr::{
+    Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, format, holds,
+    render, render_for, type_text,
+};
 use crate::family::Lent;
-use crate::host::{Host, Mismatch, Post};
+use crate::host::{About, Host, Mismatch, Note, Offer, Post, summary};
 use crate::machine::{Element, Fault, Receiver, Sink, StepKey};
-use crate::model::{Action, Chart, ChoiceKind, Expr, StateKind, StepKind, Trigger, VariableKind};
+use crate::model::{
+    Action, Chart, ChoiceKind, Expr, Field, FunctionKind, Observable, Position, Since, StateKind,
+    StepKind, StreakOf, Template, Trigger, Type, VariableKind,
+};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
 use crate::tables::{Own, Tables};
 use crate::wording;
+use alloc;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
@@ -71,7 +79,7 @@ impl<'p, H: Host> Runner<'p, H> {
         let variable = &self.chart.variables[into.index()];
         match fit(value.clone(), &variable.ty, &self.chart.types) {
             Ok(value) => self.data.variables[into.index()] = Some(value),
-            Err(why) => self.data.note(|| format!("`{}`: {why}", variable.name)),
+            Err(why) => self.data.note(|| alloc::format!("`{}`: {why}", variable.name)),
         }
     }
 
@@ -105,8 +113,8 @@ impl<'p, H: Host> Runner<'p, H> {
     /// The text of a value in prompts.
     fn reason(&self, fields: &[Value]) -> String {
         let Some(value) = fields.first() else { return String::new() };
-        python::str(value).unwrap_or_else(|error| {
-            self.data.note(|| format!("`last_result`: {}", error.message));
+        format::str(value).unwrap_or_else(|error| {
+            self.data.note(|| alloc::format!("`last_result`: {}", error.message));
             String::new()
         })
     }
@@ -285,7 +293,9 @@ impl<H: Host> Program for Runner<'_, H> {
             if let (true, Value::Int(turns @ 0..)) = (turns, &value) {
                 return Ok(*turns as u64);
             }
-            Err(EvalError { message: format!("a bound cannot be {}", python::repr(&value)?) })
+            Err(EvalError {
+                message: alloc::format!("a bound cannot be {}", format::python_repr(&value)?),
+            })
         });
         self.explain(bound, || wording::bound_of(view.tables, line))
     }
@@ -384,5 +394,386 @@ impl<H: Host> Program for Runner<'_, H> {
         });
         self.burn(&fuel);
         self.explain(result, || wording::code_of(view.tables, step))
+    }
+}
+
+// The data of a run and its machine, as expressions see them.
+
+/// The maximum number of characters of a value in a note.
+const SHOWN: usize = 400;
+
+pub(super) struct Context<'a, H> {
+    pub(super) chart: &'a Chart,
+    pub(super) data: &'a mut Data,
+    pub(super) host: &'a RefCell<H>,
+    pub(super) view: &'a View<'a>,
+    /// The options of the question whose prompt is being rendered.
+    pub(super) options: Option<&'a str>,
+}
+
+fn failed(message: String) -> EvalError {
+    EvalError { message }
+}
+
+impl<H: Host> Environment for Context<'_, H> {
+    fn variable(&self, id: VarId) -> Option<&Value> {
+        self.data.variables.get(id.index())?.as_ref()
+    }
+
+    fn unset(&self, id: VarId) -> EvalError {
+        failed(match self.chart.variables.get(id.index()) {
+            Some(variable) => alloc::format!("`{}` has no value yet", variable.name),
+            None => "an unknown variable".to_string(),
+        })
+    }
+
+    fn payload(&self, nth: u32) -> Option<&Value> {
+        self.data.payload(nth)
+    }
+
+    fn answer(&self, step: StepId) -> Option<&Value> {
+        self.data.more.answers.get(step.index())?.as_ref()
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        self.chart.predicates.get(id.index()).map(|predicate| &predicate.expr)
+    }
+
+    fn advice(&self) -> Option<&Template> {
+        self.chart.state(self.view.adviser()?).advice.as_ref()
+    }
+
+    fn options(&self) -> Option<&str> {
+        self.options
+    }
+
+    fn observe(&self, observable: &Observable) -> Result<Value, EvalError> {
+        let view = self.view;
+        let count = |n: u32| Value::Int(i64::from(n));
+        Ok(match observable {
+            Observable::State => Value::Text(view.state().to_string()),
+            Observable::Turns => count(view.turns),
+            Observable::TurnsHere => count(view.turns_here()),
+            Observable::TurnsIn(state) => count(view.turns_in(*state)),
+            Observable::FailsHere => count(view.fails_here()),
+            Observable::Elapsed => Value::Duration(view.elapsed()),
+            Observable::ElapsedHere => Value::Duration(view.elapsed_here()),
+            Observable::In(state) => Value::Bool(view.is_in(*state)),
+            Observable::Health => Value::Text(view.health().to_string()),
+            Observable::LastResult => Value::Text(self.data.more.last_result.clone()),
+            Observable::Event => Value::Text(view.event_name().to_string()),
+            Observable::Streak(StreakOf::Tool) => Value::Int(self.data.more.calls.streak()),
+            Observable::Streak(StreakOf::Argument(set, argument)) => {
+                let tools = self.chart.tools_of(*set);
+                Value::Int(self.data.more.calls.streak_of(&tools, argument, view.tables))
+            }
+            Observable::Repeated(set, argument) => {
+                let tools = self.chart.tools_of(*set);
+                self.data.more.calls.repeated_value(&tools, argument, view.tables)
+            }
+            Observable::Calls(Since::Start) => count(view.calls()),
+            Observable::Calls(Since::Entry) => count(view.calls_here()),
+            Observable::Tokens(since) => Value::Int(view.tokens(*since == Since::Entry)),
+            Observable::Cost(since) => Value::Float(view.cost(*since == Since::Entry)),
+            Observable::Advice => {
+                return Err(failed("the advice is not known here".to_string()));
+            }
+        })
+    }
+
+    fn call(&self, id: FunctionId, arguments: &[Value]) -> Result<Value, EvalError> {
+        let Some(function) = self.chart.functions.get(id.index()) else {
+            return Err(failed("an unknown host function".to_string()));
+        };
+        let types = &self.chart.types;
+        let name = &function.name;
+        let mut fitted = Vec::with_capacity(arguments.len());
+        for (value, param) in arguments.iter().zip(&function.params) {
+            match fit(value.clone(), &param.ty, types) {
+                Ok(value) => fitted.push(value),
+                Err(why) => {
+                    let why = alloc::format!("`{name}`, argument `{}`: {why}", param.name);
+                    return self.uncalled(id, failed(why));
+                }
+            }
+        }
+        // The host is borrowed already if one of its functions has led here.
+        let answer = match self.host.try_borrow_mut() {
+            Ok(mut host) => host.call(name, &fitted),
+            Err(_) => Err("the host is busy".to_string()),
+        };
+        let (result, fallback) = match &function.kind {
+            FunctionKind::Pure { result, fallback, .. } => (result, fallback.as_ref()),
+            FunctionKind::Effect => (&Type::Json, None),
+        };
+        let answer = answer.and_then(|value| fit(value, result, types));
+        self.data.note(|| {
+            let end = match (&answer, fallback) {
+                (Ok(value), _) => alloc::format!(" = {}", shown(value)),
+                (Err(why), Some(value)) => {
+                    alloc::format!(" failed, {} instead: {why}", shown(value))
+                }
+                (Err(why), None) => alloc::format!(" failed: {why}"),
+            };
+            let text = alloc::format!("{name}({}){end}", shown_all(&fitted));
+            Note { about: About::Call(name.clone()), text }
+        });
+        match (answer, fallback) {
+            (Ok(value), _) => Ok(value),
+            (Err(_), Some(value)) => Ok(value.clone()),
+            (Err(why), None) => Err(failed(alloc::format!("`{name}` failed: {why}"))),
+        }
+    }
+
+    fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
+        let Some(function) = self.chart.functions.get(id.index()) else { return Err(why) };
+        let FunctionKind::Pure { fallback: Some(value), .. } = &function.kind else {
+            return Err(why);
+        };
+        self.data.note(|| {
+            let (name, instead) = (&function.name, shown(value));
+            alloc::format!("{name} is not called, {instead} instead: {}", why.message)
+        });
+        Ok(value.clone())
+    }
+}
+
+fn shown_all(values: &[Value]) -> String {
+    values.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// A value for a note, shortened.
+fn shown(value: &Value) -> String {
+    let text = format::python_repr(value).unwrap_or_else(|_| "…".to_string());
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => alloc::format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl<H: Host> Context<'_, H> {
+    /// Sets a variable. Fails if the value does not fit the variable's type.
+    pub(super) fn assign(&mut self, id: VarId, value: Value) -> Result<(), EvalError> {
+        let Some(variable) = self.chart.variables.get(id.index()) else {
+            return Err(failed("an unknown variable".to_string()));
+        };
+        match fit(value, &variable.ty, &self.chart.types) {
+            Ok(value) => {
+                self.data.variables[id.index()] = Some(value);
+                Ok(())
+            }
+            Err(why) => Err(failed(alloc::format!("`{}`: {why}", variable.name))),
+        }
+    }
+}
+
+// Renders prompts and the offers of questions.
+
+/// The text between a step's own prompt and those of components.
+const BETWEEN: &str = "\n\n";
+
+impl<H: Host> Runner<'_, H> {
+    /// The rendered prompt of a step, with its components.
+    pub(super) fn prompt(
+        &mut self,
+        key: StepKey,
+        options: &str,
+        view: &View<'_>,
+    ) -> Result<String, Fault> {
+        let (chart, step, element) = (self.chart, key.step, self.element_of(key));
+        let Some(row) = chart.steps.get(step.index()) else {
+            self.data.note(|| format!("no step has the number {}", step.0));
+            return Err(Fault);
+        };
+        let options = matches!(row.kind, StepKind::Ask { .. }).then_some(options);
+        let (mut start, mut middle, mut end) = (Vec::new(), Vec::new(), Vec::new());
+        for (component, insert) in chart.inserts(step) {
+            if let Some(guard) = &insert.guard {
+                let fuel = self.fuel();
+                let result = holds(guard, &self.context(view, None), &fuel);
+                self.burn(&fuel);
+                let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
+                // A guard that fails counts as false, as everywhere.
+                if !self.explain(result, what).unwrap_or(false) {
+                    continue;
+                }
+            }
+            match insert.place {
+                Position::Start => start.push(&component.text),
+                Position::Replace => middle.push(&component.text),
+                Position::End => end.push(&component.text),
+            }
+        }
+        // A component with `replace` takes the place of the step's own text.
+        if middle.is_empty() {
+            middle.extend(chart.own_prompt(step));
+        }
+        let fuel = self.fuel();
+        let context = self.context(view, options);
+        let templates = start.into_iter().chain(middle).chain(end);
+        let texts: Result<Vec<String>, EvalError> = templates
+            .map(|template| render_for(template, element.as_ref(), &context, &fuel))
+            .collect();
+        self.burn(&fuel);
+        Ok(self.explain(texts, || wording::prompt_of(view.tables, step))?.join(BETWEEN))
+    }
+
+    /// Adds a note with the reason if something has failed, named by `what`.
+    pub(super) fn explain<T>(
+        &self,
+        result: Result<T, EvalError>,
+        what: impl FnOnce() -> String,
+    ) -> Result<T, Fault> {
+        result.map_err(|error| {
+            self.data.note(|| format!("{}: {}", what(), error.message));
+            Fault
+        })
+    }
+
+    /// An option of a question. A text that cannot be rendered is empty, and a note gives the reason.
+    pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
+        let chart = self.chart;
+        let choice = &chart.choices[id.index()];
+        let text = match &choice.text {
+            Some(template) => {
+                let text = self.text(template, view);
+                text.unwrap_or_else(|Fault| {
+                    self.data.note(|| {
+                        let line = wording::line(view.tables, choice.transition);
+                        format!("{line} is offered without its text")
+                    });
+                    String::new()
+                })
+            }
+            None => tool.map_or_else(String::new, |tool| summary(&chart.tools[tool.index()].doc)),
+        };
+        let fields: &[Field] = match (&choice.kind, tool) {
+            (ChoiceKind::Option(fields), _) => fields,
+            (ChoiceKind::Call(..), Some(tool)) => &chart.tools[tool.index()].params,
+            (ChoiceKind::Call(..), None) => &[],
+        };
+        let arguments = fields
+            .iter()
+            .map(|field| (field.name.clone().into(), type_text(&field.ty, &chart.types).into()))
+            .collect();
+        let name = tool.map_or(&choice.name, |tool| &chart.tools[tool.index()].name);
+        Offer { choice: id, tool, name: name.clone().into(), text: text.into(), arguments }
+    }
+
+    /// A tool that the model of an `llm` step may call.
+    pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
+        let tool = &self.chart.tools[id.index()];
+        let typed = |field: &Field| {
+            let ty = type_text(&field.ty, &self.chart.types);
+            (field.name.clone().into(), ty.into())
+        };
+        Offer {
+            choice: Offer::NO_LINE,
+            tool: Some(id),
+            name: tool.name.clone().into(),
+            text: summary(&tool.doc).into(),
+            arguments: tool.params.iter().map(typed).collect(),
+        }
+    }
+
+    fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {
+        let fuel = self.fuel();
+        let text = render(template, &self.context(view, None), &fuel);
+        self.burn(&fuel);
+        self.explain(text, || "text of an option".to_string())
+    }
+}
+
+// Runs compiled guards and actions. A case that they do not cover is left to the evaluator.
+
+impl Data {
+    #[inline]
+    pub(super) fn scalars<'a>(&'a self, configuration: &'a [u64]) -> Scalars<'a> {
+        Scalars { variables: &self.variables, payload: self.payloads(), configuration }
+    }
+
+    /// Runs compiled actions until one needs the machine or the evaluator. Returns the number of actions that have run.
+    #[inline]
+    pub(super) fn run(&mut self, acts: &[Act], configuration: &[u64]) -> usize {
+        for (done, act) in acts.iter().enumerate() {
+            let went = match act {
+                Act::Step(variable, by) => self.step(*variable, *by),
+                // The outbox is needed, which only `run_quickly` has.
+                Act::Raise(_) => None,
+                Act::Int(variable, value) => value
+                    .value(&self.scalars(configuration))
+                    .and_then(|value| self.assign_int(*variable, value)),
+                Act::Float(variable, value) => value
+                    .value(&self.scalars(configuration))
+                    .and_then(|value| self.assign(*variable, Value::Float(value))),
+                Act::Bool(variable, value) => value
+                    .holds(&self.scalars(configuration))
+                    .and_then(|value| self.assign(*variable, Value::Bool(value))),
+            };
+            if went.is_none() {
+                return done;
+            }
+        }
+        acts.len()
+    }
+
+    #[inline]
+    fn step(&mut self, variable: u32, by: i64) -> Option<()> {
+        let Value::Int(n) = self.variables.get_mut(variable as usize)?.as_mut()? else {
+            return None;
+        };
+        *n = n.checked_add(by)?;
+        Some(())
+    }
+
+    /// Sets a variable to a value that has its type.
+    fn assign(&mut self, variable: u32, value: Value) -> Option<()> {
+        *self.variables.get_mut(variable as usize)? = Some(value);
+        Some(())
+    }
+
+    #[inline]
+    fn assign_int(&mut self, variable: u32, value: i64) -> Option<()> {
+        let place = self.variables.get_mut(variable as usize)?;
+        if let Some(Value::Int(old)) = place {
+            *old = value;
+        } else {
+            *place = Some(Value::Int(value));
+        }
+        Some(())
+    }
+}
+
+impl<'p, H: Host> Runner<'p, H> {
+    /// The actions of a block, if it is compiled; otherwise empty.
+    #[inline]
+    pub(super) fn compiled(&self, block: Block) -> &'p [Act] {
+        match block {
+            Block::Transition(line) => self.quick.line(line),
+            Block::Entry(state, nth) => self.quick.entry(state, nth),
+            Block::Exit(state, nth) => self.quick.exit(state, nth),
+            Block::Default(_) => &[],
+        }
+    }
+
+    /// Runs compiled actions from index `from` on, until one needs the evaluator. Returns the number of actions that have run, `from`
+    /// included.
+    pub(super) fn run_quickly(
+        &mut self,
+        acts: &[Act],
+        from: usize,
+        view: &View<'_>,
+        outbox: &mut Outbox<'_>,
+    ) -> usize {
+        let mut done = from;
+        loop {
+            done += self.data.run(&acts[done..], view.cells.configuration);
+            let Some(Act::Raise(event)) = acts.get(done) else { return done };
+            if !outbox.raise(*event) {
+                return done;
+            }
+            self.data.raised.push_back((*event, Vec::new()));
+            done += 1;
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Expressions and actions, resolved and typed.
 
-use super::Template;
+pub use crate::forward::Receiver;
+
 use crate::arena::{
     EventId, FunctionId, LocalId, PredicateId, SendId, StateId, StepId, ToolSetId, TypeId, VarId,
 };
-pub use crate::forward::Receiver;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -339,5 +339,248 @@ impl Action {
                 _ => {}
             }
         }
+    }
+}
+
+// Visitors of the operands of an expression.
+
+/// Visits the operands of an expression in the order in which they are evaluated, by reference or by mutable reference.
+macro_rules! each_part {
+    ($kind:expr, $visit:ident, $holes:ident) => {
+        match $kind {
+            ExprKind::None
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..)
+            | ExprKind::Variable(_)
+            | ExprKind::Local(_)
+            | ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Predicate(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Unknown(_) => {}
+            ExprKind::Text(text) => text.$holes().for_each($visit),
+            ExprKind::Field(e, _) | ExprKind::Unary(_, e) => $visit(e),
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
+                $visit(a);
+                $visit(b);
+            }
+            ExprKind::Slice(e, from, to) => {
+                $visit(e);
+                for part in [from, to].into_iter().flatten() {
+                    $visit(part);
+                }
+            }
+            ExprKind::Compare(first, rest) => {
+                $visit(first);
+                for (_, part) in rest {
+                    $visit(part);
+                }
+            }
+            ExprKind::If(a, b, c) => {
+                $visit(a);
+                $visit(b);
+                $visit(c);
+            }
+            ExprKind::Builtin(_, es) | ExprKind::Call(_, es) | ExprKind::List(es) => {
+                for part in es {
+                    $visit(part);
+                }
+            }
+            ExprKind::Map(entries) => {
+                for (key, value) in entries {
+                    $visit(key);
+                    $visit(value);
+                }
+            }
+            ExprKind::Record(_, fields) => {
+                for (_, part) in fields {
+                    $visit(part);
+                }
+            }
+            ExprKind::Comprehension { item, source, filter, .. } => {
+                $visit(source);
+                if let Some(part) = filter {
+                    $visit(part);
+                }
+                $visit(item);
+            }
+        }
+    };
+}
+
+impl Expr {
+    /// Calls `visit` with each operand, in the order in which they are evaluated. The expression of a named condition is not an operand.
+    pub fn each_part<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
+        each_part!(&self.kind, visit, holes);
+    }
+
+    /// Like [`Expr::each_part`], but the operands can be changed.
+    pub fn each_part_mut(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+        each_part!(&mut self.kind, visit, holes_mut);
+    }
+}
+
+// The operators as they are written in charts, their precedence, and the reserved words.
+
+/// The words that can be names only in back-quotes.
+pub const RESERVED: &[&str] = &[
+    "and", "or", "not", "in", "if", "then", "else", "for", "none", "true", "false", "stay", "turn",
+    "div",
+];
+
+/// The precedence of an operator, loosest first. An operand that binds less tightly than its position requires needs parentheses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the words are the operators' names")]
+pub enum Binding {
+    If,
+    Or,
+    And,
+    Not,
+    Compare,
+    /// `??`, right-associative.
+    Default,
+    Sum,
+    Product,
+    /// Prefix `-`.
+    Sign,
+    /// `**`, right-associative.
+    Power,
+    /// No operator: a name, a literal, a call, parentheses.
+    Whole,
+}
+
+impl BinaryOp {
+    /// All infix operators but comparisons.
+    pub const ALL: [Self; 9] = [
+        Self::And,
+        Self::Or,
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::FloorDivide,
+        Self::Modulo,
+        Self::Power,
+    ];
+
+    /// The operator as written in a chart, and its precedence.
+    const fn row(self) -> (&'static str, Binding) {
+        match self {
+            Self::Or => ("or", Binding::Or),
+            Self::And => ("and", Binding::And),
+            Self::Add => ("+", Binding::Sum),
+            Self::Subtract => ("-", Binding::Sum),
+            Self::Multiply => ("*", Binding::Product),
+            Self::Divide => ("/", Binding::Product),
+            Self::FloorDivide => ("div", Binding::Product),
+            Self::Modulo => ("%", Binding::Product),
+            Self::Power => ("**", Binding::Power),
+        }
+    }
+
+    /// The operator as written in a chart.
+    pub const fn word(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The precedence of the operator.
+    pub const fn binding(self) -> Binding {
+        self.row().1
+    }
+
+    /// The precedences that the left and right operands need to stand without parentheses.
+    pub const fn operands(self) -> (Binding, Binding) {
+        match self.binding() {
+            Binding::Or => (Binding::Or, Binding::And),
+            Binding::And => (Binding::And, Binding::Not),
+            Binding::Sum => (Binding::Sum, Binding::Product),
+            Binding::Product => (Binding::Product, Binding::Sign),
+            _ => (Binding::Whole, Binding::Sign),
+        }
+    }
+}
+
+impl CompareOp {
+    /// All comparison operators.
+    pub const ALL: [Self; 8] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessEqual,
+        Self::Greater,
+        Self::GreaterEqual,
+        Self::In,
+        Self::NotIn,
+    ];
+
+    /// The operator as written in a chart. Its operands bind at least as tightly as those of `??`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::In => "in",
+            Self::NotIn => "not in",
+        }
+    }
+}
+
+// Texts with placeholders.
+
+/// A text with placeholders.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Template {
+    /// The parts in order. Two texts never follow each other, and no text is empty.
+    pub parts: Vec<TemplatePart>,
+}
+
+/// A part of a text: literal text or a placeholder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TemplatePart {
+    /// Literal text, in which `{{` was already replaced by `{`.
+    Text(String),
+    /// `{expr:spec}`: a placeholder.
+    Hole {
+        /// The expression whose value is inserted.
+        expr: Expr,
+        /// The Python format spec; empty without one.
+        spec: String,
+    },
+    /// `{options}`: a list of the question's options, one in each line.
+    Options,
+    /// Text that is not a valid placeholder, as written. Rendering it fails the step.
+    Bad(String),
+}
+
+impl Template {
+    /// The whole text, if it has no placeholder.
+    pub fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [TemplatePart::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The expressions in the placeholders.
+    pub fn holes(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().filter_map(|part| match part {
+            TemplatePart::Hole { expr, .. } => Some(expr),
+            TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+        })
+    }
+
+    /// The expressions in the placeholders, to be changed.
+    pub(super) fn holes_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.parts.iter_mut().filter_map(|part| match part {
+            TemplatePart::Hole { expr, .. } => Some(expr),
+            TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,
+        })
     }
 }

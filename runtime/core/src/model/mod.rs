@@ -16,44 +16,31 @@
 //! 2. a subtree is the id range `id..state.end`, so containment is a comparison;
 //! 3. every id is in range, and every `initial`, `default` and target is legal: no reader checks again.
 
-mod alternatives;
-mod declare;
+pub mod declare;
 mod expr;
-mod operands;
-mod operator;
-mod rename;
-pub mod schema;
 mod state;
-mod step;
-mod template;
 
+pub use crate::form::ActionForm;
+pub use crate::status::Status;
 pub use declare::{
     Check, CheckArgument, Client, Component, ComputedLimit, Event, Field, Function, FunctionKind,
     Insert, Limits, Method, Permission, Position, Predicate, Tool, ToolSet, TypeDef, TypeKind,
     Variable, VariableKind,
 };
 pub use expr::{
-    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Receiver, Since,
-    StreakOf, Type, UnaryOp,
+    Action, BinaryOp, Binding, Builtin, CompareOp, Expr, ExprKind, Local, Observable, RESERVED,
+    Receiver, Since, StreakOf, Template, TemplatePart, Type, UnaryOp,
 };
-pub use operator::{Binding, RESERVED};
-pub use rename::{Rename, Renamed};
 pub use state::{
-    Choice, ChoiceKind, Scope, State, StateKind, Target, Transition, TransitionKind, Trigger,
+    AskOn, Choice, ChoiceKind, Each, Failure, FailurePolicy, Forward, Lost, Otherwise, Run, Scope,
+    State, StateKind, Step, StepKind, StepTools, Target, Transition, TransitionKind, Trigger,
 };
-pub use step::{
-    AskOn, Each, Failure, FailurePolicy, Forward, Lost, Otherwise, Run, Step, StepKind, StepTools,
-};
-pub use template::{Template, TemplatePart};
 
-pub use crate::form::ActionForm;
-pub use crate::status::Status;
-
-use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId};
+use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
 use crate::machine::ErrorKind;
 use crate::structure::{self, Shape, Tree};
 use crate::value::Value;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -271,6 +258,87 @@ impl Tree for Chart {
 
     fn end(&self, state: StateId) -> StateId {
         self.state(state).end
+    }
+}
+
+// The names that parts of a chart had in earlier versions.
+
+/// `renamed_from old`: runs that were saved with the old name continue with the new one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rename {
+    /// The part that was renamed.
+    pub what: Renamed,
+    /// The old name. For a state, without the names of its ancestors.
+    pub old: String,
+}
+
+/// A part of a chart that was renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renamed {
+    /// A state, which may be a final or history state.
+    State(StateId),
+    /// A step.
+    Step(StepId),
+    /// A param, input or var.
+    Variable(VarId),
+}
+
+// The alternatives of a guard: the operands of the `or` at its top. A trace tells which of them held.
+
+impl Chart {
+    /// The maximum number of alternatives of one guard. A guard with more counts as a single condition.
+    pub const MOST_ALTERNATIVES: usize = 64;
+
+    /// The operands of the `or` at the top of a transition's guard, from left to right. A named condition that is itself an `or` counts as
+    /// its operands. Empty for a guard without such an `or`, and for one that calls host functions or loops, whose operands must not be
+    /// evaluated a second time.
+    pub fn alternatives(&self, line: TransitionId) -> Vec<&Expr> {
+        let Some(guard) = &self.transition(line).guard else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut open = Vec::from([guard]);
+        while let Some(expr) = open.pop() {
+            if found.len() + open.len() >= Self::MOST_ALTERNATIVES {
+                return Vec::new();
+            }
+            if let ExprKind::Binary(BinaryOp::Or, left, right) = &self.named(expr).kind {
+                // The last one pushed is visited first, so the left operand comes before the right one.
+                open.extend([&**right, &**left]);
+            } else {
+                found.push(expr);
+            }
+        }
+        if found.len() < 2 || !self.is_repeatable(guard) { Vec::new() } else { found }
+    }
+
+    /// The expression that a named condition stands for; any other expression itself.
+    fn named<'c>(&'c self, mut expr: &'c Expr) -> &'c Expr {
+        // In a faulty chart a condition may stand for itself, so the search is bounded.
+        for _ in 0..Self::MOST_ALTERNATIVES {
+            let ExprKind::Predicate(id) = expr.kind else { break };
+            let Some(predicate) = self.predicates.get(id.index()) else { break };
+            expr = &predicate.expr;
+        }
+        expr
+    }
+
+    /// Whether an expression may be evaluated again: it is cheap and calls no host function.
+    fn is_repeatable(&self, expr: &Expr) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = Vec::from([expr]);
+        while let Some(expr) = open.pop() {
+            if matches!(expr.kind, ExprKind::Call(..) | ExprKind::Comprehension { .. }) {
+                return false;
+            }
+            // Each condition is visited once: it may be used often, and in a faulty chart within itself.
+            if let ExprKind::Predicate(id) = expr.kind
+                && seen.insert(id)
+                && let Some(predicate) = self.predicates.get(id.index())
+            {
+                open.push(&predicate.expr);
+            }
+            expr.each_part(&mut |part| open.push(part));
+        }
+        true
     }
 }
 

@@ -13,27 +13,26 @@
 //! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key
 //! that begins with `$`.
 
-// A new variant must be handled here knowingly.
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod compare;
-mod types;
 #[cfg(feature = "serde")]
 mod wire;
+
+pub use crate::semantics::{Change, Comparison, Difference, Key, Place, Timed};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::caller::Caller;
 use crate::calls::{Call, Calls};
 use crate::expr::Value;
 use crate::machine::StepKey;
-use crate::semantics::{self, Gone, Named, Numbers, named_key, named_option};
-pub use crate::semantics::{Change, Comparison, Difference, Key, Place, Timed};
-use crate::tables::{RenamedRow, Tables};
+use crate::semantics::{self, Gone, Numbers, named_key, named_option};
+use crate::tables::{RenamedRow, Tables, TypeRow, TypedRow};
 use crate::value::Mismatch;
-use alloc::collections::BTreeMap;
-use alloc::format;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 /// The version of the layout of [`Saved`].
 pub const FORMAT: u32 = 1;
@@ -46,7 +45,7 @@ pub struct Saved {
     chart: String,
     /// The structural hash of the chart, in hexadecimal digits.
     hash: String,
-    registers: Named,
+    registers: semantics::Named,
     begun: bool,
     variables: BTreeMap<String, StoredValue>,
     answers: BTreeMap<String, StoredValue>,
@@ -66,7 +65,7 @@ pub struct Saved {
     children: Vec<(Key, Saved)>,
     /// The declared types of the saved values; absent in old files.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    types: Option<types::Types>,
+    types: Option<Types>,
 }
 
 /// A value whose form as data is exact, see the module `wire`.
@@ -273,7 +272,7 @@ impl Saved {
                 })
                 .collect(),
             children: Vec::new(),
-            types: Some(types::Types::of(
+            types: Some(Types::of(
                 tables,
                 data,
                 &registers.open_steps(),
@@ -395,5 +394,229 @@ impl Saved {
                 Current::Choice(numbers.choice(state, name)?, given(values))
             }
         })
+    }
+}
+
+// Compares a saved machine with another version of its chart.
+
+impl Saved {
+    /// Compares the machine and its children with versions of their charts, whose tables are found by chart name. Whether the values fit
+    /// their types is checked when the run continues.
+    pub fn compare_all<'t>(&self, tables: &dyn Fn(&str) -> Option<Tables<'t>>) -> Comparison {
+        let Some(own) = tables(&self.chart) else {
+            let differences = vec![Difference::Chart(self.chart.clone())];
+            return Comparison { differences, ..Comparison::default() };
+        };
+        let mut found = self.compare(&own);
+        for (_, child) in &self.children {
+            let Comparison { differences, changes } = child.compare_all(tables);
+            let differences = differences.into_iter().map(|one| child.differs(one));
+            found.differences.extend(differences);
+            let chart = || child.chart.clone();
+            let changes = changes.into_iter().map(|one| Change::Child(chart(), Box::new(one)));
+            found.changes.extend(changes);
+        }
+        found
+    }
+
+    /// Wraps a difference of a child chart, so that it names that chart.
+    pub(crate) fn differs(&self, one: Difference) -> Difference {
+        if matches!(one, Difference::Chart(_)) {
+            return one;
+        }
+        Difference::Child(self.chart.clone(), Box::new(one))
+    }
+
+    /// Compares the machine with a version of its chart, without its children. The result is empty for the version that saved it.
+    pub fn compare(&self, tables: &Tables<'_>) -> Comparison {
+        if self.is_of(tables) {
+            return Comparison::default();
+        }
+        let numbers = Numbers::of(tables);
+        let mut found = self.registers.compare(&numbers);
+        if let Some(types) = &self.types {
+            types.compare(&numbers, &mut found.differences);
+        }
+        let rows = tables.types.iter().filter_map(|row| match row.of {
+            TypedRow::Param(name) | TypedRow::Variable(name) => Some(name),
+            TypedRow::Answer(_) | TypedRow::Event(..) | TypedRow::Record(..) => None,
+        });
+        let declared: BTreeSet<&str> = rows.collect();
+        let mut had = BTreeSet::new();
+        for name in self.variables.keys() {
+            let now = numbers.variable(name);
+            had.insert(now);
+            if !declared.contains(now) {
+                found.changes.push(Change::Dropped(name.clone()));
+            } else if now != name {
+                found.changes.push(Change::Variable(name.clone(), now.to_string()));
+            }
+        }
+        if self.begun {
+            let added = declared.iter().filter(|name| !had.contains(*name));
+            found.changes.extend(added.map(|name| Change::Added((*name).to_string())));
+        }
+        found
+    }
+}
+
+// The types of a saved machine's values, for a comparison with another version of its chart.
+
+type Named = BTreeMap<String, String>;
+
+/// The types of values, as written in the chart.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Types {
+    variables: Named,
+    /// The types of the answers of steps that are under way, or were answered in this turn.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    answers: Named,
+    /// The types of the fields of events that are sent and not delivered yet.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    events: BTreeMap<String, Named>,
+    /// The types of the fields of the records that the other types contain.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "BTreeMap::is_empty"))]
+    records: BTreeMap<String, Named>,
+}
+
+fn text(tables: &Tables<'_>, row: &TypeRow<'_>) -> String {
+    row.ty.of(tables.name_pool).concat()
+}
+
+/// The fields of each record.
+fn records<'t>(tables: &'t Tables<'t>) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow<'t>)>> {
+    let mut records: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in tables.types {
+        if let TypedRow::Record(name, field) = row.of {
+            records.entry(name).or_default().push((field, row));
+        }
+    }
+    records
+}
+
+/// The records that the types of `rows` contain, directly or within other records.
+fn held<'t>(
+    tables: &'t Tables<'t>,
+    rows: &[&'t TypeRow<'t>],
+) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow<'t>)>> {
+    let mut records = records(tables);
+    let mut held = BTreeMap::new();
+    let mut next: Vec<&TypeRow<'_>> = rows.to_vec();
+    while let Some(row) = next.pop() {
+        for part in row.ty.of(tables.name_pool) {
+            if let Some(fields) = records.remove(part) {
+                next.extend(fields.iter().map(|(_, row)| *row));
+                held.insert(*part, fields);
+            }
+        }
+    }
+    held
+}
+
+impl Types {
+    /// The types of a machine's values. `open` are the steps under way, and `sent` the events not delivered yet.
+    fn of(
+        tables: &Tables<'_>,
+        data: &ProgramData,
+        open: &BTreeSet<StepId>,
+        sent: &BTreeSet<EventId>,
+    ) -> Self {
+        let mut types = Self::default();
+        let mut rows = Vec::new();
+        let valued: BTreeSet<&str> = data.variables.iter().map(|(name, _)| name.as_str()).collect();
+        let answered = data.answers.iter().map(|(id, _)| *id);
+        let answered: BTreeSet<StepId> = answered.chain(open.iter().copied()).collect();
+        for row in tables.types {
+            match row.of {
+                TypedRow::Param(name) | TypedRow::Variable(name) if valued.contains(name) => {
+                    types.variables.insert(name.to_string(), text(tables, row));
+                }
+                TypedRow::Answer(step) if answered.contains(&step) => {
+                    let name = tables.steps[step.index()].name.to_string();
+                    types.answers.insert(name, text(tables, row));
+                }
+                TypedRow::Event(event, field) if sent.contains(&event) => {
+                    let fields = types.events.entry(tables.events[event.index()].name.to_string());
+                    fields.or_default().insert(field.to_string(), text(tables, row));
+                }
+                TypedRow::Param(_)
+                | TypedRow::Variable(_)
+                | TypedRow::Answer(_)
+                | TypedRow::Event(..)
+                | TypedRow::Record(..) => continue,
+            }
+            rows.push(row);
+        }
+        for (name, fields) in held(tables, &rows) {
+            let fields = fields.iter().map(|(field, row)| (field.to_string(), text(tables, row)));
+            types.records.insert(name.to_string(), fields.collect());
+        }
+        types
+    }
+
+    /// Adds the differences between these types and those of another version of the chart.
+    fn compare(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) {
+        let tables = numbers.tables();
+        // By the names that the variables have in this version.
+        let variables = self.variables.iter();
+        let variables: BTreeMap<&str, (&String, &String)> =
+            variables.map(|(name, ty)| (numbers.variable(name), (name, ty))).collect();
+        let answers = self.answers.iter();
+        let answers: BTreeMap<StepId, (&String, &String)> =
+            answers.filter_map(|(name, ty)| Some((numbers.step(name).ok()?, (name, ty)))).collect();
+        let mut rows = Vec::new();
+        for row in tables.types {
+            let (place, was) = match row.of {
+                TypedRow::Param(name) | TypedRow::Variable(name) => match variables.get(name) {
+                    Some((_, was)) => (Place::Variable(name.to_string()), *was),
+                    None => {
+                        if matches!(row.of, TypedRow::Param(_)) {
+                            found.push(Difference::NoDefault(name.to_string()));
+                        }
+                        continue;
+                    }
+                },
+                TypedRow::Answer(step) => match answers.get(&step) {
+                    Some((name, was)) => (Place::Answer((*name).clone()), *was),
+                    None => continue,
+                },
+                TypedRow::Event(event, field) => {
+                    let event = tables.events[event.index()].name;
+                    let Some(fields) = self.events.get(event) else { continue };
+                    let place = Place::Event(event.to_string(), field.to_string());
+                    let Some(was) = fields.get(field) else {
+                        found.push(Difference::NewField(place));
+                        continue;
+                    };
+                    (place, was)
+                }
+                TypedRow::Record(..) => continue,
+            };
+            compare(place, was, &text(tables, row), found);
+            rows.push(row);
+        }
+        for (name, fields) in held(tables, &rows) {
+            let Some(before) = self.records.get(name) else { continue };
+            let place = |field: &str| Place::Record(name.to_string(), field.to_string());
+            for (field, row) in &fields {
+                let is = text(tables, row);
+                match before.get(*field) {
+                    Some(was) => compare(place(field), was, &is, found),
+                    // A value without the field reads as `none`, which an optional type allows.
+                    None if is.ends_with('?') => {}
+                    None => found.push(Difference::NewField(place(field))),
+                }
+            }
+            let gone = before.keys().filter(|old| fields.iter().all(|(field, _)| field != old));
+            found.extend(gone.map(|field| Difference::NoField(place(field))));
+        }
+    }
+}
+
+/// Adds a difference unless the types are equal, or the new one is the old one made optional.
+fn compare(place: Place, was: &str, is: &str, found: &mut Vec<Difference>) {
+    if is.strip_suffix('?').unwrap_or(is) != was && is != was {
+        found.push(Difference::Type(place, was.to_string(), is.to_string()));
     }
 }

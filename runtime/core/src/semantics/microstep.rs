@@ -1,15 +1,13 @@
 //! Microsteps: the selection of transitions, and their execution together.
 
-use super::candidates::Cause;
-use super::macrostep::{self, Microsteps};
-use super::select::Picked;
-use super::{MICROSTEPS, Phase, Stepper};
-use crate::arena::StateId;
-use crate::machine::{ErrorKind, Record, Sink, Status};
+use super::select::{Cause, Picked};
+use super::{MICROSTEPS, NO_STATES, Phase, Stepper};
+use crate::arena::{StateId, TransitionId};
+use crate::machine::{Effect, ErrorKind, Instant, Receiver, Record, Sink, Status, StepKey};
 use crate::outbox::Outbox;
-use crate::program::{Block, Bound, Program, View};
-use crate::store::{Observed, Occurrence, Store};
-use crate::tables::Reacts;
+use crate::program::{Block, Bound, Caller, Program, View};
+use crate::store::{Amounts, Observed, Occurrence, Sent, Store, Underway, bits};
+use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
     /// Enters the initial configuration and runs until the machine is stable.
@@ -39,7 +37,7 @@ impl<P: Program> Stepper<'_, P> {
         if first.is_some() {
             return self.macrostep_of(first, sink);
         }
-        macrostep::go_on(self, 0, sink);
+        go_on(self, 0, sink);
         false
     }
 
@@ -59,7 +57,7 @@ impl<P: Program> Stepper<'_, P> {
             self.walk_mut(source).turn_taken = true;
         }
         self.take(selected, sink);
-        macrostep::go_on(self, 1, sink);
+        go_on(self, 1, sink);
     }
 
     /// Like [`Stepper::macrostep`], for a cause whose type is known at compile time.
@@ -68,7 +66,7 @@ impl<P: Program> Stepper<'_, P> {
         // One microstep handles most events; they skip the loop of `go_on`.
         let taken = self.microstep(cause, &mut 0, sink);
         if !self.is_stable() {
-            macrostep::go_on(self, 1, sink);
+            go_on(self, 1, sink);
         }
         taken
     }
@@ -241,5 +239,510 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
         self.end_burst();
         self.program.bind(Bound::Nothing);
         self.microstep(Some(Occurrence::Error(kind)), &mut 0, sink);
+    }
+}
+
+// The macrostep: microsteps until no transition is enabled and the internal queue is empty. The stepper and direct code share this loop.
+
+/// The parts of a macrostep that the stepper and direct code implement. `S` is the sink.
+pub(crate) trait Microsteps<S: ?Sized> {
+    /// The number of microsteps after which a macrostep is stopped as a livelock.
+    fn bound(&self) -> u32;
+
+    /// The status of the run, if its last microstep has entered a final child of the root.
+    fn ending(&self) -> Option<Status>;
+
+    /// Ends the run with this status.
+    fn finish(&mut self, status: Status, sink: &mut S);
+
+    /// Takes the eventless transitions that are enabled. Returns whether there were any. `faults` counts the guards that failed in this
+    /// macrostep.
+    fn eventless(&mut self, faults: &mut u32, sink: &mut S) -> bool;
+
+    /// Takes the transitions of the oldest occurrence in the internal queue. Returns false if the queue is empty.
+    fn queued(&mut self, sink: &mut S) -> bool;
+
+    /// Starts the steps of states that were entered in this macrostep. Returns whether there were any.
+    fn start_entered(&mut self, _sink: &mut S) -> bool {
+        false
+    }
+
+    /// Empties the internal queue.
+    fn give_up_queue(&mut self);
+
+    /// Runs the microstep of an error that the loop itself raises.
+    fn error(&mut self, kind: ErrorKind, sink: &mut S);
+}
+
+/// Runs the rest of a macrostep, of which `steps` microsteps have been taken.
+pub(crate) fn go_on<M, S>(machine: &mut M, mut steps: u32, sink: &mut S)
+where
+    M: Microsteps<S>,
+    S: Sink + ?Sized,
+{
+    // Counted for the whole macrostep: a `when` guard that fails after every microstep raises one error.
+    let mut faults = 0;
+    let mut livelock = false;
+    loop {
+        if let Some(status) = machine.ending() {
+            return machine.finish(status, sink);
+        }
+        if steps >= machine.bound() {
+            machine.give_up_queue();
+            if livelock {
+                return;
+            }
+            // The error's own transitions get one microstep. Then the macrostep stops, even if further transitions are enabled.
+            livelock = true;
+            sink.record(Record::Error(ErrorKind::Livelock));
+            machine.error(ErrorKind::Livelock, sink);
+        } else if machine.eventless(&mut faults, sink) || machine.queued(sink) {
+            steps += 1;
+        } else if !machine.start_entered(sink) {
+            return;
+        }
+    }
+}
+
+// The execution of the selected transitions in a microstep: exit, actions, entry.
+
+impl<P: Program> Stepper<'_, P> {
+    /// Takes the selected transitions together: all exits, then all actions, then all entries.
+    pub(super) fn take(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
+        match selected {
+            [] => return,
+            [id] => return self.take_one(*id, sink),
+            [_, _, ..] => {}
+        }
+        // All are reported before anything changes: arguments and domains depend on the old configuration.
+        let mut all_known = true;
+        for id in selected {
+            let row = &self.tables.transitions[id.index()];
+            self.begin_line(*id, row, sink);
+            all_known &= row.route != Route::Computed;
+        }
+        self.take_begun(selected, all_known, sink);
+    }
+
+    /// Like [`Stepper::take`], for a single transition.
+    pub(super) fn take_one(&mut self, id: TransitionId, sink: &mut dyn Sink) {
+        let row = &self.tables.transitions[id.index()];
+        self.begin_line(id, row, sink);
+        match row.route {
+            Route::Stay => self.act(id, row, sink),
+            Route::Known { domain, entry } => {
+                if self.tables.summary.histories {
+                    self.record_all(domain);
+                }
+                self.exit(domain, sink);
+                self.act(id, row, sink);
+                for state in entry.of(self.tables.state_pool) {
+                    self.enter(*state, sink);
+                }
+            }
+            Route::Computed => {
+                self.take_begun(&[id], false, sink);
+            }
+        }
+    }
+
+    /// Runs the rest of a microstep whose transitions have been reported: exit, actions, entry. `all_known` tells that no exit or entry set
+    /// has to be computed.
+    fn take_begun(&mut self, selected: &[TransitionId], all_known: bool, sink: &mut dyn Sink) {
+        let lines = self.tables.transitions;
+        self.exit_all(selected, sink);
+        for id in selected {
+            self.act(*id, &lines[id.index()], sink);
+        }
+        for id in selected {
+            match lines[id.index()].route {
+                Route::Stay => {}
+                Route::Known { entry, .. } => {
+                    // Entry sets of different domains are disjoint and in document order, so they can be entered one after the other.
+                    for state in entry.of(self.tables.state_pool) {
+                        if all_known {
+                            self.enter(*state, sink);
+                        } else {
+                            self.add_to_entry_set(*state);
+                        }
+                    }
+                }
+                Route::Computed => {
+                    let domain = self.taken_domain(*id);
+                    bits::remove(self.with_sets().domains, domain.index());
+                    self.add_targets(*id, domain);
+                }
+            }
+        }
+        if !all_known {
+            self.complete_entry_set();
+            self.enter_all(sink);
+        }
+    }
+
+    /// Reports that a transition is taken, evaluates the arguments of its final target, and stores its domain if that is computed.
+    #[inline(always)]
+    fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+        if row.alternatives.len > 0 && sink.asks_why() {
+            self.tell_why(id, row.source, sink);
+        }
+        sink.record(Record::Taken(id));
+        if let TriggerRow::Choice(choice) = row.trigger
+            && self.tables.choices[choice.index()].tools.is_none()
+        {
+            self.program.another_option();
+        }
+        if row.arguments {
+            let leaf = self.leaf_of(row.source);
+            if self.in_view(leaf, |program, view| program.arguments(id, view)).is_err() {
+                self.raise_error(ErrorKind::Execution, sink);
+            }
+        }
+        // A computed domain depends on recorded histories, which the exit is about to change.
+        if row.route == Route::Computed
+            && let Some(domain) = self.domain(id)
+        {
+            bits::insert(self.with_sets().domains, domain.index());
+        }
+    }
+
+    /// Reports the alternatives of a guard that hold, for the first active leaf below the source in which any holds.
+    #[cold]
+    #[inline(never)]
+    fn tell_why(&mut self, id: TransitionId, source: StateId, sink: &mut dyn Sink) {
+        let end = self.tables.states[source.index()].end.index();
+        let mut from = source.index();
+        while let Some(leaf) = self.next_leaf(from, end) {
+            let held = self.in_view(leaf, |program, view| program.held(id, view));
+            if held != 0 {
+                return sink.held(id, held);
+            }
+            from = leaf.index() + 1;
+        }
+    }
+
+    /// Runs the actions of a transition.
+    #[inline(always)]
+    fn act(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+        if row.actions {
+            self.run_block(Block::Transition(id), row.source, sink);
+        }
+    }
+
+    /// The domain that a selected transition had when the microstep began. The transition has a target.
+    fn taken_domain(&self, id: TransitionId) -> StateId {
+        let row = &self.tables.transitions[id.index()];
+        if let Route::Known { domain, .. } = row.route {
+            return domain;
+        }
+        let domains = self.store.cells().domains;
+        let mut domain = row.source;
+        // Domains of one microstep are disjoint, so the first one found outwards belongs to this transition.
+        while !bits::has(domains, domain.index()) {
+            match self.parent(domain) {
+                Some(parent) => domain = parent,
+                None => break,
+            }
+        }
+        domain
+    }
+
+    /// Exits the active states in the domains of the selected transitions, in reverse document order. Transitions are selected leaf by leaf
+    /// and their domains are disjoint, so the domains are in document order. All histories are recorded before the first exit.
+    fn exit_all(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
+        let recorded = if self.tables.summary.histories { selected } else { &[] };
+        for id in recorded {
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                self.record_all(self.taken_domain(*id));
+            }
+        }
+        for id in selected.iter().rev() {
+            if self.tables.transitions[id.index()].route != Route::Stay {
+                self.exit(self.taken_domain(*id), sink);
+            }
+        }
+    }
+
+    /// Records the histories of all active states in a domain.
+    fn record_all(&mut self, domain: StateId) {
+        let mut next = self.first_exited(domain);
+        while let Some(state) = next {
+            self.record_history(state);
+            next = self.next_exited(domain, state);
+        }
+    }
+
+    /// Exits the active states in a domain, in reverse document order.
+    #[inline(always)]
+    fn exit(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        if self.leaves == 1 {
+            self.exit_path(domain, sink);
+        } else {
+            self.exit_tree(domain, sink);
+        }
+    }
+
+    fn exit_tree(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        let mut next = self.first_exited(domain);
+        while let Some(state) = next {
+            self.leave(state, sink);
+            self.deactivate(state);
+            next = self.next_exited(domain, state);
+        }
+    }
+
+    /// Like [`Stepper::exit_tree`], if only one leaf is active: exits the leaf and its ancestors in the domain.
+    #[inline(always)]
+    fn exit_path(&mut self, domain: StateId, sink: &mut dyn Sink) {
+        let mut state = self.store.cells().leaves[0];
+        // Ancestors precede their descendants, so the path ends at the domain.
+        while state > domain {
+            let row = &self.tables.states[state.index()];
+            self.leave_row(state, row, sink);
+            self.leaves = 0;
+            self.take_out(state);
+            state = row.parent;
+        }
+    }
+
+    /// Enters the states of the entry set in document order, and empties the set.
+    pub(super) fn enter_all(&mut self, sink: &mut dyn Sink) {
+        if self.tables.summary.default_actions {
+            self.run_defaults_inside(sink);
+        }
+        let mut at = 0;
+        while let Some(state) = self.next_in_entry_set(at, usize::MAX) {
+            at = state.index() + 1;
+            bits::remove(self.with_sets().entry, state.index());
+            self.enter(state, sink);
+            if self.tables.summary.default_actions {
+                self.run_defaults(state, sink);
+            }
+        }
+        self.entry = NO_STATES;
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let row = &self.tables.states[state.index()];
+        let now = self.scalars.now;
+        self.activate(state, row);
+        *self.store.entered_mut(row.place) = now;
+        let cells = self.store.cells_mut();
+        // Counts that are left out are zero already.
+        if let Some(counts) = cells.counts.get_mut(state.index()) {
+            counts.turns_here = 0;
+            counts.fails_here = 0;
+        }
+        if let Some(amounts) = cells.amounts.get_mut(state.index()) {
+            *amounts = Amounts::default();
+        }
+        self.scalars.dead = false;
+        sink.record(Record::Entered(state));
+        // Most states have nothing to begin; they skip the call.
+        let is_plain = row.entry == 0
+            && !row.here.meets(Reacts::DEADLINE)
+            && !self.tables.summary.entry_runs
+            && !matches!(row.kind, StateRowKind::Final(_));
+        if !is_plain {
+            self.begin_state(state, row, sink);
+        }
+    }
+
+    /// Runs a state's `enter` blocks, arms its deadlines, marks the steps that it starts, and completes its parent if it is final.
+    #[inline(never)]
+    fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        for nth in 0..row.entry {
+            self.run_block(Block::Entry(state, nth), state, sink);
+        }
+        self.arm_deadlines(state, sink);
+        self.note_entry_runs(state);
+        if let StateRowKind::Final(status) = row.kind {
+            self.complete(state, status);
+        }
+    }
+
+    /// Handles the entry of a final state: the parent has completed, and so has every parallel ancestor whose regions have all completed.
+    fn complete(&mut self, state: StateId, status: crate::machine::Status) {
+        let Some(parent) = self.parent(state) else { return };
+        // A final child of the root ends the run instead of raising `done`.
+        if self.parent(parent).is_none() {
+            self.scalars.phase = Phase::Ending(status);
+            return;
+        }
+        // If the queue is full, the macrostep is about to end as a livelock.
+        let _ = self.enqueue(Occurrence::StateDone(parent));
+        let mut above = self.parent(parent);
+        while let Some(ancestor) = above {
+            let is_parallel =
+                matches!(self.tables.states[ancestor.index()].kind, StateRowKind::Parallel);
+            if !is_parallel || !self.is_in_final(ancestor) {
+                break;
+            }
+            let _ = self.enqueue(Occurrence::StateDone(ancestor));
+            above = self.parent(ancestor);
+        }
+    }
+
+    /// Ends everything that is under way in a state, and reports its exit.
+    pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
+        self.leave_row(state, &self.tables.states[state.index()], sink);
+    }
+
+    #[inline(always)]
+    fn leave_row(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        let is_plain = row.exit == 0
+            && row.steps.len == 0
+            && !row.here.meets(Reacts::DEADLINE)
+            && !self.tables.summary.asks
+            && self.tables.walks.len() == 1;
+        if !is_plain {
+            self.end_state(state, row, sink);
+        }
+        sink.record(Record::Exited(state));
+    }
+
+    /// Runs a state's `exit` blocks, cancels its steps and its question, and disarms its deadlines.
+    #[inline(never)]
+    fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+        // The blocks run first, while the steps and the question are still open.
+        for nth in 0..row.exit {
+            self.run_block(Block::Exit(state, nth), state, sink);
+        }
+        for step in row.steps.of(self.tables.step_pool) {
+            // Without registers, no step is under way.
+            let underway = self.store.cells_mut().steps.get_mut(step.index());
+            let underway = underway.map(|it| core::mem::replace(it, Underway::NEW));
+            let Some(Underway { pending, calling, .. }) = underway else { break };
+            if calling.is_some() {
+                self.program.forget_call(Caller::Step(*step));
+            }
+            if let Some(key) = pending {
+                self.cancel(key, sink);
+            }
+        }
+        if let Some(question) = self.take_question(state) {
+            if question.calling.is_some() {
+                self.program.forget_call(Caller::Question(state));
+            }
+            self.cancel(question.key, sink);
+        }
+        self.disarm_deadlines(state);
+        self.leave_region(state);
+    }
+
+    pub(super) fn cancel(&mut self, key: StepKey, sink: &mut dyn Sink) {
+        match self.each(key.step) {
+            Some(each) => self.cancel_elements(key.step, each, sink),
+            None => sink.effect(Effect::Cancel(key)),
+        }
+        self.no_longer_awaits(key.step);
+    }
+}
+
+// Events that action blocks have sent. Each is handled like a host event when it is due.
+
+impl<P: Program> Stepper<'_, P> {
+    /// The sent events that are not delivered yet, in the order of their delivery.
+    pub fn sends(&self) -> &[Sent] {
+        if self.scalars.sends == 0 {
+            return &[];
+        }
+        &self.store.cells().sends[..self.scalars.sends as usize]
+    }
+
+    /// The time at which the next sent event is due; `None` if none waits.
+    #[inline]
+    pub(super) fn next_send(&self) -> Option<Instant> {
+        if self.scalars.sends == 0 { None } else { self.sends().first().map(|sent| sent.due) }
+    }
+
+    /// Continues the walks, delivers events that were sent without delay, and reports dead ends, until the machine waits for the host.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, sink: &mut dyn Sink) {
+        // The usual case: nothing waits, and the configuration is not a new dead end.
+        let rests = !self.scalars.walking
+            && self.scalars.sends == 0
+            && (self.scalars.dead || self.is_over() || self.may_go_on());
+        if !rests {
+            self.settle_all(sink);
+        }
+        self.calm();
+        self.program.rest();
+    }
+
+    fn settle_all(&mut self, sink: &mut dyn Sink) {
+        // If transitions for the dead end lead back into it and send each time, it is reported once more after its livelock.
+        let mut last = false;
+        loop {
+            self.walk_on(sink);
+            last = last || self.look_for_dead_end(sink) && self.is_in_livelock();
+            if self.is_over() || self.next_send().is_none_or(|due| due > self.scalars.now) {
+                return;
+            }
+        }
+    }
+
+    /// Delivers the first sent event if it is due. Returns whether it did. The event is handled like a host event: a question that waits
+    /// for it is asked, and it is refused if nothing handles it.
+    pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
+        let now = self.scalars.now;
+        if self.scalars.sends == 0 || self.is_over() {
+            return false;
+        }
+        let mut sends = self.store.cells_mut().sends;
+        let waiting = &mut sends.all()[..self.scalars.sends as usize];
+        let first = waiting[0];
+        if first.due > now {
+            return false;
+        }
+        self.delivered += 1;
+        if self.delivered > MICROSTEPS {
+            self.stop_burst(sink);
+            return false;
+        }
+        // The entry moves behind the waiting ones, so that its slot becomes free.
+        waiting.rotate_left(1);
+        self.scalars.sends -= 1;
+        if first.to != Receiver::Own {
+            sink.record(Record::Posted(first.event, first.to));
+            self.program.post(first.event, first.slot as usize, first.to);
+            return true;
+        }
+        self.scalars.events += 1;
+        self.scalars.event = Some(first.event);
+        sink.record(Record::Delivered(first.event));
+        self.program.deliver(first.event, first.slot as usize);
+        self.external(first.event, sink);
+        true
+    }
+
+    /// Stops deliveries at this moment of the clock after a livelock, so that the events that were sent without delay are discarded.
+    pub(super) fn end_burst(&mut self) {
+        self.delivered = MICROSTEPS + 1;
+    }
+
+    /// Whether a macrostep, or a series of events sent without delay, was stopped at this moment of the clock.
+    pub(super) fn is_in_livelock(&self) -> bool {
+        self.delivered > MICROSTEPS
+    }
+
+    /// Handles too many events sent without delay. Those that are due are discarded, as a livelock discards the internal queue. The error
+    /// is raised once; events that its own transitions send without delay are discarded, too.
+    fn stop_burst(&mut self, sink: &mut dyn Sink) {
+        let now = self.scalars.now;
+        let mut sends = self.store.cells_mut().sends;
+        let waiting = &mut sends.all()[..self.scalars.sends as usize];
+        let due = waiting.iter().take_while(|sent| sent.due <= now).count();
+        for sent in &waiting[..due] {
+            sink.record(Record::SendCanceled(sent.event));
+        }
+        waiting.rotate_left(due);
+        self.scalars.sends -= due as u32;
+        if self.delivered == MICROSTEPS + 1 {
+            sink.record(Record::Error(ErrorKind::Livelock));
+            self.program.bind(Bound::Nothing);
+            self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
+        }
     }
 }

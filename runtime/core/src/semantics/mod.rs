@@ -52,63 +52,34 @@
 //! | `point` | stored registers to return to |
 //! | `unroll` | the effects of the algorithm in one configuration, recorded as data for an emitter |
 
-// A new variant must be handled here knowingly.
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod answer;
-mod candidates;
 mod configuration;
 mod deadline;
-mod default;
-mod due;
-mod each;
-mod entry;
-#[cfg(feature = "alloc")]
-mod fits;
 mod input;
 mod limit;
-pub(crate) mod macrostep;
-mod microstep;
+pub(crate) mod microstep;
 #[cfg(feature = "alloc")]
 mod named;
-#[cfg(feature = "alloc")]
-mod number;
-#[cfg(feature = "alloc")]
-mod plain;
-#[cfg(feature = "alloc")]
-mod point;
 mod question;
-#[cfg(feature = "alloc")]
-mod rearm;
 mod registers;
 mod select;
-mod sending;
-mod sets;
 #[cfg(feature = "alloc")]
 mod snapshot;
-mod step_tool;
-mod take;
-mod tool;
+mod steps;
 mod turn;
 #[cfg(feature = "alloc")]
 pub mod unroll;
 #[cfg(feature = "alloc")]
 mod version;
-mod walk;
 
 pub use configuration::is_legal;
 #[cfg(feature = "alloc")]
 pub use named::{Gone, Key, Named};
 #[cfg(feature = "alloc")]
-pub(crate) use named::{key as named_key, option as named_option};
+pub(crate) use named::{Numbers, key as named_key, option as named_option};
 #[cfg(feature = "alloc")]
-pub(crate) use number::Numbers;
-#[cfg(feature = "alloc")]
-pub use plain::Plain;
-#[cfg(feature = "alloc")]
-pub use point::{Registers, Standing};
-#[cfg(feature = "alloc")]
-pub use snapshot::{RestoreError, Snapshot};
+pub use snapshot::{Plain, Registers, RestoreError, Snapshot, Standing};
 #[cfg(feature = "alloc")]
 pub use version::{Change, Comparison, Difference, Place, Timed};
 

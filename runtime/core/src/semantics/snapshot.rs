@@ -1,14 +1,15 @@
 //! All registers of a machine as data, by number.
 
-use super::{Scalars, Stepper, is_legal};
-use crate::arena::{StateId, StepId, TransitionId};
-use crate::machine::{Instant, Receiver, StepKey};
+use super::{Phase, Scalars, Stepper, is_legal};
+use crate::arena::{EventId, StateId, StepId, TransitionId};
+use crate::machine::{Instant, Receiver, Status, StepKey};
 use crate::program::Program;
 use crate::store::{
-    Amounts, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store, Underway, Walk,
-    bits,
+    Amounts, Cells, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store, Underway,
+    Walk, bits,
 };
 use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// The version of the layout of [`Snapshot`].
@@ -379,5 +380,185 @@ impl<P: Program> Stepper<'_, P> {
             // A deadline that cannot be computed stays disarmed.
             self.arm(id, origin, leaf, &mut ());
         }
+    }
+}
+
+// The registers of machines with direct code, which keep little more than their configuration.
+
+/// The registers that a machine with direct code has.
+#[derive(Debug, Clone, Copy)]
+pub struct Plain<'l> {
+    /// `None` before the start. Afterwards the status of the run, if it has ended.
+    pub ended: Option<Option<Status>>,
+    /// The number of turns that have ended.
+    pub turns: u32,
+    /// Whether a turn is being walked.
+    pub walking: bool,
+    /// Whether the machine is in a dead end that was reported.
+    pub dead: bool,
+    /// The current host event.
+    pub event: Option<EventId>,
+    /// The active leaves.
+    pub leaves: &'l [StateId],
+}
+
+impl Snapshot {
+    /// A snapshot of a machine with direct code. Registers that the machine does not have get their initial values.
+    pub fn plain(tables: &Tables<'_>, plain: Plain<'_>) -> Self {
+        let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
+        let mut active = vec![0; words];
+        for leaf in plain.leaves {
+            let mut state = *leaf;
+            bits::insert(&mut active, state.index());
+            while state.index() > 0 {
+                state = tables.state(state).parent;
+                bits::insert(&mut active, state.index());
+            }
+        }
+        let phase = match plain.ended {
+            None => Phase::New,
+            Some(None) => Phase::Running,
+            Some(Some(status)) => Phase::Ended(status),
+        };
+        Self {
+            format: FORMAT,
+            hash: tables.hash,
+            scalars: Scalars {
+                phase,
+                turns: plain.turns,
+                events: 0,
+                now: 0,
+                started_at: 0,
+                event: plain.event,
+                queue_head: 0,
+                queue_len: 0,
+                sends: 0,
+                walking: plain.walking,
+                stopped: false,
+                dead: plain.dead,
+            },
+            // Between two turns the sets of a turn equal the configuration, as in the snapshots of a stepper.
+            bits: [active.clone(), vec![0; words * tables.histories()], active.clone(), active],
+            entered_at: vec![0; states],
+            counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
+            questions: vec![None; states],
+            steps: vec![StepRegister::default(); tables.steps.len()],
+            walks: vec![Walk::NEW; tables.walks.len()],
+            fans: vec![Fan::default(); tables.fans()],
+            amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
+            deadlines: vec![u64::MAX; tables.deadlines()],
+            added: Vec::new(),
+            sends: Vec::new(),
+            queue: Vec::new(),
+        }
+    }
+
+    /// The registers of a machine with direct code, but without the leaves.
+    pub fn as_plain(&self) -> Plain<'static> {
+        let Scalars { phase, turns, walking, dead, event, .. } = self.scalars;
+        let ended = match phase {
+            Phase::New => None,
+            Phase::Running => Some(None),
+            Phase::Ending(status) | Phase::Ended(status) => Some(Some(status)),
+        };
+        Plain { ended, turns, walking, dead, event, leaves: &[] }
+    }
+
+    /// The active leaves, in document order.
+    pub fn leaves(&self, tables: &Tables<'_>) -> Vec<StateId> {
+        let [active, ..] = &self.bits;
+        let is_leaf = |state: &StateId| match tables.state(*state).kind {
+            StateRowKind::Atomic | StateRowKind::Final(_) => true,
+            StateRowKind::Compound(_) | StateRowKind::Parallel | StateRowKind::History { .. } => {
+                false
+            }
+        };
+        bits::iter(active).map(StateId::at).filter(is_leaf).collect()
+    }
+}
+
+// Stored registers to return to, so that several inputs can be tried at one point of a run.
+
+/// The registers of a machine in a stable configuration. Cheaper than a snapshot, and only for machines with the same tables.
+#[derive(Debug, Clone)]
+pub struct Registers<S> {
+    scalars: Scalars,
+    store: S,
+    leaves: u32,
+    armed: u32,
+    open: u32,
+}
+
+/// Read access to the registers of a machine. Together with the program's data, they determine its future.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'m> {
+    /// The registers of states, steps and deadlines.
+    pub cells: Cells<'m>,
+    /// The open questions in the order of their leaves.
+    pub questions: &'m [Question],
+    /// The waiting sent events.
+    pub sends: &'m [Sent],
+    /// The number of turns that have ended.
+    pub turns: u32,
+    /// The present time of the clock.
+    pub now: Instant,
+    /// The time at which the run started.
+    pub started_at: Instant,
+    /// Whether `error.stuck.dead` was raised and no state was entered since.
+    pub dead: bool,
+    /// Whether a turn is being walked.
+    pub walking: bool,
+    /// Whether nothing further may start in this turn.
+    pub stopped: bool,
+}
+
+impl<P: Program> Stepper<'_, P> {
+    /// Read access to all registers.
+    pub fn standing(&self) -> Standing<'_> {
+        let Scalars { turns, now, started_at, dead, walking, stopped, .. } = self.scalars;
+        Standing {
+            cells: self.store.cells(),
+            questions: self.questions(),
+            sends: self.sends(),
+            turns,
+            now,
+            started_at,
+            dead,
+            walking,
+            stopped,
+        }
+    }
+
+    /// A copy of the registers.
+    pub(crate) fn registers(&self) -> Registers<P::Store>
+    where
+        P::Store: Clone,
+    {
+        let Self { scalars, leaves, armed, open, .. } = *self;
+        Registers { scalars, store: self.store.clone(), leaves, armed, open }
+    }
+
+    /// Restores registers of a machine with the same tables.
+    pub(crate) fn go_to(&mut self, registers: &Registers<P::Store>)
+    where
+        P::Store: Clone,
+    {
+        self.scalars = registers.scalars;
+        self.store.clone_from(&registers.store);
+        self.leaves = registers.leaves;
+        self.armed = registers.armed;
+        self.open = registers.open;
+    }
+
+    /// Sets the number of turns that have ended in the run.
+    pub(crate) fn set_turns(&mut self, turns: u32) {
+        self.scalars.turns = turns;
+    }
+
+    /// Sets the counts that a state's limits on calls and turns read; `None` keeps a count.
+    pub(crate) fn set_counted(&mut self, state: StateId, calls: Option<u32>, turns: Option<u32>) {
+        let row = self.counts_mut(state);
+        row.calls = calls.unwrap_or(row.calls);
+        row.turns_in = turns.unwrap_or(row.turns_in);
     }
 }

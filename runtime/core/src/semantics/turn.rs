@@ -1,7 +1,6 @@
 //! Turns: the built-in event `turn`, then the walks over the steps in document order.
 
 use super::Stepper;
-use super::walk::Next;
 use crate::arena::{StateId, StepId};
 use crate::machine::{ErrorKind, Receipt, Record, Sink, StepKey, WalkEnd};
 use crate::program::{Bound, Program};
@@ -181,5 +180,254 @@ impl<P: Program> Stepper<'_, P> {
         self.check_turn_limits(sink);
         self.fire_turn_deadlines(sink);
         self.macrostep(None, sink);
+    }
+}
+
+// The walks of a turn: one over the steps of the chart, and one for each region. When a walk reaches the steps of an active parallel
+// state, it forks: the walks of the regions run in parallel, and the outer walk waits until all of them have ended.
+
+/// The next action of a walk.
+pub(super) enum Next {
+    /// The walk visits a step.
+    Step(StepId),
+    /// The walk puts the question of an `ask` in a leaf.
+    Ask(StepId, StateId),
+    /// The walk forks at this parallel state.
+    Fork(StateId),
+    /// The walk waits for an answer, or for the walks that it has forked.
+    Waits,
+    /// The walk has nothing to visit, unless states with further steps are entered.
+    Rests,
+}
+
+impl<P: Program> Stepper<'_, P> {
+    /// The first walk that can continue, and its next action. The search begins at walk `first` and wraps around.
+    pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
+        let count = self.tables.walks.len();
+        // What is open is still awaited, but nothing further starts.
+        if self.scalars.stopped {
+            return None;
+        }
+        (first..count).chain(0..first).find_map(|walk| match self.next_in(walk) {
+            Next::Waits | Next::Rests => None,
+            next @ (Next::Step(_) | Next::Ask(..) | Next::Fork(_)) => Some((walk, next)),
+        })
+    }
+
+    /// The next action of a walk. A walk at an `ask` that was answered in all leaves passes it first.
+    fn next_in(&mut self, nth: usize) -> Next {
+        let walk = self.nth_walk(nth);
+        if walk.stage != WalkStage::Open {
+            return Next::Rests;
+        }
+        if let Some(step) = walk.at {
+            if !self.is_ask(step) {
+                return Next::Waits;
+            }
+            if let Some(leaf) = self.next_leaf_to_ask(step) {
+                return Next::Ask(step, leaf);
+            }
+            if self.has_open(step) {
+                return Next::Waits;
+            }
+            self.pass(nth, step);
+        }
+        self.next_from(nth, self.nth_walk(nth).cursor)
+    }
+
+    /// The next action of a walk for the steps from `cursor` on: the first step that it can visit, or the fork before it.
+    fn next_from(&mut self, nth: usize, cursor: u32) -> Next {
+        let tables = self.tables;
+        let steps = tables.walks[nth].steps;
+        for index in cursor.max(steps.start)..steps.start + steps.len {
+            let row = &tables.steps[index as usize];
+            let inner = tables.states[row.state.index()].walk as usize;
+            if inner != nth {
+                match self.next_inside(nth, inner) {
+                    Next::Rests => continue,
+                    next @ (Next::Fork(_) | Next::Waits | Next::Step(_) | Next::Ask(..)) => {
+                        return next;
+                    }
+                }
+            }
+            let is_walked = !matches!(
+                row.kind,
+                StepRowKind::Ask { on: Some(_), .. } | StepRowKind::Run { on_entry: true, .. }
+            );
+            if is_walked && self.is_active(row.state) {
+                let step = StepId(index);
+                if !matches!(row.kind, StepRowKind::Ask { .. }) {
+                    return Next::Step(step);
+                }
+                if let Some(leaf) = self.next_leaf_to_ask(step) {
+                    return Next::Ask(step, leaf);
+                }
+            }
+        }
+        Next::Rests
+    }
+
+    /// The next action of a walk at the steps of a region inside its own, which the walk `inner` visits. The walk forks, waits, or skips
+    /// them.
+    fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
+        let walks = self.tables.walks;
+        // The region next to this walk may be an ancestor of the one that contains the step.
+        let mut child = inner;
+        while walks[child].outer as usize != nth {
+            child = walks[child].outer as usize;
+        }
+        // Steps of regions that are not active are skipped, but not passed: the parallel may be entered later in this turn.
+        let Some(parallel) = self.parent(walks[child].state).filter(|p| self.is_active(*p)) else {
+            return Next::Rests;
+        };
+        let is_forked = |walk: usize| self.parent(walks[walk].state) == Some(parallel);
+        let stage = |walk: usize| self.nth_walk(walk).stage;
+        if (nth + 1..walks.len()).any(|w| is_forked(w) && stage(w) == WalkStage::New) {
+            return Next::Fork(parallel);
+        }
+        for (walk, row) in walks.iter().enumerate().skip(nth + 1) {
+            let is_forked = self.parent(row.state) == Some(parallel);
+            if is_forked && !matches!(self.next_in(walk), Next::Rests) {
+                return Next::Waits;
+            }
+        }
+        Next::Rests
+    }
+
+    /// Opens the walks of a parallel's regions that have not begun in this turn.
+    pub(super) fn fork(&mut self, parallel: StateId) {
+        let tables = self.tables;
+        for (nth, row) in tables.walks.iter().enumerate().skip(1) {
+            if tables.states[row.state.index()].parent == parallel {
+                let walk = self.nth_walk_mut(nth);
+                // A walk that is over stays so for this turn, even if its region is entered again.
+                if walk.stage == WalkStage::New {
+                    *walk =
+                        Walk { stage: WalkStage::Open, cursor: row.steps.start, leaf: 0, ..*walk };
+                }
+            }
+        }
+    }
+
+    /// Moves a walk past a step. Walks that it has forked for steps before are over then.
+    pub(super) fn pass(&mut self, nth: usize, step: StepId) {
+        let tables = self.tables;
+        self.store.need(Part::Walks, &self.tables);
+        let cells = self.store.cells_mut();
+        let state = tables.walks[nth].state;
+        // Walks are in document order, so those inside this one follow it directly.
+        for (walk, row) in cells.walks.iter_mut().zip(tables.walks).skip(nth + 1) {
+            if !tables.contains(state, row.state) {
+                break;
+            }
+            walk.leaf = 0;
+            if walk.stage == WalkStage::Open && row.steps.start <= step.0 {
+                walk.stage = WalkStage::Over;
+            }
+        }
+        let walk = &mut cells.walks[nth];
+        walk.cursor = step.0 + 1;
+        walk.leaf = 0;
+        walk.at = None;
+    }
+
+    /// Ends one walk early, or all walks. Nothing further starts in it (or in the turn), and the turn waits for what is open.
+    pub(super) fn end_walk(&mut self, why: WalkEnd, sink: &mut dyn Sink) {
+        if !self.scalars.walking || self.scalars.stopped {
+            return;
+        }
+        if let WalkEnd::Calls(region) = why {
+            let walk = self.walk_mut(region);
+            if core::mem::replace(&mut walk.spent, true) {
+                return;
+            }
+            walk.stage = WalkStage::Over;
+        } else {
+            self.scalars.stopped = true;
+        }
+        sink.record(Record::WalkEnded(why));
+    }
+
+    /// Ends the walk of a region whose state is exited.
+    pub(super) fn leave_region(&mut self, state: StateId) {
+        let nth = self.tables.states[state.index()].walk as usize;
+        if self.tables.walks[nth].state == state {
+            let Some(walk) = self.store.cells_mut().walks.get_mut(nth) else { return };
+            walk.at = None;
+            if walk.stage == WalkStage::Open {
+                walk.stage = WalkStage::Over;
+            }
+        }
+    }
+
+    /// Whether any walk waits for an answer.
+    pub(super) fn some_walk_waits(&self) -> bool {
+        self.store
+            .cells()
+            .walks
+            .iter()
+            .any(|walk| walk.at.is_some_and(|step| !self.is_ask(step) || self.has_open(step)))
+    }
+
+    /// Whether a walk waits for the end of this open step or question.
+    pub(super) fn awaits(&self, key: StepKey) -> bool {
+        let row = &self.tables.steps[key.step.index()];
+        let walk = self.tables.states[row.state.index()].walk;
+        self.scalars.walking && self.nth_walk(walk as usize).at == Some(key.step)
+    }
+
+    /// Releases the walk that waits for a step which is no longer open. An `ask` may still be open in other leaves, so its walk is not
+    /// released here.
+    pub(super) fn no_longer_awaits(&mut self, step: StepId) {
+        if !self.is_ask(step) {
+            let state = self.tables.steps[step.index()].state;
+            let nth = self.tables.states[state.index()].walk as usize;
+            let walk = self.store.cells_mut().walks.get_mut(nth);
+            if let Some(walk) = walk.filter(|walk| walk.at == Some(step)) {
+                walk.at = None;
+            }
+        }
+    }
+
+    /// Whether a question of this `ask` is open in any leaf.
+    pub(super) fn has_open(&self, step: StepId) -> bool {
+        self.questions().iter().any(|question| question.key.step == step)
+    }
+
+    /// Whether a model is being asked this question in any leaf. A question whose model has called a tool does not count.
+    pub(super) fn is_asking(&self, step: StepId) -> bool {
+        self.questions().iter().any(|q| q.key.step == step && q.calling.is_none())
+    }
+
+    /// Whether the walk of the region of `state` may start a further model step.
+    pub(super) fn admits_call(&self, state: StateId) -> bool {
+        let cap = self.tables.calls_per_turn;
+        let walk = self.nth_walk(self.tables.states[state.index()].walk as usize);
+        !walk.spent && (cap == 0 || walk.calls < cap)
+    }
+
+    /// The innermost region that contains a state; the root if no region does.
+    pub(super) fn region_of(&self, state: StateId) -> StateId {
+        self.tables.walks[self.tables.states[state.index()].walk as usize].state
+    }
+
+    /// The walk of the innermost region that contains a state, writable.
+    pub(super) fn walk_mut(&mut self, state: StateId) -> &mut Walk {
+        let nth = self.tables.states[state.index()].walk as usize;
+        self.nth_walk_mut(nth)
+    }
+
+    /// Whether an `on turn` transition hides the questions of a leaf. It was taken in the leaf's region or in one around it.
+    pub(super) fn hides_asks(&self, leaf: StateId) -> bool {
+        let mut nth = self.tables.states[leaf.index()].walk as usize;
+        loop {
+            if self.nth_walk(nth).turn_taken {
+                return true;
+            }
+            if nth == 0 {
+                return false;
+            }
+            nth = self.tables.walks[nth].outer as usize;
+        }
     }
 }

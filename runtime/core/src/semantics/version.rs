@@ -1,7 +1,12 @@
 //! The differences between two versions of a chart that matter to a saved run.
 
+use super::named::{self, Line, Named, Numbers, lines};
+use crate::arena::{StateId, StepId};
+use crate::store::{WalkStage, bits};
+use crate::tables::{StateRowKind, Tables};
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// A reason why a saved run cannot continue in this version of its chart.
@@ -224,4 +229,308 @@ impl core::fmt::Display for Change {
             }
         }
     }
+}
+
+// Compares the registers of a saved run with a version of its chart: the parts that the version lacks, and the changes for the run.
+
+impl Named {
+    /// Compares the registers with a version of their chart that has not saved them.
+    pub(crate) fn compare(&self, numbers: &Numbers<'_>) -> Comparison {
+        let tables = numbers.tables;
+        let mut found = Comparison::default();
+        let active = self.compare_active(numbers, &mut found.differences);
+        let open = self.compare_open(numbers, &mut found.differences);
+        self.compare_walks(numbers, &mut found.differences);
+        if self.sends.len() > tables.sends as usize {
+            found.differences.push(Difference::Sends(self.sends.len(), tables.sends as usize));
+        }
+        self.add_renames(numbers, &mut found.changes);
+        for (path, recorded) in &self.history {
+            let is_kept = numbers.state(path).is_ok()
+                && recorded.iter().all(|path| numbers.state(path).is_ok());
+            if !is_kept {
+                found.changes.push(Change::Forgotten(path.clone()));
+            }
+        }
+        found.changes.extend(other(self, numbers, &active, &open).changes);
+        found
+    }
+
+    /// Compares the active states. Returns the set of those that this version has.
+    fn compare_active(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) -> Vec<u64> {
+        let tables = numbers.tables;
+        let mut active = alloc::vec![0; bits::words(tables.states.len())];
+        for path in &self.active {
+            match numbers.state(path) {
+                Ok(state) => bits::insert(&mut active, state.index()),
+                Err(_) => found.push(Difference::State(path.clone())),
+            }
+        }
+        let mut counts: BTreeMap<StateId, usize> = BTreeMap::new();
+        for state in bits::iter(&active).filter(|state| *state != 0) {
+            *counts.entry(tables.states[state].parent).or_default() += 1;
+        }
+        // A state whose active children all are unknown to this version needs no further difference: they have been reported.
+        let had = self.active.iter().filter(|path| !path.is_empty());
+        let had = had.map(|path| path.rsplit_once('.').map_or("", |(above, _)| above));
+        let had: BTreeSet<StateId> = had.filter_map(|path| numbers.state(path).ok()).collect();
+        let finals: BTreeSet<StateId> =
+            self.finals.iter().filter_map(|path| numbers.state(path).ok()).collect();
+        for state in bits::iter(&active).map(StateId::at) {
+            let row = tables.state(state);
+            let below = counts.get(&state).copied().unwrap_or(0);
+            let path = || row.path.to_string();
+            if below == 0 && had.contains(&state) {
+                continue;
+            }
+            match row.kind {
+                StateRowKind::Atomic | StateRowKind::History { .. } => {}
+                StateRowKind::Compound(_) if below == 0 => found.push(Difference::Nested(path())),
+                // Only a parallel state can have several active children, so it was one.
+                StateRowKind::Compound(_) if below > 1 => found.push(Difference::Apart(path())),
+                StateRowKind::Compound(_) => {}
+                StateRowKind::Parallel if below == 0 => found.push(Difference::Nested(path())),
+                StateRowKind::Parallel => {
+                    for region in regions(tables, state) {
+                        let known = tables.state(region).path;
+                        if !bits::has(&active, region.index()) {
+                            found.push(Difference::Region(path(), known.to_string()));
+                        }
+                    }
+                }
+                StateRowKind::Final(_) if finals.contains(&state) => {}
+                StateRowKind::Final(_) => found.push(Difference::Final(path())),
+            }
+        }
+        active
+    }
+
+    /// Compares the steps that are under way. Returns those that this version has.
+    fn compare_open(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) -> BTreeSet<StepId> {
+        let tables = numbers.tables;
+        let pending = self.steps.values().filter_map(|counts| counts.pending.as_ref());
+        let asked = self.questions.iter().map(|asked| &asked.key);
+        let fans = self.fans.values().flat_map(|fan| &fan.open);
+        // A step with several open elements is reported once.
+        let (mut open, mut told) = (BTreeSet::new(), BTreeSet::new());
+        for key in pending.chain(asked).chain(fans) {
+            let Ok(step) = numbers.step(&key.step) else {
+                if told.insert(&key.step) {
+                    found.push(Difference::Step(key.step.clone()));
+                }
+                continue;
+            };
+            open.insert(step);
+            let row = &tables.steps[step.index()];
+            let Ok(leaf) = numbers.state(&key.leaf) else { continue };
+            if !tables.contains(row.state, leaf) && told.insert(&key.step) {
+                found.push(Difference::Moved(row.name.to_string(), key.leaf.clone()));
+            }
+        }
+        for (name, was) in &self.kinds {
+            let Ok(step) = numbers.step(name) else { continue };
+            let is = named::kind_of(tables, step);
+            if was != is {
+                found.push(Difference::Kind(name.clone(), was.clone(), is.to_string()));
+            }
+        }
+        open
+    }
+
+    /// Compares the order of steps in the walks that are not over.
+    fn compare_walks(&self, numbers: &Numbers<'_>, found: &mut Vec<Difference>) {
+        for walk in self.walks.values().filter(|walk| walk.stage == WalkStage::Open) {
+            let order = walk.order.iter().filter_map(|name| {
+                let step = numbers.step(name).ok()?;
+                Some((step, name))
+            });
+            let mut last: Option<(StepId, &String)> = None;
+            for (step, name) in order {
+                if let Some((before, first)) = last
+                    && step < before
+                {
+                    found.push(Difference::Order(first.clone(), name.clone()));
+                    break;
+                }
+                last = Some((step, name));
+            }
+        }
+    }
+
+    /// Adds the new names of active states and of steps to the changes.
+    fn add_renames(&self, numbers: &Numbers<'_>, found: &mut Vec<Change>) {
+        for path in &self.active {
+            if let Ok(state) = numbers.state(path)
+                && numbers.tables.state(state).path != path
+            {
+                let now = numbers.tables.state(state).path.to_string();
+                found.push(Change::State(path.clone(), now));
+            }
+        }
+        for name in self.steps.keys() {
+            if let Ok(step) = numbers.step(name)
+                && numbers.tables.steps[step.index()].name != name
+            {
+                let now = numbers.tables.steps[step.index()].name.to_string();
+                found.push(Change::Step(name.clone(), now));
+            }
+        }
+    }
+}
+
+/// The regions of a parallel state.
+fn regions<'t>(tables: &'t Tables<'_>, state: StateId) -> impl Iterator<Item = StateId> + 't {
+    let below = state.index() + 1..tables.state(state).end.index();
+    below.map(StateId::at).filter(move |child| {
+        let row = tables.state(*child);
+        row.parent == state && !matches!(row.kind, StateRowKind::History { .. })
+    })
+}
+
+// Deadlines of a saved run in another version of its chart. Armed deadlines keep their due time. The deadlines of new transitions count
+// from the entry of their state or the start of their step.
+
+/// The kind of a transition with a deadline. Only transitions of the same state and kind are matched between versions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum TimerKind {
+    After,
+    AfterTurns,
+    Timeout(StepId),
+}
+
+/// A transition of the version that saved the run.
+struct Old {
+    /// The time or turn at which it is due; `None` if it has fired.
+    due: Option<u64>,
+    /// Its targets; `None` if they were not saved, or if one of them does not exist any more.
+    to: Option<Vec<StateId>>,
+}
+
+/// The deadlines in this version.
+pub(super) struct Deadlines {
+    pub(super) due: Vec<u64>,
+    /// The slots of new transitions, which must be armed.
+    pub(super) added: Vec<u32>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// The deadlines in the version that saved them, by slot.
+pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
+    let armed: BTreeMap<_, u64> = (named.deadlines.iter())
+        .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
+        .collect();
+    let mut due = alloc::vec![u64::MAX; tables.deadlines()];
+    for line in lines(tables) {
+        if let Some(at) = armed.get(&(line.state, line.kind.as_str(), line.nth)) {
+            due[line.slot as usize] = *at;
+        }
+    }
+    due
+}
+
+/// The deadlines in another version. `active` are the active states, and `open` the steps under way, that this version has.
+pub(super) fn other(
+    named: &Named,
+    numbers: &Numbers<'_>,
+    active: &[u64],
+    open: &BTreeSet<StepId>,
+) -> Deadlines {
+    let tables = numbers.tables;
+    let mut new: BTreeMap<(StateId, TimerKind), Vec<Line<'_>>> = BTreeMap::new();
+    for line in lines(tables) {
+        let kind = match (line.step, line.kind.as_str()) {
+            (Some(step), _) => TimerKind::Timeout(step),
+            (None, AFTER_TURNS) => TimerKind::AfterTurns,
+            (None, _) => TimerKind::After,
+        };
+        new.entry((line.source, kind)).or_default().push(line);
+    }
+    let mut old: BTreeMap<(StateId, TimerKind), Vec<Old>> = BTreeMap::new();
+    let mut lost = Vec::new();
+    let armed = named.deadlines.iter();
+    let armed = armed.map(|one| (&one.state, &one.kind, Some(one.due), one.to.as_ref()));
+    let passed = named.passed.iter().map(|one| (&one.state, &one.kind, None, Some(&one.to)));
+    for (state, kind, due, to) in armed.chain(passed) {
+        let Ok(source) = numbers.state(state) else { continue };
+        let Some(kind) = kind_of(kind, numbers) else {
+            // A step that is under way and does not exist any more is reported elsewhere.
+            continue;
+        };
+        let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
+        if new.contains_key(&(source, kind)) {
+            old.entry((source, kind)).or_default().push(Old { due, to });
+        } else if due.is_some() {
+            lost.push((source, kind));
+        }
+    }
+    let mut found = Deadlines {
+        due: alloc::vec![u64::MAX; tables.deadlines()],
+        added: Vec::new(),
+        changes: Vec::new(),
+    };
+    for ((source, kind), lines) in new {
+        let mut old = old.remove(&(source, kind)).unwrap_or_default();
+        let mut rest = Vec::new();
+        // Transitions with equal targets are matched first, so that a reordering does not exchange their deadlines.
+        for line in lines {
+            match old.iter().position(|one| one.to.as_deref() == Some(line.targets)) {
+                Some(at) => set(&mut found.due, line.slot, old.remove(at).due),
+                None => rest.push(line),
+            }
+        }
+        // Transitions whose old targets are unknown are matched by their order.
+        let mut unknown =
+            old.extract_if(.., |one| one.to.is_none()).collect::<Vec<_>>().into_iter();
+        for line in rest {
+            let is_live = match kind {
+                TimerKind::After | TimerKind::AfterTurns => bits::has(active, source.index()),
+                TimerKind::Timeout(step) => open.contains(&step),
+            };
+            if let Some(one) = unknown.next() {
+                set(&mut found.due, line.slot, one.due);
+            } else if is_live {
+                found.added.push(line.slot);
+                found.changes.push(Change::Armed(path(tables, source), timed(tables, kind)));
+            }
+        }
+        // The transitions without a match are gone, which matters only for armed deadlines.
+        let gone = old.iter().chain(unknown.as_slice()).filter(|one| one.due.is_some());
+        lost.extend(gone.map(|_| (source, kind)));
+    }
+    let lost = lost.into_iter();
+    let lost = lost.map(|(state, kind)| Change::Disarmed(path(tables, state), timed(tables, kind)));
+    found.changes.extend(lost);
+    found
+}
+
+fn set(due: &mut [u64], slot: u32, at: Option<u64>) {
+    if let (Some(at), Some(place)) = (at, due.get_mut(slot as usize)) {
+        *place = at;
+    }
+}
+
+const AFTER: &str = "after";
+const AFTER_TURNS: &str = "after turns";
+
+fn kind_of(kind: &str, numbers: &Numbers<'_>) -> Option<TimerKind> {
+    match kind {
+        AFTER => Some(TimerKind::After),
+        AFTER_TURNS => Some(TimerKind::AfterTurns),
+        timeout => {
+            let step = timeout.strip_prefix("timeout ")?;
+            numbers.step(step).ok().map(TimerKind::Timeout)
+        }
+    }
+}
+
+fn timed(tables: &Tables<'_>, kind: TimerKind) -> Timed {
+    match kind {
+        TimerKind::After => Timed::After,
+        TimerKind::AfterTurns => Timed::AfterTurns,
+        TimerKind::Timeout(step) => Timed::Timeout(tables.steps[step.index()].name.to_string()),
+    }
+}
+
+fn path(tables: &Tables<'_>, state: StateId) -> String {
+    tables.state(state).path.to_string()
 }

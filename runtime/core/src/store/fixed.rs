@@ -1,7 +1,6 @@
 //! Registers in arrays.
 
-use super::queue::Queue;
-use super::sends::Slots;
+use super::queue::{Queue, Slots};
 use super::{Amounts, Cells, CellsMut, Counts, Fan, Question, Store, Underway, Walk};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;

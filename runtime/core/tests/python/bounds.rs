@@ -3,7 +3,7 @@
 use super::expressions::{Nothing, of, run};
 use chartc_core::arena::LocalId;
 use chartc_core::expr::{
-    EvalError, Fuel, MAX_DEPTH, MAX_VALUE_DEPTH, Value, evaluate, fit, format, python,
+    EvalError, Fuel, MAX_DEPTH, MAX_VALUE_DEPTH, Value, evaluate, fit, format,
 };
 use chartc_core::model::{BinaryOp, Builtin, Expr, ExprKind, Local, Template, TemplatePart, Type};
 
@@ -62,7 +62,7 @@ fn deep_lists_and_texts_within_a_small_stack() {
             let hole = TemplatePart::Hole { expr: inner, spec: ">3".to_owned() };
             of(ExprKind::Text(Template { parts: vec![hole] }))
         };
-        let shown = python::repr(&lists).expect("a text of bounded length");
+        let shown = format::python_repr(&lists).expect("a text of bounded length");
         (shown.len(), run(&nested(MAX_DEPTH, int(1), hole)))
     };
     let small = std::thread::Builder::new().stack_size(1 << 20).spawn(deep).expect("a thread");

@@ -1,7 +1,7 @@
 //! Expressions of every kind, built node by node.
 
 use chartc_core::arena::LocalId;
-use chartc_core::expr::{Environment, EvalError, Fuel, Value, evaluate, python};
+use chartc_core::expr::{Environment, EvalError, Fuel, Value, evaluate, format};
 use chartc_core::model::{
     BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Template, TemplatePart, Type, UnaryOp,
 };
@@ -145,7 +145,7 @@ fn expressions_of_every_kind() {
     for line in include_str!("../data/expressions.jsonl").lines() {
         let (written, expected): (Json, Option<String>) =
             serde_json::from_str(line).expect("a row");
-        let found = run(&expr(&written)).and_then(|value| python::repr(&value));
+        let found = run(&expr(&written)).and_then(|value| format::python_repr(&value));
         if found.as_ref().ok() != expected.as_ref() {
             wrong.push(format!("{line}, found {found:?}"));
         }

@@ -4,7 +4,7 @@
 
 use super::value;
 use chartc_core::expr::format::{MAX_WIDTH, format};
-use chartc_core::expr::{Value, python};
+use chartc_core::expr::{Value, format};
 use serde_json::Value as Json;
 
 #[test]
@@ -32,7 +32,7 @@ fn a_width_beyond_the_bound_is_an_error() {
 #[test]
 fn a_duration_is_shown_as_written_or_in_seconds() {
     let duration = Value::Duration(90_500);
-    assert_eq!(python::str(&duration).as_deref(), Ok("90500ms"));
+    assert_eq!(format::str(&duration).as_deref(), Ok("90500ms"));
     assert_eq!(format(&duration, ".1f").as_deref(), Ok("90.5"));
     assert_eq!(format(&Value::Duration(60_000), ">4").as_deref(), Ok("  1m"));
 }

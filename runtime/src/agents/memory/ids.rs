@@ -3,9 +3,11 @@
 //! An id of up to 15 bytes is stored as it is. Of a longer id, 120 bits of its hash under the engine's key are stored. If an agent
 //! remembers 10,000 ids, a new id collides with one of them with a probability of 10^-32. Without the key, nobody can raise it.
 
-use super::hash::Key;
 use crate::agents::{Reply, SEEN};
 use chartc_core::machine::{Instant, Receipt};
+use siphasher::sip::SipHasher13;
+use siphasher::sip128::{Hash128, SipHasher24};
+use std::hash::{BuildHasher, RandomState};
 
 /// The receipts, by the numbers that encode them.
 const RECEIPTS: [Receipt; 5] =
@@ -208,6 +210,31 @@ impl Many {
     }
 }
 
+// Keyed hashes. Without the key, nobody can construct two texts with the same hash.
+
+/// The key of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key(pub(super) u64, pub(super) u64);
+
+impl Key {
+    /// A random key.
+    pub(super) fn random() -> Self {
+        let random = RandomState::new();
+        Self(random.hash_one(0), random.hash_one(1))
+    }
+
+    /// A hash for a table that also compares the texts: SipHash-1-3, as in the maps of the standard library.
+    pub(super) fn place(self, text: &[u8]) -> u64 {
+        SipHasher13::new_with_keys(self.0, self.1).hash(text)
+    }
+
+    /// A hash of 128 bits that is stored instead of the text: SipHash-2-4.
+    pub(super) fn hash(self, text: &[u8]) -> [u64; 2] {
+        let Hash128 { h1, h2 } = SipHasher24::new_with_keys(self.0, self.1).hash(text);
+        [h1, h2]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,5 +306,23 @@ mod tests {
         }
         let Ids::Many(many) = ids else { panic!("ten are many") };
         assert!(many.ring.capacity() <= 16 && many.index.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod hash_tests {
+    use super::*;
+
+    /// The first two test vectors of the authors.
+    #[test]
+    fn it_is_the_hash_of_its_authors() {
+        let key = Key(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);
+        let wanted = ["a3817f04ba25a8e66df67214c7550293", "da87c1d86b99af44347659119b22fc45"];
+        for (length, wanted) in wanted.into_iter().enumerate() {
+            let text: Vec<u8> = (0..length as u8).collect();
+            let hash = key.hash(&text).map(u64::to_le_bytes).concat();
+            let found: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(found, wanted);
+        }
     }
 }

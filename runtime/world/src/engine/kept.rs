@@ -1,8 +1,7 @@
 //! A run as data, and its continuation from this data.
 
-use super::lines::Lines;
 use super::slot::{Loop, Mail};
-use super::{Engine, Maker, New, Output, Recipe};
+use super::{Engine, Lines, Maker, New, Output, Recipe};
 use crate::census::Census;
 use crate::gate::Counted;
 use crate::keep::{Checkpoint, Loaded};

@@ -12,29 +12,19 @@
 //!         round    agents handle these events; then the summary and the checkpoint of the tick
 //! ```
 
-mod acts;
 mod autonomous;
 mod kept;
-mod lines;
-mod ready_queue;
-mod rounds;
 mod slot;
-mod summary;
 mod ticks;
-mod worker_pool;
 
-pub use lines::Lines;
-pub use ready_queue::Stopper;
-pub use slot::Loop;
-pub use summary::Summary;
-pub use worker_pool::{WorkerPool, workers};
+pub use slot::{Loop, WorkerPool, workers};
+pub use ticks::Summary;
 
 use crate::census::Census;
-use crate::chance::Chance;
 use crate::config::{Exhaustion, RateLimiting};
 use crate::gate::Gate;
 use crate::keep::Checkpoint;
-use crate::request::Spawn;
+use crate::request::{Chance, Spawn};
 use crate::world::World;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
@@ -43,14 +33,15 @@ use chartc_core::model::Chart;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
 use chartc_runtime::clock::{Clock, Shared, VirtualClock};
-use chartc_runtime::trace::{Line, Logged, VERSION, What};
+use chartc_runtime::trace::{Cause, Line, Logged, Sink, VERSION, What};
 use kept::Origin;
-use ready_queue::ReadyQueue;
 use slot::{AgentWaker, Slot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
-use std::sync::Arc;
-use summary::TickStats;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use ticks::TickStats;
+use tokio::sync::Notify;
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -393,5 +384,90 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
     fn chance(&self, of: u64) -> Chance {
         Chance::of(&[self.settings.seed, u64::from(self.tick), of])
+    }
+}
+
+// The agents that can continue, and the signal to stop the run.
+
+/// The indices of the agents that can continue.
+#[derive(Default)]
+struct ReadyQueue {
+    all: Mutex<BTreeSet<usize>>,
+    notify: Notify,
+    is_stopped: AtomicBool,
+}
+
+impl ReadyQueue {
+    fn put(&self, index: usize) {
+        self.all().insert(index);
+        self.notify.notify_one();
+    }
+
+    fn take(&self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.all())
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+}
+
+/// Stops a run: turns under way are finished, and no others begin.
+#[derive(Clone)]
+pub struct Stopper(Arc<ReadyQueue>);
+
+impl Stopper {
+    fn of(woken: Arc<ReadyQueue>) -> Self {
+        Self(woken)
+    }
+
+    /// Stops the run. Further calls have no effect.
+    pub fn stop(&self) {
+        self.0.is_stopped.store(true, Ordering::SeqCst);
+        self.0.notify.notify_one();
+    }
+}
+
+// A buffer for the lines of an agent's trace.
+
+/// A trace sink that keeps the lines of one agent until the engine takes them. Clones share the lines.
+#[derive(Debug, Clone, Default)]
+pub struct Lines(Arc<Mutex<Buffer>>);
+
+#[derive(Debug, Default)]
+struct Buffer {
+    lines: Vec<(Option<Cause>, Line)>,
+    /// The cause of the next event, which its first line gets.
+    cause: Option<Cause>,
+}
+
+impl Lines {
+    /// Takes all lines since the last call, each with the cause of its event.
+    pub(crate) fn take(&self) -> Vec<(Option<Cause>, Line)> {
+        std::mem::take(&mut self.buffer().lines)
+    }
+
+    /// Sets the cause of the next event.
+    pub(crate) fn set_cause(&self, cause: Option<Cause>) {
+        self.buffer().cause = cause;
+    }
+
+    fn buffer(&self) -> MutexGuard<'_, Buffer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for Lines {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        let mut buffer = self.buffer();
+        let is_event = matches!(line.what, What::Event { .. } | What::NotTaken { .. })
+            && line.child.is_empty();
+        let cause = if is_event { buffer.cause.take() } else { None };
+        buffer.lines.push((cause, line.clone()));
+        Ok(())
     }
 }

@@ -2,30 +2,24 @@
 //!
 //! To add one, write a file here with a [`Genesis`], and add it to [`ALL`].
 
-mod arguments;
-mod escrow;
-mod event_log;
-mod ledger;
-mod mint;
-mod rights_registry;
 mod spawn;
 mod store;
+mod trade;
 
-use crate::state::{State, Tried, fail, text};
 pub(crate) use store::row;
 
-use arguments::Arguments;
+use crate::state::{State, Tried, fail, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
 /// All genesis artifacts, in the order of their ids.
 const ALL: [&Genesis; 6] = [
-    &escrow::GENESIS,
-    &event_log::GENESIS,
-    &ledger::GENESIS,
-    &mint::GENESIS,
-    &rights_registry::GENESIS,
-    &store::GENESIS,
+    &trade::ESCROW,
+    &GENESIS,
+    &trade::LEDGER,
+    &trade::MINT,
+    &store::RIGHTS_REGISTRY,
+    &store::STORE,
 ];
 
 /// A genesis artifact.
@@ -156,4 +150,132 @@ impl Genesis {
 
 fn is_help(method: &str) -> bool {
     matches!(method, "help" | "methods")
+}
+
+// The checked arguments of a method of a genesis artifact.
+
+/// The arguments with which a caller invokes a method.
+pub(crate) struct Arguments<'a> {
+    pub(crate) caller: &'a str,
+    /// The method and the artifact, as messages name them.
+    what: String,
+    method: &'a Method,
+    values: Vec<Value>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Assigns the given values to the method's parameters: by position, or by name if the only value is a mapping with names of
+    /// parameters.
+    ///
+    /// # Errors
+    /// There are too few or too many values.
+    fn new(artifact: &str, method: &'a Method, caller: &'a str, given: &[Value]) -> Tried<Self> {
+        let what = format!("`{}` of `{artifact}`", method.name);
+        let names = || method.params.iter().map(|param| param.trim_end_matches('?'));
+        let by_name = match given {
+            [Value::Map(map)] if !map.is_empty() => {
+                map.iter().all(|(key, _)| names().any(|name| name == key)).then_some(map)
+            }
+            _ => None,
+        };
+        // By name, parameters that are absent are `none`, and the method itself reports those that it needs.
+        let values: Vec<Value> = match by_name {
+            Some(map) => names().map(|name| map.get(name).cloned().unwrap_or_default()).collect(),
+            None => given.to_vec(),
+        };
+        let needed = method.params.iter().filter(|param| !param.ends_with('?')).count();
+        let is_short = by_name.is_none() && values.len() < needed;
+        if is_short || values.len() > method.params.len() {
+            let params = method.params.join(", ");
+            let why = format!("{what} takes ({params}), and {} arguments are given", given.len());
+            return fail(FailureKind::IntentRejected, why);
+        }
+        Ok(Self { caller, what, method, values })
+    }
+
+    /// Fails with a message that names the argument.
+    pub(crate) fn wrong<T>(&self, at: usize, why: &str) -> Tried<T> {
+        let name = self.method.params.get(at).map_or("", |param| param.trim_end_matches('?'));
+        fail(FailureKind::IntentRejected, format!("`{name}` of {} {why}", self.what))
+    }
+
+    /// The value of an argument; `None` if it is absent or `none`.
+    pub(crate) fn get(&self, at: usize) -> Option<&Value> {
+        self.values.get(at).filter(|value| **value != Value::None)
+    }
+
+    /// A name or an id.
+    pub(crate) fn name(&self, at: usize) -> Tried<&str> {
+        match self.get(at) {
+            Some(Value::Text(name)) if !name.is_empty() => Ok(name),
+            Some(_) | None => self.wrong(at, "is a name, a text"),
+        }
+    }
+
+    /// A name or an id, if the argument is present.
+    pub(crate) fn name_or_none(&self, at: usize) -> Tried<Option<&str>> {
+        self.get(at).map(|_| self.name(at)).transpose()
+    }
+
+    /// An amount of at least 1.
+    pub(crate) fn amount(&self, at: usize) -> Tried<i64> {
+        match self.get(at) {
+            Some(Value::Int(n @ 1..)) => Ok(*n),
+            Some(_) | None => self.wrong(at, "is a whole number, 1 or more"),
+        }
+    }
+
+    /// A number of at least 0, if the argument is present.
+    pub(crate) fn number_or_none(&self, at: usize) -> Tried<Option<u64>> {
+        match self.get(at) {
+            None => Ok(None),
+            Some(Value::Int(n @ 0..)) => Ok(Some(n.unsigned_abs())),
+            Some(_) => self.wrong(at, "is a whole number, 0 or more"),
+        }
+    }
+
+    /// A mapping; an empty one if the argument is absent.
+    pub(crate) fn map(&self, at: usize) -> Tried<Map> {
+        match self.get(at) {
+            None => Ok(Map::new()),
+            Some(Value::Map(map)) => Ok(map.clone()),
+            Some(_) => self.wrong(at, "is a mapping"),
+        }
+    }
+}
+
+// `genesis_event_log`: the events of the world that the caller may know.
+
+/// The default and the maximum number of events in a result.
+const FEW: u64 = 50;
+const MOST: u64 = 500;
+
+const GENESIS: Genesis = Genesis {
+    id: "genesis_event_log",
+    about: "What has happened in the world, as far as you may know it.",
+    methods: &[Method {
+        name: "read",
+        params: &["n?", "since?"],
+        about: "the last n events, 50 if you do not say, at most 500; or the first n after the event of number `since`",
+        run: Run::Look(read),
+    }],
+};
+
+fn read(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let most = arguments.number_or_none(0)?.unwrap_or(FEW).min(MOST);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let caller = arguments.caller;
+    let known = |since: u64| {
+        state.events.iter().filter(move |event| event.number > since && event.is_for(caller))
+    };
+    let events: Vec<Value> = match arguments.number_or_none(1)? {
+        Some(since) => known(since).take(most).map(|event| event.value()).collect(),
+        None => {
+            let mut last: Vec<Value> =
+                known(0).rev().take(most).map(|event| event.value()).collect();
+            last.reverse();
+            last
+        }
+    };
+    Ok(Value::List(events))
 }

@@ -2,13 +2,13 @@
 //!
 //! All conditions are checked before anything is posted, so a spawn that fails changes nothing.
 
-use super::arguments::Arguments;
+use super::Arguments;
 use crate::artifact::{Compiled, Nature};
 use crate::ledger::{Entry, Holder, Resource};
-use crate::params::accepts;
+use crate::method::accepts;
 use crate::request::{Request, Spawn};
-use crate::restrict::{restrict, used};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
+use crate::workshop::{restrict, used};
 use crate::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;

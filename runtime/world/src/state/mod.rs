@@ -1,17 +1,12 @@
 //! The state of a world, and the few operations that change it. The genesis artifacts and the agents' actions use these operations.
 
 mod artifacts;
-mod audit;
-mod events;
-mod kept;
 mod principals;
-mod settle;
 
 pub(crate) use artifacts::Draft;
-pub(crate) use events::{Audience, Event};
-pub(crate) use kept::Artifacts;
 pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
+use crate::artifact::{Artifact, Policy};
 use crate::ledger::{Ledger, LedgerError, Resource};
 use crate::request::{Notice, Request};
 use crate::settings::Settings;
@@ -153,4 +148,168 @@ pub(crate) fn text(text: &str) -> Value {
 /// A number as an amount of the ledger.
 pub(crate) fn amount(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+// The events of a world, for the host that runs the agents and for the agents themselves.
+
+/// The agents that may know of an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Audience {
+    /// All agents.
+    Everyone,
+    /// Only these agents.
+    Only(Vec<String>),
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Event {
+    /// The number of the event, from 1.
+    pub(crate) number: u64,
+    /// When it happened.
+    pub(crate) tick: Option<u32>,
+    pub(crate) notice: Notice,
+    pub(crate) audience: Audience,
+}
+
+impl Event {
+    /// Whether `agent` may know of it.
+    pub(crate) fn is_for(&self, agent: &str) -> bool {
+        match &self.audience {
+            Audience::Everyone => true,
+            Audience::Only(agents) => agents.iter().any(|name| name == agent),
+        }
+    }
+
+    /// The event as agents see it: the fields of each event, and its own data.
+    pub(crate) fn value(&self) -> Value {
+        let data = &self.notice.data;
+        let said = |name: &str| match data.get(name) {
+            Some(Value::Text(text)) => text.as_str(),
+            Some(_) | None => "",
+        };
+        let event = chartc_runtime::agent::Event {
+            number: self.number,
+            tick: u64::from(self.tick.unwrap_or(0)),
+            event: &self.notice.event,
+            by: said("by"),
+            action: action(&self.notice.event, said("type")),
+            artifact: said("artifact_id"),
+            success: self.notice.event != "rejected",
+        };
+        event.value(data.iter())
+    }
+}
+
+/// The action that an event is; events that follow from an action, and those of the world itself, are none.
+fn action(event: &str, ty: &str) -> &'static str {
+    match event {
+        "invoked" => "invoke_artifact",
+        "written" | "rejected" => "write_artifact",
+        // The record and the memory of a new agent are made by the world.
+        "created" if !matches!(ty, "agent" | "memory") => "write_artifact",
+        _ => "",
+    }
+}
+
+impl State {
+    /// Adds an event.
+    pub(crate) fn tell<const N: usize>(
+        &mut self,
+        event: &str,
+        data: [(&str, Value); N],
+        audience: Audience,
+    ) {
+        let data = data.into_iter().filter(|(_, value)| *value != Value::None);
+        let data = data.map(|(name, value)| (name.to_owned(), value)).collect();
+        let notice = Notice { event: event.to_owned(), data };
+        self.event_number += 1;
+        let (number, tick) = (self.event_number, self.moment.tick);
+        self.notices.push(notice.clone());
+        self.events.push_back(Event { number, tick, notice, audience });
+        while self.events.len() as u64 > self.settings.max_events {
+            self.events.pop_front();
+        }
+    }
+
+    /// The agents that may know of an action on an artifact: all agents, if all may read it.
+    pub(crate) fn audience(&self, id: &str, agent: &str) -> Audience {
+        use chartc_runtime::agent::Who;
+        match self.artifacts.get(id) {
+            Some(artifact) => match &artifact.policy.read {
+                Who::Everyone => Audience::Everyone,
+                Who::Owner | Who::Nobody => {
+                    Audience::Only(vec![agent.to_owned(), artifact.owner.clone()])
+                }
+                Who::Only(names) => {
+                    let own = [agent.to_owned(), artifact.owner.clone()];
+                    Audience::Only(names.iter().cloned().chain(own).collect())
+                }
+            },
+            None => Audience::Everyone,
+        }
+    }
+}
+
+// The artifacts of a world.
+
+/// The maximum number of policies that new artifacts can share.
+const SHARED: usize = 8;
+
+/// Artifacts by id, and the ids of those that have changed since the last audit.
+#[derive(Debug, Default)]
+pub(crate) struct Artifacts {
+    all: BTreeMap<String, Box<Artifact>>,
+    changed: BTreeSet<String>,
+    /// The distinct policies of the first artifacts, to be shared: most later artifacts have one of them.
+    policies: Vec<Arc<Policy>>,
+}
+
+impl Artifacts {
+    pub(crate) fn get(&self, id: &str) -> Option<&Artifact> {
+        self.all.get(id).map(Box::as_ref)
+    }
+
+    pub(crate) fn contains_key(&self, id: &str) -> bool {
+        self.all.contains_key(id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// All artifacts, in the order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Artifact)> {
+        self.all.iter().map(|(id, artifact)| (id, artifact.as_ref()))
+    }
+
+    /// Mutable access to an artifact, which counts as changed from now on.
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Artifact> {
+        let found = self.all.get_mut(id)?;
+        if !self.changed.contains(id) {
+            self.changed.insert(id.to_owned());
+        }
+        Some(found)
+    }
+
+    pub(crate) fn insert(&mut self, id: String, mut artifact: Artifact) {
+        match self.policies.iter().find(|known| **known == artifact.policy) {
+            Some(known) => artifact.policy = known.clone(),
+            None if self.policies.len() < SHARED => self.policies.push(artifact.policy.clone()),
+            None => {}
+        }
+        self.changed.insert(id.clone());
+        self.all.insert(id, Box::new(artifact));
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.changed.remove(id);
+        self.all.remove(id);
+    }
+
+    /// Takes the ids of the existing artifacts that have changed since the last call.
+    fn take_changed(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.changed)
+    }
 }

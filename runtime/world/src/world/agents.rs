@@ -1,13 +1,18 @@
 //! The agents of a world: their addition by the host, and lists of them.
 
 use super::World;
-use crate::artifact::memory_of;
-use crate::ledger::Resource;
+use crate::artifact::{Nature, Policy, memory_of, size};
+use crate::genesis;
+use crate::ledger::{Holder, Resource};
 use crate::request::Spawn;
-use crate::state::{ENDOWMENT, State, Tried, amount, fail, is_name, refused};
+use crate::settings::Settings;
+use crate::state::{ENDOWMENT, State, Tried, amount, fail, is_name, refused, text};
 use crate::workshop::Family;
 use chartc_core::expr::{Map, Value};
-use chartc_runtime::agent::{Failure, FailureKind, extract};
+use chartc_runtime::agent::{
+    Declared, EVENTS, Failure, FailureKind, View, WorldError, WorldFile, extract,
+};
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// An agent that starts with the world.
@@ -181,4 +186,267 @@ fn with_record(content: Map, record: Option<Value>) -> Map {
         None => {}
     }
     all
+}
+
+// The creation of a world from a file.
+
+/// The owner of artifacts for which the file names none.
+pub(super) const SYSTEM: &str = "system";
+
+impl World {
+    /// Creates a world from the text of a world's file, in the same format as for a single agent (`--world FILE`).
+    ///
+    /// # Errors
+    /// The first error, with its place and a remedy.
+    pub fn parse(text: &str, settings: Settings) -> Result<Self, WorldError> {
+        let file = WorldFile::parse(text)?;
+        let mut state = State { settings, ..State::default() };
+        let fault = |place: &str, why: String| WorldError {
+            place: format!("`{place}` "),
+            why,
+            stranger: None,
+        };
+        state.open(SYSTEM, file.disk.of(SYSTEM));
+        let named = file.balances.keys().chain(file.disk.each.keys());
+        for name in named.chain(file.artifacts.values().map(|artifact| &artifact.owner)) {
+            state.open(name, file.disk.of(name));
+        }
+        for (name, scrip) in &file.balances {
+            let place = format!("balances.{name}");
+            if *scrip > 0 {
+                let minted =
+                    state.ledger.mint(name, crate::ledger::Resource::Scrip, *scrip, ENDOWMENT);
+                minted.map_err(|why| fault(&place, why.to_string()))?;
+            }
+            state.list(name);
+        }
+        for (id, declared) in file.artifacts {
+            let place = format!("artifacts.{id}");
+            if id.starts_with("genesis_") {
+                // Genesis artifacts exist already. Entries for them in a file script them for a single agent.
+                continue;
+            }
+            let methods = declared.methods.clone();
+            let owner = declared.owner.clone();
+            let Declared { ty, content, read, write, invoke, price, .. } = declared;
+            let policy = Policy { read, write, invoke, price };
+            let bytes = size(&content);
+            if bytes > state.settings.max_content_bytes {
+                let most = state.settings.max_content_bytes;
+                return Err(fault(
+                    &place,
+                    format!("has {bytes} bytes; an artifact has at most {most}"),
+                ));
+            }
+            state
+                .make(&id, &owner, &owner, &ty, content, Nature::Data, policy)
+                .map_err(|failure| fault(&place, failure.why))?;
+            if let Some(artifact) = state.artifacts.get_mut(&id) {
+                artifact.methods = methods;
+            }
+        }
+        state.settle();
+        state.notices.clear();
+        // A 64-bit FNV-1a hash. It only tells files apart and protects nothing, so it need not be cryptographic.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let world = Self::new(Settings::default());
+        *world.state() = state;
+        Ok(Self { file: Arc::from(format!("{hash:016x}")), ..world })
+    }
+}
+
+// Access to the memory artifacts of agents.
+
+impl World {
+    /// The entries of an agent's memory with their version; `None` if the version is still `known`.
+    pub(crate) fn remembered(
+        &self,
+        agent: &str,
+        known: Option<u64>,
+    ) -> Tried<Option<(u64, Vec<Value>)>> {
+        let state = self.state();
+        let artifact = state.find(&memory_of(agent))?;
+        if known == Some(artifact.version) {
+            return Ok(None);
+        }
+        Ok(Some((artifact.version, entries(&artifact.content))))
+    }
+
+    /// Adds an entry to an agent's memory. Returns the new version, and whether all earlier entries were kept.
+    pub(crate) fn remember(&self, agent: &str, entry: Value) -> Tried<(u64, bool)> {
+        self.change(|state| add_memory(state, agent, entry))
+    }
+}
+
+fn entries(content: &Value) -> Vec<Value> {
+    match content {
+        Value::List(entries) => entries.clone(),
+        _ => Vec::new(),
+    }
+}
+
+fn add_memory(state: &mut State, agent: &str, entry: Value) -> Tried<(u64, bool)> {
+    let id = memory_of(agent);
+    let old = state.find(&id)?.bytes;
+    let owner = state.find(&id)?.owner.clone();
+    let free = match state.disk(&owner) {
+        Some((used, most)) => most.saturating_sub(used).saturating_add(old),
+        None => u64::MAX,
+    };
+    let most = free.min(state.settings.max_content_bytes);
+    let adds = size(&entry);
+    if adds + 2 > most {
+        let why = format!("a memory of {adds} bytes has no room in {most}");
+        return fail(FailureKind::InsufficientDisk, why);
+    }
+    let Some(artifact) = state.artifacts.get_mut(&id) else {
+        return fail(FailureKind::NotFound, format!("there is no artifact `{id}`"));
+    };
+    let is_list = matches!(artifact.content, Value::List(_));
+    if !is_list {
+        artifact.content = Value::List(Vec::new());
+    }
+    let Value::List(entries) = &mut artifact.content else {
+        return fail(FailureKind::NotFound, format!("`{id}` is no list"));
+    };
+    // The sizes are those of the list as JSON: brackets, entries, and commas between the entries.
+    let mut bytes = if is_list { old } else { 2 };
+    let comma = |entries: &[Value]| u64::from(!entries.is_empty());
+    let mut forgotten = 0;
+    let mut left = entries.len() as u64;
+    // A full memory loses a quarter of its size at once. If it lost one entry each time, the search index would be rebuilt for every new
+    // entry.
+    let is_full = bytes + adds + u64::from(left > 0) > most;
+    let goal = if is_full { (most - most / 4).max(adds + 2) } else { most };
+    while bytes + adds + u64::from(left > 0) > goal && left > 0 {
+        bytes -= size(&entries[forgotten]) + u64::from(left > 1);
+        forgotten += 1;
+        left -= 1;
+    }
+    entries.drain(..forgotten);
+    bytes += adds + comma(entries);
+    entries.push(entry);
+    artifact.version += 1;
+    let version = artifact.version;
+    state.resize(&id, &owner, old, bytes)?;
+    Ok((version, is_list && forgotten == 0))
+}
+
+// The view of the world that an agent gets in a turn. Every list is bounded, so that a view takes about as long in a large world as in a
+// small one.
+
+/// The minimum number of artifacts that are examined to find those that an agent may read.
+const LOOKED_AT: usize = 1_000;
+/// The maximum number of the agent's own artifacts, in the order of their ids.
+const OWN: usize = 1_000;
+/// The number of ranks that are searched for the agent's own.
+const RANKS: usize = 100;
+/// The number of last events that are searched for those that the agent may know.
+const LOOKED_THROUGH: usize = 200;
+/// The maximum number of submissions.
+const SUBMISSIONS: usize = 100;
+
+impl World {
+    /// The view of `agent`. Lists that the chart does not read stay empty, to save time.
+    pub(super) fn look(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        let state = self.state();
+        let Some(principal) = state.principals.get(agent) else { return View::default() };
+        // The same bound applies to the newest artifacts, to other agents by name, and to the largest balances.
+        let seen = usize::try_from(state.settings.max_seen).unwrap_or(usize::MAX);
+        let compute = state.ledger.balance(&Holder::of(agent), Resource::Compute);
+        let mut quotas = Map::new();
+        quotas.insert("compute".into(), Value::Int(compute));
+        let moment = state.moment;
+        let mut view = View {
+            balance: state.ledger.scrip(agent),
+            disk: state.disk(agent),
+            record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
+            quotas,
+            event_number: state.event_number,
+            earned: principal.earned,
+            time: moment.total_ms.map(|total| (moment.now_ms, total)),
+            tick: moment.tick,
+            ..View::default()
+        };
+        if reads("artifacts") {
+            view.artifacts = artifacts(&state, agent, seen);
+        }
+        if reads("my_artifacts") {
+            let memory = memory_of(agent);
+            let own = state.owned.get(agent).into_iter().flatten();
+            let own = own.filter(|id| *id != agent && **id != memory).take(OWN);
+            view.own = own.map(|id| text(id)).collect();
+        }
+        if reads("other_agents") {
+            let listed = state.principals.iter().filter(|(_, one)| one.is_listed);
+            let others = listed.map(|(name, _)| name).filter(|name| *name != agent);
+            view.others = others.take(seen).map(|name| text(name)).collect();
+        }
+        if reads("balances") {
+            view.balances = balances(&state, agent, seen);
+        }
+        if reads("recent_events") {
+            view.recent_events = recent(&state, agent);
+        }
+        if reads("mint_submissions") {
+            view.submissions = state.submissions.iter().take(SUBMISSIONS).cloned().collect();
+        }
+        if reads("economic_context") {
+            view.economy = economy(&state, agent);
+        }
+        view
+    }
+}
+
+/// The artifacts that the agent may read: genesis artifacts first, then the newest.
+fn artifacts(state: &State, agent: &str, seen: usize) -> Vec<Value> {
+    let of_the_world = genesis::all().map(|genesis| {
+        let mut row = Map::new();
+        row.insert("id".into(), text(genesis.id));
+        row.insert("type".into(), text("genesis"));
+        row.insert("created_by".into(), text("system"));
+        row.insert("executable".into(), Value::Bool(true));
+        Value::Map(row)
+    });
+    let newest = state.order.values().rev().take(seen.max(LOOKED_AT));
+    let found = newest.filter_map(|id| {
+        let artifact = state.readable(agent, id).ok()?;
+        Some(genesis::row(id, artifact))
+    });
+    of_the_world.chain(found.take(seen)).collect()
+}
+
+/// The largest balances, and always the agent's own.
+fn balances(state: &State, agent: &str, seen: usize) -> Map {
+    let all = state.ranks.iter().take(seen);
+    let mut all: Map = all.map(|(scrip, name)| (name.clone(), Value::Int(scrip.0))).collect();
+    all.insert(agent.to_owned(), Value::Int(state.ledger.scrip(agent)));
+    all
+}
+
+fn recent(state: &State, agent: &str) -> Vec<Value> {
+    let last = state.events.iter().rev().take(LOOKED_THROUGH);
+    let known = last.filter(|event| event.is_for(agent)).take(EVENTS);
+    let mut events: Vec<Value> = known.map(|event| event.value()).collect();
+    events.reverse();
+    events
+}
+
+fn economy(state: &State, agent: &str) -> String {
+    let scrip = state.ledger.circulation();
+    let among = state.ranks.len();
+    let own = (Reverse(state.ledger.scrip(agent)), agent.to_owned());
+    let rank = state.ranks.iter().take(RANKS).position(|entry| *entry == own);
+    let rank = match rank {
+        Some(above) => format!("you are number {} of {among} by scrip", above + 1),
+        None => format!("you are below the first {RANKS} of {among} by scrip"),
+    };
+    let mut said = format!("{scrip} scrip in circulation; {rank}");
+    if !state.next_auction.is_empty() {
+        said.push_str("; ");
+        said.push_str(&state.next_auction);
+    }
+    said
 }

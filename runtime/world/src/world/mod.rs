@@ -1,28 +1,22 @@
 //! The public interface of a world, for agents and for the engine.
 
-mod act;
 mod agents;
 mod ask;
-mod begin;
-mod compile;
-mod mint;
-mod remember;
 mod save;
-mod shared;
-mod view;
 
 pub use agents::{AgentRow, NewAgent};
 
 use crate::artifact::Artifact;
-use crate::invoke::{Invoke, NoInvocations};
 use crate::ledger::Ledger;
+use crate::method::{Invoke, NoInvocations};
 use crate::request::{Notice, Request};
 use crate::settings::Settings;
 use crate::state::{Admission, Moment, State, Summary, Tried};
-use crate::workshop::Workshop;
+use crate::workshop::{Family, Finding, Form, Read, Workshop};
+use ask::Texts;
 use chartc_core::expr::Value;
-use chartc_runtime::agent::{ArtifactHost, Failure};
-use compile::Compiler;
+use chartc_runtime::agent::{Acting, Action, ArtifactHost, Failure, View};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -46,7 +40,7 @@ impl World {
     /// Creates a world without artifacts.
     pub fn new(settings: Settings) -> Self {
         let mut state = State { settings, ..State::default() };
-        state.open(begin::SYSTEM, None);
+        state.open(agents::SYSTEM, None);
         Self {
             state: Arc::new(Mutex::new(state)),
             compiler: None,
@@ -162,7 +156,7 @@ impl World {
     /// A view of the world for one agent among many. It contributes nothing to the agent's snapshot, because the world is saved once for
     /// all agents.
     pub fn shared(&self) -> Arc<dyn ArtifactHost> {
-        Arc::new(shared::SharedWorld(self.clone()))
+        Arc::new(SharedWorld(self.clone()))
     }
 
     /// Recomputes all sums from the artifacts and accounts. It checks that the accounts of each resource add up to 0, that only the mint's
@@ -182,4 +176,111 @@ impl World {
     pub fn audit_changes(&self) -> Result<(), String> {
         self.state().audit_changes()
     }
+}
+
+// The access of the auctioneer to a world.
+
+impl World {
+    /// Changes the state of the auctions, and then checks the books.
+    pub(crate) fn auction<T>(&self, act: impl FnOnce(&mut State) -> Tried<T>) -> Tried<T> {
+        self.change(act)
+    }
+}
+
+// The world for one agent among many, whose snapshots do not contain the world.
+
+/// A world that is saved apart from its agents: `save` and `load` keep their defaults, which do nothing.
+struct SharedWorld(World);
+
+impl ArtifactHost for SharedWorld {
+    fn invoke(
+        &self,
+        agent: &str,
+        artifact: &str,
+        method: &str,
+        arguments: &[Value],
+    ) -> Result<Value, Failure> {
+        ArtifactHost::invoke(&self.0, agent, artifact, method, arguments)
+    }
+
+    fn act(&self, agent: &str, action: &Action) -> Acting {
+        self.0.act(agent, action)
+    }
+
+    fn view(&self, agent: &str) -> View {
+        self.0.view(agent)
+    }
+
+    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
+        self.0.view_of(agent, reads)
+    }
+}
+
+// A cache around the compiler for charts that agents write.
+
+/// The maximum number of texts in the cache. When it is full, it is emptied.
+const KEPT: usize = 1_000;
+/// The maximum number of findings in the message of a failure.
+const SHOWN: usize = 5;
+
+/// A workshop with a cache of its results.
+struct Compiler {
+    workshop: Arc<dyn Workshop>,
+    kept: Mutex<BTreeMap<(Form, String, String), Known>>,
+}
+
+/// The compiled charts of a text, and the texts that it imported.
+type Known = (Arc<Family>, Texts);
+
+/// The result of compiling a text.
+enum Outcome {
+    /// The compiled charts, and the texts that they imported.
+    Sound { family: Arc<Family>, read: Texts },
+    /// The errors, as text.
+    Rejected(String),
+}
+
+impl Compiler {
+    fn new(workshop: Arc<dyn Workshop>) -> Self {
+        Self { workshop, kept: Mutex::default() }
+    }
+
+    /// Compiles the text of an artifact. A text in the cache is compiled again only if one of its imports has changed.
+    fn build(&self, id: &str, form: Form, text: &str, read: Read<'_>) -> Outcome {
+        // The id is part of the key: in a text with several charts, the main one is the one with the artifact's name.
+        let key = (form, id.to_owned(), text.to_owned());
+        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some((family, texts)) = known
+            && texts.iter().all(|(id, text)| read(id).as_deref() == Some(text))
+        {
+            return Outcome::Sound { family, read: texts };
+        }
+        let seen = RefCell::new(Texts::new());
+        let built = self.workshop.build(id, form, text, &|other| {
+            let found = read(other)?;
+            seen.borrow_mut().insert(other.to_owned(), found.clone());
+            Some(found)
+        });
+        match built {
+            Ok(family) => {
+                let texts = seen.into_inner();
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() >= KEPT {
+                    kept.clear();
+                }
+                kept.insert(key, (family.clone(), texts.clone()));
+                Outcome::Sound { family, read: texts }
+            }
+            Err(findings) => Outcome::Rejected(told(&findings)),
+        }
+    }
+}
+
+fn told(findings: &[Finding]) -> String {
+    let mut lines: Vec<String> =
+        findings.iter().take(SHOWN).map(|finding| finding.to_string()).collect();
+    if findings.len() > SHOWN {
+        lines.push(format!("and {} more", findings.len() - SHOWN));
+    }
+    lines.join("\n")
 }

@@ -1,7 +1,6 @@
 //! Snapshots of a world as JSON.
 
-use super::World;
-use super::compile::{Compiler, Outcome};
+use super::{Compiler, Outcome, World};
 use crate::artifact::{Artifact, Compiled, Nature, Policy, size};
 use crate::ledger::{Ledger, SavedLedger};
 use crate::settings::Settings;

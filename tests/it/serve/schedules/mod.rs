@@ -6,6 +6,7 @@ mod life;
 use super::*;
 use crate::project::number;
 use chartc::load::Memory as Files;
+use chartc_adapters::server::{AccessRules, Feed, Offer, Runs, Token};
 use chartc_core::expr::{Map, Value as Data};
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
@@ -18,7 +19,6 @@ use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::oracle::{Deny, Script};
 use chartc_runtime::tools::{Calling, Tools, done};
 use chartc_runtime::trace::What;
-use chartc_serve::{AccessRules, Feed, Offer, Runs, Token};
 use chartc_store::{Letter, Options, Safety, Sqlite, Store, Worker};
 use life::{Life, Seen, WAYS, Way};
 use std::collections::BTreeMap;
@@ -294,7 +294,7 @@ async fn play(plans: &[Plan<'_>], file: &Path, seed: u64) -> Result<(usize, usiz
         tokio::select! {
             () = host => {}
             worked = worker.work() => panic!("it ended: {worked:?}"),
-            served = chartc_serve::serve(listener, runs, gate, std::future::pending()) => panic!("{served:?}"),
+            served = chartc_adapters::server::serve(listener, runs, gate, std::future::pending()) => panic!("{served:?}"),
         }
         drop(life);
         drop(worker);

@@ -35,7 +35,7 @@ const ENTER_ALL: &str = "self.enter(state, sink);
 
 pub(super) fn all() -> Vec<Mutant> {
     let macrostep = of(
-        "runtime/core/src/semantics/macrostep.rs",
+        "runtime/core/src/semantics/microstep.rs",
         &[
             (
                 "eventless-once",
@@ -118,7 +118,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let take = of(
-        "runtime/core/src/semantics/take.rs",
+        "runtime/core/src/semantics/microstep.rs",
         &[
             (
                 "exit-order",

@@ -4,7 +4,7 @@ use super::{Mutant, of};
 
 pub(super) fn all() -> Vec<Mutant> {
     of(
-        "runtime/core/src/semantics/each.rs",
+        "runtime/core/src/semantics/steps.rs",
         &[
             (
                 "each-without-bound",
@@ -40,7 +40,14 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "each-attempt-too-few",
-                &[("key.attempt > row.retries", "key.attempt >= row.retries")],
+                &[(
+                    "fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
+        let row = self.tables.steps[key.step.index()];
+        if key.attempt > row.retries",
+                    "fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
+        let row = self.tables.steps[key.step.index()];
+        if key.attempt >= row.retries",
+                )],
                 &["semantics::each::attempts_are_of_each_element"],
             ),
             (
@@ -70,7 +77,12 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "each-without-doubt",
-                &[("Some(Occurrence::StepDoubt(step))", "None::<Occurrence>")],
+                &[(
+                    "Some(Occurrence::StepDoubt(step)), sink) {
+                    self.lose(key, each, sink);",
+                    "None::<Occurrence>, sink) {
+                    self.lose(key, each, sink);",
+                )],
                 &["semantics::each::an_element_in_doubt_takes_the_doubt_line_or_is_lost"],
             ),
         ],

@@ -13,7 +13,7 @@ pub(super) fn all() -> Vec<Mutant> {
 /// What a line leaves and enters, ahead and when it is taken.
 fn tree() -> Vec<Mutant> {
     of(
-        "runtime/core/src/structure/mod.rs",
+        "runtime/core/src/structure.rs",
         &[
             (
                 "domain-in-a-parallel",
@@ -112,7 +112,7 @@ fn tree() -> Vec<Mutant> {
 /// What is worked out ahead, for lines to states that are no histories.
 fn ahead() -> Vec<Mutant> {
     of(
-        "runtime/core/src/plan/ahead.rs",
+        "runtime/core/src/plan.rs",
         &[
             (
                 "actions-of-initial-forgotten",
@@ -135,7 +135,7 @@ fn ahead() -> Vec<Mutant> {
 /// What is computed when a line is taken.
 fn sets() -> Vec<Mutant> {
     let sets = of(
-        "runtime/core/src/semantics/sets.rs",
+        "runtime/core/src/semantics/configuration.rs",
         &[
             (
                 "history-shallow-as-deep",
@@ -158,7 +158,7 @@ fn sets() -> Vec<Mutant> {
         ],
     );
     let default = of(
-        "runtime/core/src/semantics/default.rs",
+        "runtime/core/src/semantics/configuration.rs",
         &[(
             "history-actions-lost-inside",
             &[("self.run_default(StateId::at(index), parent, sink);", "")],
@@ -168,7 +168,7 @@ fn sets() -> Vec<Mutant> {
         )],
     );
     let plan = of(
-        "runtime/core/src/plan/mod.rs",
+        "runtime/core/src/plan.rs",
         &[(
             "histories-in-one-place",
             &[("pools.histories - 1", "0")],

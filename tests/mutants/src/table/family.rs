@@ -4,7 +4,7 @@ use super::{Mutant, of};
 
 pub(super) fn all() -> Vec<Mutant> {
     let family = of(
-        "runtime/core/src/family/mod.rs",
+        "runtime/core/src/family.rs",
         &[
             (
                 "deadlines-in-the-order-of-members",
@@ -60,7 +60,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let making = of(
-        "runtime/core/src/family/making.rs",
+        "runtime/core/src/family.rs",
         &[
             (
                 "children-nest-without-end",
@@ -75,7 +75,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let posting = of(
-        "runtime/core/src/family/posting.rs",
+        "runtime/core/src/family.rs",
         &[
             (
                 "event-for-the-first-element",
@@ -104,7 +104,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let tree = of(
-        "runtime/core/src/family/tree.rs",
+        "runtime/core/src/family.rs",
         &[(
             "event-by-its-name-alone",
             &[(
@@ -126,7 +126,7 @@ pub(super) fn all() -> Vec<Mutant> {
         )],
     );
     let watch = of(
-        "runtime/core/src/family/watch.rs",
+        "runtime/core/src/family.rs",
         &[
             (
                 "left-child-goes-on",
@@ -146,7 +146,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let passing = of(
-        "runtime/core/src/family/passing.rs",
+        "runtime/core/src/family.rs",
         &[
             (
                 "offered-to-the-first-child-only",

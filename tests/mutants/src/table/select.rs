@@ -102,7 +102,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let candidates = of(
-        "runtime/core/src/semantics/candidates.rs",
+        "runtime/core/src/semantics/select.rs",
         &[
             (
                 "any-event-last",
@@ -168,7 +168,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let names = of(
-        "compiler/check/src/lower/data.rs",
+        "src/compiler/lower/declare.rs",
         &[
             (
                 "event-names-by-letters",

@@ -20,7 +20,12 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "entry-steps-not-seen",
-                &[("!self.tables.summary.entry_runs", "true")],
+                &[(
+                    "!self.tables.summary.entry_runs
+            && !self.some_leaf_reacts(Reacts::WHEN)",
+                    "true
+            && !self.some_leaf_reacts(Reacts::WHEN)",
+                )],
                 &[
                     "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
                 ],
@@ -33,7 +38,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let take = of(
-        "runtime/core/src/semantics/take.rs",
+        "runtime/core/src/semantics/microstep.rs",
         &[
             (
                 "enter-not-seen",
@@ -114,7 +119,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "armed-deadlines-not-seen",
-                &[("self.armed == 0", "true")],
+                &[("&& self.armed == 0", "&& true")],
                 &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
             ),
             (
@@ -154,7 +159,7 @@ pub(super) fn all() -> Vec<Mutant> {
         )],
     );
     let rest = of(
-        "runtime/core/src/semantics/sending.rs",
+        "runtime/core/src/semantics/microstep.rs",
         &[
             (
                 "walk-not-seen",
@@ -183,7 +188,7 @@ pub(super) fn all() -> Vec<Mutant> {
         )],
     );
     let counts = of(
-        "runtime/core/src/interpreter/quick.rs",
+        "runtime/core/src/interpreter/program.rs",
         &[(
             "count-that-overflows-wraps",
             &[("n.checked_add(by)?", "n.wrapping_add(by)")],

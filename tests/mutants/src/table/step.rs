@@ -6,18 +6,30 @@ const UNASKED: &str = "count == 1 && !always && is_plain && is_bare";
 
 pub(super) fn all() -> Vec<Mutant> {
     let answer = of(
-        "runtime/core/src/semantics/answer.rs",
+        "runtime/core/src/semantics/steps.rs",
         &[
             (
                 "late-answer-taken",
-                &[("!self.is_open(key)", "false")],
+                &[(
+                    "!self.is_open(key) {
+            sink.record(Record::Dropped(key));",
+                    "false {
+            sink.record(Record::Dropped(key));",
+                )],
                 &[
                     "semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on",
                 ],
             ),
             (
                 "one-retry-less",
-                &[("key.attempt > row.retries", "key.attempt >= row.retries")],
+                &[(
+                    "fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
+        let row = self.tables.steps[key.step.index()];
+        if key.attempt > row.retries",
+                    "fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
+        let row = self.tables.steps[key.step.index()];
+        if key.attempt >= row.retries",
+                )],
                 &["semantics::turns::retries_count_once_against_the_calls_of_the_turn"],
             ),
             (
@@ -91,7 +103,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let tool = of(
-        "runtime/core/src/semantics/tool.rs",
+        "runtime/core/src/semantics/question.rs",
         &[
             (
                 "failed-call-not-counted",

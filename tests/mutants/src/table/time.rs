@@ -82,7 +82,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let due = of(
-        "runtime/core/src/semantics/due.rs",
+        "runtime/core/src/semantics/deadline.rs",
         &[
             (
                 "deadlines-as-armed",

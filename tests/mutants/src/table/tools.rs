@@ -4,7 +4,7 @@ use super::{Mutant, of};
 
 pub(super) fn all() -> Vec<Mutant> {
     let calls = of(
-        "runtime/core/src/semantics/step_tool.rs",
+        "runtime/core/src/semantics/steps.rs",
         &[
             (
                 "step-tools-without-number",
@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let caller = of(
-        "runtime/core/src/semantics/tool.rs",
+        "runtime/core/src/semantics/question.rs",
         &[
             (
                 "step-tools-of-the-question",

@@ -11,7 +11,7 @@ const LEAVES: &str = "walk.leaf <= leaf.0 && !self.hides_asks(*leaf)";
 
 pub(super) fn all() -> Vec<Mutant> {
     let walk = of(
-        "runtime/core/src/semantics/walk.rs",
+        "runtime/core/src/semantics/turn.rs",
         &[
             (
                 "regions-one-after-another",
@@ -223,7 +223,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let answer = of(
-        "runtime/core/src/semantics/answer.rs",
+        "runtime/core/src/semantics/steps.rs",
         &[
             (
                 "ends-turn-ends-its-own-walk",

@@ -6,7 +6,7 @@ const SAME: &[&str] = &["semantics::written::out_as_the_engine_takes_them"];
 
 pub(super) fn all() -> Vec<Mutant> {
     let machine = of(
-        "runtime/core/src/generated/direct/mod.rs",
+        "runtime/core/src/generated/direct.rs",
         &[
             (
                 "written-data-of-raised-events-kept",
@@ -63,11 +63,14 @@ pub(super) fn all() -> Vec<Mutant> {
         )],
     );
     let cell = of(
-        "compiler/emit/src/rust/direct/cell.rs",
+        "src/compiler/emit/rust/direct/cells.rs",
         &[
             (
                 "written-refuted-as-faulted",
-                &[("refuted.tell(\"refuted\", line.0);", "refuted.tell(\"faulted\", line.0);")],
+                &[(
+                    "refuted.tell(\"refuted\", transition.0);",
+                    "refuted.tell(\"faulted\", transition.0);",
+                )],
                 SAME,
             ),
             (
@@ -87,7 +90,7 @@ pub(super) fn all() -> Vec<Mutant> {
         ],
     );
     let pool = of(
-        "compiler/emit/src/rust/direct/pool.rs",
+        "src/compiler/emit/rust/direct/cells.rs",
         &[(
             "written-block-fault-unsaid",
             &[(

@@ -1,4 +1,0 @@
-//! `fuzz/run check`
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| chartc_fuzz::check(data));

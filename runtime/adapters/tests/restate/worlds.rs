@@ -1,0 +1,253 @@
+//! The three engines, each with its way to wait and to tell a trace.
+
+use crate::cases::{Act, Case, dressed};
+use crate::drivers::Scripts;
+use crate::node::{Node, PATIENCE};
+use chartc_adapters::restate::{Restate, Service};
+use chartc_core::interpreter::Interpreter;
+use chartc_runtime::Session;
+use chartc_runtime::agents::{AgentState, Engine, Memory, Quiet};
+use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
+use chartc_runtime::driver::Driver;
+use chartc_runtime::oracle::Script;
+use chartc_runtime::stepped::{Journal, Making};
+use chartc_runtime::trace::{Line, Sink, What};
+use chartc_store::{Options, Safety, Sqlite, Store, Worker};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The longest that a case waits in virtual time.
+const LONG: u64 = 60_000;
+
+/// An engine in a test.
+pub(crate) trait World {
+    fn engine(&self) -> &impl Engine;
+    async fn settle(&self, agent: &str);
+    async fn end(&self, agent: &str);
+    async fn lines(&self, agent: &str) -> Vec<Line>;
+}
+
+/// What became of a case: what was said of each event, the last state, and the trace without its times.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Played {
+    pub(crate) said: Vec<String>,
+    pub(crate) state: Option<AgentState>,
+    pub(crate) lines: Vec<(u64, String, String)>,
+}
+
+pub(crate) async fn played(world: &impl World, case: &Case) -> Played {
+    let mut said = Vec::new();
+    for act in &case.acts {
+        match act {
+            Act::Settle => world.settle(case.name).await,
+            Act::End => world.end(case.name).await,
+            Act::Fire(event) => {
+                let fired = world.engine().fire(case.name, event.clone()).await;
+                said.push(match fired {
+                    Ok(reply) => format!("{:?}, repeated: {}", reply.receipt, reply.is_repeated),
+                    Err(why) => why.to_string(),
+                });
+            }
+        }
+    }
+    let state = world.engine().read(case.name).await.expect("it can be read");
+    let lines = world.lines(case.name).await;
+    let lines =
+        lines.into_iter().map(|line| (line.seq, line.child, timeless(&line.what))).collect();
+    Played { said, state, lines }
+}
+
+/// A line without the times that it tells: on a server, time passes. (The first is in the prompts of `phases.chart`.)
+fn timeless(what: &What) -> String {
+    let mut text = serde_json::to_string(what).expect("a line is JSON");
+    for (told, end) in [("Phase Duration: ", "\\n"), ("\"until_ms\":", "}")] {
+        if let Some((before, rest)) = text.split_once(told) {
+            let end = rest.find(end).expect("the time ends");
+            text = format!("{before}{told}{}", &rest[end..]);
+        }
+    }
+    text
+}
+
+fn scripts(cases: &Arc<Vec<Case>>, clock: Arc<dyn Clock>) -> Arc<dyn Driver> {
+    let cases = cases.clone();
+    Arc::new(Scripts::new(move |agent| of(&cases, agent).script.clone(), clock))
+}
+
+fn of<'c>(cases: &'c [Case], agent: &str) -> &'c Case {
+    cases.iter().find(|case| case.name == agent).expect("an agent of a case")
+}
+
+/// Lines by their agents.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<BTreeMap<String, Vec<Line>>>>);
+
+impl Lines {
+    fn put(&self, agent: &str, line: &Line) {
+        let mut lines = self.0.lock().expect("no panic");
+        lines.entry(agent.to_owned()).or_default().push(line.clone());
+    }
+
+    fn of(&self, agent: &str) -> Vec<Line> {
+        self.0.lock().expect("no panic").get(agent).cloned().unwrap_or_default()
+    }
+}
+
+/// The lines of one agent.
+pub(crate) struct Into(Lines, String);
+
+impl Sink for Into {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.0.put(&self.1, line);
+        Ok(())
+    }
+}
+
+pub(crate) struct InMemory {
+    engine: Memory<'static, Interpreter<'static, Script>, Into>,
+    lines: Lines,
+}
+
+impl InMemory {
+    pub(crate) fn new(cases: &Arc<Vec<Case>>) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new());
+        let driver = scripts(cases, clock.clone());
+        let lines = Lines::default();
+        let (cases, sink) = (cases.clone(), lines.clone());
+        let engine = Memory::new(clock, move |agent: &str, clock| {
+            let sink = Into(sink.clone(), agent.to_owned());
+            Ok(dressed(of(&cases, agent).machine(), agent, clock, driver.clone(), sink))
+        });
+        Self { engine, lines }
+    }
+}
+
+impl World for InMemory {
+    fn engine(&self) -> &impl Engine {
+        &self.engine
+    }
+
+    async fn settle(&self, _: &str) {
+        self.engine.quiet().await;
+    }
+
+    async fn end(&self, _: &str) {
+        self.engine.advance(LONG).await;
+    }
+
+    async fn lines(&self, agent: &str) -> Vec<Line> {
+        self.lines.of(agent)
+    }
+}
+
+pub(crate) struct InFile {
+    engine: Sqlite,
+    lines: Lines,
+}
+
+impl InFile {
+    /// The engine, and whoever works for it.
+    pub(crate) fn new(
+        cases: &Arc<Vec<Case>>,
+        file: &Path,
+    ) -> (Self, Worker<'static, Interpreter<'static, Script>>) {
+        drop(std::fs::remove_file(file));
+        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new());
+        let lines = Lines::default();
+        let (shown, made) = (lines.clone(), cases.clone());
+        let options = Options {
+            make: Box::new(move |making: Making<'_>| session(&made, making)),
+            driver: scripts(cases, clock.clone()),
+            clock,
+            is_real: false,
+            replies: false,
+            workers: 64,
+            show: Box::new(move |agent, line| {
+                shown.put(agent, line);
+                Ok(())
+            }),
+            after: Box::new(|_, _| Ok(())),
+            given: String::new(),
+        };
+        let store = Store::own(file, Safety::Process).expect("a store");
+        let (engine, worker) = Worker::new(store, options);
+        (Self { engine, lines }, worker)
+    }
+}
+
+impl World for InFile {
+    fn engine(&self) -> &impl Engine {
+        &self.engine
+    }
+
+    async fn settle(&self, _: &str) {
+        self.engine.quiet().await;
+    }
+
+    async fn end(&self, _: &str) {
+        self.engine.advance(LONG).await.expect("it goes on");
+    }
+
+    async fn lines(&self, agent: &str) -> Vec<Line> {
+        self.lines.of(agent)
+    }
+}
+
+fn session(
+    cases: &[Case],
+    making: Making<'_>,
+) -> Result<Session<Interpreter<'static, Script>, Journal>, String> {
+    let journal = making.journal.clone();
+    of(cases, making.run).session(&making, journal)
+}
+
+pub(crate) struct OnServer(pub(crate) Restate);
+
+impl OnServer {
+    /// The engine on a server, with the service in this process.
+    pub(crate) async fn new(cases: &Arc<Vec<Case>>, node: &Node) -> Self {
+        let driver = scripts(cases, Arc::new(RealClock::new()));
+        let made = cases.clone();
+        let service = Service::new(move |making| session(&made, making), driver);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        tokio::spawn(service.serve(listener, std::future::pending()));
+        let engine = Restate::new(&node.ingress());
+        engine.register(&node.admin(), &address).await.expect("the server takes the service");
+        Self(engine)
+    }
+}
+
+/// Reads an agent until it is as wanted.
+pub(crate) async fn until(engine: &Restate, agent: &str, is_there: impl Fn(&AgentState) -> bool) {
+    let limit = Instant::now() + PATIENCE;
+    loop {
+        let state = engine.read(agent).await.expect("it can be read");
+        if state.as_ref().is_some_and(&is_there) {
+            return;
+        }
+        assert!(Instant::now() < limit, "{agent} stands still: {state:#?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+impl World for OnServer {
+    fn engine(&self) -> &impl Engine {
+        &self.0
+    }
+
+    async fn settle(&self, agent: &str) {
+        until(&self.0, agent, |state| state.open == 0).await;
+    }
+
+    async fn end(&self, agent: &str) {
+        until(&self.0, agent, |state| state.status.is_some()).await;
+    }
+
+    async fn lines(&self, agent: &str) -> Vec<Line> {
+        self.0.trace(agent).await.expect("it can be read")
+    }
+}

@@ -1,0 +1,564 @@
+//! A session under the control of an engine, which must commit everything before any call is made.
+//!
+//! The problem: a normal session makes its calls at once, so a crash could lose a call, or the state that made it. The idea: nothing here
+//! runs by itself. The session's clock stands still during a step, and its driver only writes a plan. One step of an engine:
+//!
+//! ```text
+//! begin(now)              sets the clock of the step
+//! end(id, outcome)        hands over the result of a call, or fire(event)
+//! step()                  the session continues as far as possible; its calls go into the plan
+//! take() -> Left          new trace lines, planned and dropped calls, the saved state: the engine commits all of it in one transaction
+//! made(driver, id, call)  only now the engine makes the planned calls
+//! wake()                  the time at which the session must be stepped again
+//! ```
+
+use crate::agents::{AgentState, EngineError, Event, hand_over};
+use crate::budget::Usage;
+use crate::clock::{Clock, Sleep};
+use crate::driver::{CallId, Driver, Probe};
+use crate::error::RunError;
+use crate::oracle::{Answer, Asking, NotOpen, OracleError, Question};
+use crate::session::{Saved, Session};
+use crate::tools::Calling;
+use crate::trace::{self, Line, What};
+use chartc_core::expr::Value;
+use chartc_core::host::{Machine, ToolCall};
+use chartc_core::machine::{Instant, Receipt};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+// Calls and their outcomes in a form that can be stored as JSON.
+
+/// A call that an engine makes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// A question to a model or a person.
+    Question(Box<Question>),
+    /// A tool call.
+    Tool(ToolCall),
+}
+
+/// The outcome of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", from = "Written")]
+pub enum Outcome {
+    /// The answer to a question.
+    Answer(Result<Answer, OracleError>),
+    /// The result of a tool call.
+    Result(Result<Value, OracleError>),
+}
+
+/// The stored form of an outcome. An error is stored as its kind and its message.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written {
+    Answer {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
+    },
+    NoAnswer(Error),
+    Value(Value),
+    NoValue(Error),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Error {
+    kind: String,
+    why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl From<OracleError> for Error {
+    fn from(error: OracleError) -> Self {
+        let (kind, retry_after_ms) = (error.kind().word().to_owned(), error.retry_after());
+        Self { kind, why: error.to_string(), retry_after_ms }
+    }
+}
+
+impl From<Error> for OracleError {
+    fn from(Error { kind, why, retry_after_ms }: Error) -> Self {
+        Self::recorded(&kind, &why, retry_after_ms)
+    }
+}
+
+impl From<Outcome> for Written {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Answer(Ok(Answer { text, usage, cut })) => Self::Answer { text, usage, cut },
+            Outcome::Answer(Err(error)) => Self::NoAnswer(error.into()),
+            Outcome::Result(Ok(value)) => Self::Value(value),
+            Outcome::Result(Err(error)) => Self::NoValue(error.into()),
+        }
+    }
+}
+
+impl From<Written> for Outcome {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Answer { text, usage, cut } => Self::Answer(Ok(Answer { text, usage, cut })),
+            Written::NoAnswer(error) => Self::Answer(Err(error.into())),
+            Written::Value(value) => Self::Result(Ok(value)),
+            Written::NoValue(error) => Self::Result(Err(error.into())),
+        }
+    }
+}
+
+// The clock of a session that an engine steps. It stands still during a step, and records for which time the session waits.
+
+/// A clock that only the engine moves.
+struct StepClock {
+    now: Arc<AtomicU64>,
+    /// The earliest time for which the session has waited since the step began; `u64::MAX` for none.
+    wake: Arc<AtomicU64>,
+}
+
+impl StepClock {
+    fn at(now: Instant) -> Self {
+        Self { now: Arc::new(AtomicU64::new(now)), wake: Arc::new(AtomicU64::new(u64::MAX)) }
+    }
+
+    /// Begins a step at `now`. The clock never goes back.
+    fn step(&self, now: Instant) {
+        self.now.fetch_max(now, Ordering::Relaxed);
+        self.wake.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// The time at which the session must be stepped again if nothing else happens.
+    fn wake(&self) -> Option<Instant> {
+        Some(self.wake.load(Ordering::Relaxed)).filter(|at| *at != u64::MAX)
+    }
+}
+
+impl Clock for StepClock {
+    fn now(&self) -> Instant {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, at: Instant) -> Sleep {
+        let (now, wake) = (self.now.clone(), self.wake.clone());
+        Box::pin(std::future::poll_fn(move |_| {
+            if at <= now.load(Ordering::Relaxed) {
+                return Poll::Ready(());
+            }
+            wake.fetch_min(at, Ordering::Relaxed);
+            Poll::Pending
+        }))
+    }
+}
+
+// The driver of a session that an engine steps: it writes each call to a plan, and returns the results that the engine hands over.
+
+/// A call that the engine is to make.
+pub struct Planned {
+    /// The permanent id of the call.
+    pub id: CallId,
+    /// The call itself.
+    pub call: Call,
+}
+
+/// The stored state of a call that was under way when the process ended.
+#[derive(Debug, Clone)]
+pub enum Known {
+    /// The call was planned and not made.
+    Planned,
+    /// The call was about to be made, and may have been made.
+    Started,
+    /// The call has ended with this outcome.
+    Ended(Outcome),
+}
+
+/// A driver that plans calls instead of making them.
+struct Planner {
+    driver: Arc<dyn Driver>,
+    pending: Arc<Mutex<PendingCalls>>,
+}
+
+/// The calls that the session and the engine exchange.
+#[derive(Default)]
+struct PendingCalls {
+    known: BTreeMap<String, Known>,
+    planned: Vec<Planned>,
+    dropped: Vec<String>,
+    doubted: Vec<String>,
+    results: BTreeMap<String, Outcome>,
+}
+
+fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The changes of the plan since it was last taken.
+#[derive(Default)]
+struct Plan {
+    /// The calls to make.
+    planned: Vec<Planned>,
+    /// The calls for which the session does not wait any more.
+    dropped: Vec<String>,
+    /// The calls of which it is unknown whether they were made.
+    doubted: Vec<String>,
+}
+
+impl Planner {
+    fn new(driver: Arc<dyn Driver>, known: BTreeMap<String, Known>) -> Self {
+        Self {
+            driver,
+            pending: Arc::new(Mutex::new(PendingCalls { known, ..PendingCalls::default() })),
+        }
+    }
+
+    /// Removes and returns the changes of the plan.
+    fn take(&self) -> Plan {
+        let mut pending = lock(&self.pending);
+        Plan {
+            planned: std::mem::take(&mut pending.planned),
+            dropped: std::mem::take(&mut pending.dropped),
+            doubted: std::mem::take(&mut pending.doubted),
+        }
+    }
+
+    /// Hands over the result of a call. The session receives it in its next step.
+    fn end(&self, id: &str, outcome: Outcome) {
+        lock(&self.pending).results.insert(id.to_owned(), outcome);
+    }
+
+    fn plan(&self, id: &CallId, call: Call) -> Waiter {
+        lock(&self.pending).planned.push(Planned { id: id.clone(), call });
+        Waiter { pending: self.pending.clone(), id: id.to_string(), is_open: true }
+    }
+}
+
+impl Driver for Planner {
+    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
+        let waiter = self.plan(id, Call::Question(Box::new(Arc::unwrap_or_clone(question))));
+        Box::pin(async {
+            match waiter.await {
+                Outcome::Answer(answer) => answer,
+                Outcome::Result(_) => Err(misfit()),
+            }
+        })
+    }
+
+    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
+        let waiter = self.plan(id, Call::Tool(call));
+        Box::pin(async {
+            match waiter.await {
+                Outcome::Result(result) => result,
+                Outcome::Answer(_) => Err(misfit()),
+            }
+        })
+    }
+
+    fn probe(&self, id: &CallId) -> Probe {
+        let name = id.to_string();
+        let known = lock(&self.pending).known.get(&name).cloned();
+        let probe = match known {
+            Some(Known::Ended(Outcome::Answer(answer))) => Probe::Answered(answer),
+            Some(Known::Ended(Outcome::Result(result))) => Probe::Returned(result),
+            // Only the real driver may know whether the call reached its server.
+            Some(Known::Started) => self.driver.probe(id),
+            // A plan is committed together with the session that waits for it, and no call is made before that commit.
+            Some(Known::Planned) | None => Probe::NotMade,
+        };
+        if probe == Probe::Unknown {
+            lock(&self.pending).doubted.push(name);
+        }
+        probe
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.driver.keeps_time()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.driver.has_answered()
+    }
+
+    fn name(&self) -> String {
+        self.driver.name()
+    }
+}
+
+fn misfit() -> OracleError {
+    OracleError::Other("the engine has a result of another kind for this call".into())
+}
+
+/// The future of a planned call, which is ready once the engine has handed over the result.
+struct Waiter {
+    pending: Arc<Mutex<PendingCalls>>,
+    id: String,
+    is_open: bool,
+}
+
+impl Future for Waiter {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Outcome> {
+        // The engine polls the session after each result, so no waker is needed.
+        let found = lock(&self.pending).results.remove(&self.id);
+        match found {
+            Some(outcome) => {
+                self.is_open = false;
+                Poll::Ready(outcome)
+            }
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        if self.is_open {
+            lock(&self.pending).dropped.push(std::mem::take(&mut self.id));
+        }
+    }
+}
+
+/// Makes a planned call, with the real driver.
+pub async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
+    match call {
+        Call::Question(question) => {
+            let answer: Result<Answer, OracleError> = driver.ask(&id, question.into()).await;
+            Outcome::Answer(answer)
+        }
+        Call::Tool(call) => {
+            let result: Result<Value, OracleError> = driver.call(&id, call).await;
+            Outcome::Result(result)
+        }
+    }
+}
+
+// A run that an engine steps.
+
+/// The lines of a run's trace that the engine has not committed yet. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Journal(Arc<Mutex<Vec<Line>>>);
+
+impl Journal {
+    fn take(&self) -> Vec<Line> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl trace::Sink for Journal {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line.clone());
+        Ok(())
+    }
+}
+
+/// The parameters from which a host creates the session of a run.
+pub struct Making<'m> {
+    /// The name of the run.
+    pub run: &'m str,
+    /// The parameters that the host gave for this run, as text.
+    pub given: &'m str,
+    /// The clock that the session must use.
+    pub clock: Arc<dyn Clock>,
+    /// The driver that the session must use: see [`Session::with_driver`].
+    pub driver: Arc<dyn Driver>,
+    /// The sink that the session must use for its trace.
+    pub journal: Journal,
+    /// The saved run whose machine is to be created; `None` for a new run.
+    pub saved: Option<&'m Saved>,
+}
+
+/// A run that an engine steps.
+pub struct Stepped<M> {
+    session: Session<M, Journal>,
+    planner: Arc<Planner>,
+    moment: Arc<StepClock>,
+    journal: Journal,
+    wake: Option<Instant>,
+    stopped: Option<String>,
+    has_no_model: bool,
+}
+
+/// Everything that a run has produced since the last commit.
+pub struct Left {
+    /// The new lines of its trace.
+    pub lines: Vec<Line>,
+    /// The calls to make.
+    pub planned: Vec<Planned>,
+    /// The calls for which the run does not wait any more.
+    pub dropped: Vec<String>,
+    /// The calls of which it is unknown whether they were made.
+    pub doubted: Vec<String>,
+    /// The state of the run; `None` before its start.
+    pub saved: Option<Saved>,
+}
+
+impl<M: Machine> Stepped<M> {
+    /// Creates a new run from its name and parameters, or continues a saved one. `known` is the stored state of its calls. The `driver`
+    /// makes no calls here; it is only asked what became of calls that may have been made.
+    ///
+    /// # Errors
+    /// The session cannot be created or restored.
+    pub fn new(
+        (run, given): (&str, &str),
+        saved: Option<&Saved>,
+        now: Instant,
+        (driver, known): (Arc<dyn Driver>, BTreeMap<String, Known>),
+        make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
+    ) -> Result<Self, String> {
+        let planner = Arc::new(Planner::new(driver, known));
+        // The clock of a run never goes back, even if the computer's clock was set back.
+        let now = saved.map_or(0, Saved::now).max(now);
+        let (moment, journal) = (Arc::new(StepClock::at(now)), Journal::default());
+        let making = Making {
+            run,
+            given,
+            clock: moment.clone(),
+            driver: planner.clone(),
+            journal: journal.clone(),
+            saved,
+        };
+        let mut session = make(making)?;
+        if let Some(saved) = saved {
+            session.restore(saved).map_err(|why| why.to_string())?;
+        }
+        Ok(Self {
+            session,
+            planner,
+            moment,
+            journal,
+            wake: None,
+            stopped: None,
+            has_no_model: false,
+        })
+    }
+
+    /// Begins a step at `now`.
+    pub fn begin(&self, now: Instant) {
+        self.moment.step(now);
+    }
+
+    /// Hands over the result of a call.
+    pub fn end(&self, id: &str, outcome: Outcome) {
+        self.planner.end(id, outcome);
+    }
+
+    /// Answers an open question on behalf of a person. `question` is its [id](crate::oracle::Question::id). Returns the permanent id of
+    /// the call, which [`Stepped::take`] lists among the dropped ones. An answer to no open question changes nothing.
+    ///
+    /// # Errors
+    /// No open question has this id.
+    pub fn reply(&mut self, question: &str, text: String) -> Result<String, NotOpen> {
+        match self.session.reply(question, text) {
+            Ok(replied) => replied,
+            Err(why) => {
+                self.stopped = Some(why.to_string());
+                Ok(String::new())
+            }
+        }
+    }
+
+    /// Starts the run if it has not been started. Returns the number of the last trace line, after which the lines of the next event
+    /// come.
+    pub fn start(&mut self) -> u64 {
+        if self.stopped.is_none()
+            && let Err(why) = self.session.enter()
+        {
+            self.stop(&why);
+        }
+        self.session.seq()
+    }
+
+    fn stop(&mut self, why: &RunError) {
+        self.stopped = Some(why.to_string());
+        self.has_no_model = matches!(why, RunError::NoModel { .. });
+    }
+
+    /// Writes a note of the engine about the run to its trace.
+    pub fn note(&mut self, about: &str, text: &str) {
+        let what = What::HostNote { about: about.to_owned(), text: text.to_owned() };
+        if let Err(why) = self.session.say(what) {
+            self.stop(&why);
+        }
+    }
+
+    /// Passes an event to the session, as [`hand_over`] does.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    pub fn fire(&mut self, agent: &str, event: &Event) -> Result<Receipt, EngineError> {
+        if let Some(why) = &self.stopped {
+            return Err(EngineError::Stopped { agent: agent.to_owned(), why: why.clone() });
+        }
+        hand_over(&mut self.session, event).map_err(|why| {
+            if why.is_about_input() {
+                return EngineError::Event { agent: agent.to_owned(), why };
+            }
+            self.stop(&why);
+            EngineError::Stopped { agent: agent.to_owned(), why: why.to_string() }
+        })
+    }
+
+    /// Continues as far as possible at the present moment.
+    pub fn step(&mut self) {
+        if self.stopped.is_some() {
+            return;
+        }
+        if let Err(why) = self.session.go_as_far_as_possible() {
+            self.stop(&why);
+        }
+        // A run that has ended has no further deadlines.
+        let due = if self.session.status().is_some() { None } else { self.moment.wake() };
+        self.wake = due.filter(|_| self.stopped.is_none());
+    }
+
+    /// Removes and returns everything that the run has produced since the last time.
+    pub fn take(&mut self) -> Left {
+        let Plan { planned, dropped, doubted } = self.planner.take();
+        let lines = self.journal.take();
+        Left { lines, planned, dropped, doubted, saved: self.session.save_all() }
+    }
+
+    /// The session of the run.
+    pub fn session(&self) -> &Session<M, Journal> {
+        &self.session
+    }
+
+    /// The time of the last step.
+    pub fn now(&self) -> Instant {
+        self.moment.now()
+    }
+
+    /// The time at which the run must be stepped again if nothing else happens.
+    pub fn wake(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    /// The reason why the run cannot continue; `None` if it can.
+    pub fn stopped(&self) -> Option<&str> {
+        self.stopped.as_deref()
+    }
+
+    /// Whether the run has stopped because no model is available and none has answered it before: see [`RunError::NoModel`]. An engine
+    /// that does not commit the last step can continue the run later, with the failed call made again.
+    pub fn has_no_model(&self) -> bool {
+        self.has_no_model
+    }
+
+    /// The present state of the agent.
+    pub fn state(&self) -> AgentState {
+        AgentState {
+            configuration: self.session.configuration(),
+            variables: self.session.machine().variables().into_iter().collect(),
+            status: self.session.status(),
+            turns: self.session.turns(),
+            calls: self.session.calls(),
+            open: self.session.open_calls(),
+        }
+    }
+}

@@ -1,0 +1,578 @@
+//! Commits: everything that has happened since the last commit, and everything that it causes, in one transaction.
+//!
+//! The order is: results of calls, letters from the inbox, answers of people, events, and then all steps that are due. If a run panics,
+//! its part of the commit is undone, and the others are committed. Hosts get their replies only after the commit, and a call is made only
+//! after a second commit that marks it as started.
+
+use crate::command::{Command, Old};
+use crate::error::{StoreError, panicked};
+use crate::file::{Store, counted};
+use crate::rows::{Letter, Mail, PUT_EVENT, Stage, forget, letters, move_call, put, reply, said};
+use crate::worker::{Batch, CallUnderWay, Committed, Running, Worker};
+use chartc_core::host::Machine;
+use chartc_core::machine::{Instant, Receipt};
+use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
+use chartc_runtime::oracle::{Kind, OracleError};
+use chartc_runtime::stepped::{Call, Left, Outcome, made};
+use rusqlite::{Transaction, params};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use tokio::sync::oneshot;
+
+fn stopped(agent: String, why: &str) -> EngineError {
+    EngineError::Stopped { agent, why: why.to_owned() }
+}
+
+impl<M: Machine> Worker<'_, M> {
+    /// Commits a batch, replies to the hosts, and starts the calls that the batch has planned.
+    pub(crate) fn commit(&mut self, batch: Batch) -> Result<(), StoreError> {
+        if self.has_failed {
+            return Err(StoreError::Closed);
+        }
+        let committed = self.commit_all(batch);
+        self.has_failed = committed.is_err();
+        committed
+    }
+
+    fn commit_all(&mut self, batch: Batch) -> Result<(), StoreError> {
+        let now = self.options.clock.now();
+        let mut done = Done::default();
+        let mut sorted = self.sort(batch.commands, batch.due, now, &mut done)?;
+        let fired = self.ensure_asked(std::mem::take(&mut sorted.asked))?;
+        self.restore_due(batch.has_mail, &sorted.due)?;
+        let (left, number) = self.write(batch.results, sorted, fired, now, &mut done)?;
+        // After the transaction: a seal for a commit that was rolled back would look like a loss.
+        if let Some(number) = number {
+            self.store.seal(number);
+        }
+        // Before the replies: whoever reads the reply may rely on what `after` has done.
+        for (run, _) in &left {
+            let Some(running) = self.runs.get(run) else { continue };
+            let committed = Committed { run, made_ms: running.made_ms };
+            (self.options.after)(&committed, running.run.session())
+                .map_err(|why| StoreError::Run { run: run.clone(), why })?;
+        }
+        for (run, why) in &done.lost {
+            self.breaks(run, why.clone())?;
+        }
+        self.without_model.append(&mut done.without_model);
+        for ack in done.acks {
+            ack.send(&done.lost, &self.store);
+        }
+        for (run, left) in left {
+            self.show_and_plan(run, left)?;
+        }
+        self.begin()
+    }
+
+    /// Replies to the commands that need no commit, and sorts the others by the order in which a commit handles them.
+    fn sort(
+        &mut self,
+        commands: Vec<Command>,
+        due: Vec<String>,
+        now: Instant,
+        done: &mut Done,
+    ) -> Result<Sorted, StoreError> {
+        let mut sorted = Sorted { due, ..Sorted::default() };
+        for command in commands {
+            match command {
+                Command::Now(reply) => drop(reply.send(now)),
+                Command::Quiet(reply) => self.quiet.push(reply),
+                Command::Settled(run, reply) => self.settled.push((run, reply)),
+                Command::Look(look) => done.acks.push(Ack::Look(look)),
+                Command::Forget(old, reply) => sorted.forgets.push((old, reply)),
+                Command::Advance(milliseconds, reply) => {
+                    self.until.push((now.saturating_add(milliseconds), reply));
+                }
+                Command::Has(run, event, reply) => {
+                    let has = self.store.has(&run, &event)?;
+                    done.acks.push(Ack::Has(reply, has));
+                }
+                Command::Read(run, reply) => self.read(run, reply, &mut sorted.due, done)?,
+                Command::Fire(run, event, reply) => {
+                    let given = self.options.given.clone();
+                    sorted.asked.push(Asked { run, given, event, reply });
+                }
+                Command::Begin(run, given, event, reply) => {
+                    // Starting the run again is the host's request to try the model again.
+                    if self.without_model.remove(&run) {
+                        self.broken.remove(&run);
+                        sorted.due.push(run.clone());
+                    }
+                    sorted.asked.push(Asked { run, given, event, reply });
+                }
+                Command::Reply(run, question, text, to) => {
+                    if self.has(&run)? {
+                        sorted.answers.push(PersonAnswer { run, question, text, to });
+                        continue;
+                    }
+                    let why = self.broken.get(&run).map_or("there is no such run", String::as_str);
+                    drop(to.send(Err(StoreError::Run { why: why.to_owned(), run })));
+                }
+            }
+        }
+        Ok(sorted)
+    }
+
+    /// Reads the state of a run, which may restore it from the store.
+    fn read(
+        &mut self,
+        run: String,
+        reply: oneshot::Sender<Result<Option<AgentState>, EngineError>>,
+        due: &mut Vec<String>,
+        done: &mut Done,
+    ) -> Result<(), StoreError> {
+        let is_known = self.runs.contains_key(&run);
+        let state = if self.has(&run)? {
+            self.runs.get(&run).map(|running| running.run.state())
+        } else if let Some(why) = self.broken.get(&run) {
+            drop(reply.send(Err(stopped(run, why))));
+            return Ok(());
+        } else {
+            None
+        };
+        if state.is_some() && !is_known {
+            // Reading has restored the run: it is stepped, too, and continues from here.
+            due.push(run);
+        }
+        done.acks.push(Ack::Read(reply, state));
+        Ok(())
+    }
+
+    /// Restores or creates the runs that events are for. Returns the events that have one; the others are refused.
+    fn ensure_asked(&mut self, asked: Vec<Asked>) -> Result<Vec<Fired>, StoreError> {
+        let mut fired = Vec::new();
+        for Asked { run, given, event, reply } in asked {
+            let begun = if self.has(&run)? {
+                Ok(true)
+            } else if let Some(why) = self.broken.get(&run) {
+                drop(reply.send(Err(stopped(run, why))));
+                continue;
+            } else {
+                self.ensure(&run, Some(&given))
+            };
+            match begun {
+                Ok(_) => fired.push(Fired { run, event, to: reply }),
+                Err(StoreError::Run { run, why }) => drop(reply.send(Err(stopped(run, &why)))),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(fired)
+    }
+
+    /// Restores the runs that are due, and those that have mail.
+    fn restore_due(&mut self, has_mail: bool, due: &[String]) -> Result<(), StoreError> {
+        let mut mail = Vec::new();
+        if has_mail && self.has_all {
+            let path = self.store.path().to_owned();
+            let read = letters(&self.store.connection, |_| true);
+            mail = read.map_err(|error| StoreError::of(&path, error))?;
+        }
+        for run in due.iter().chain(mail.iter().map(|mail| &mail.run)) {
+            self.has(run)?;
+        }
+        Ok(())
+    }
+
+    /// The transaction. Returns what the runs have left to do after it, and the number of the commit, if it wrote anything.
+    #[expect(clippy::type_complexity, reason = "two results, named in the sentence above")]
+    fn write(
+        &mut self,
+        results: Vec<(String, String, Outcome)>,
+        sorted: Sorted,
+        fired: Vec<Fired>,
+        now: Instant,
+        done: &mut Done,
+    ) -> Result<(Vec<(String, Left)>, Option<i64>), StoreError> {
+        let path = self.store.path().to_owned();
+        let fault = |error| StoreError::of(&path, error);
+        let is_real = self.options.is_real;
+        let tx = self.store.transaction()?;
+        let mut commit = Commit { tx: &tx, path: &path, now, runs: &mut self.runs, done };
+        // Letters come before events of this batch, as they were written for the state of the last commit.
+        let letters = letters(&tx, |run| commit.runs.contains_key(run)).map_err(fault)?;
+        for (run, id, outcome) in results {
+            commit.take_result(run, id, outcome).map_err(fault)?;
+        }
+        for mail in letters {
+            commit.take_letter(mail, is_real).map_err(fault)?;
+        }
+        for answer in sorted.answers {
+            commit.take_answer(answer).map_err(fault)?;
+        }
+        for event in fired {
+            commit.take_event(event)?;
+        }
+        for (old, to) in sorted.forgets {
+            let piece = forget(&tx, &old, now).map_err(fault)?;
+            commit.done.acks.push(Ack::Forgotten(to, piece));
+        }
+        commit.done.touched.extend(sorted.due);
+        let left = commit.step_all()?;
+        commit.done.undo_what_is_lost(&tx).map_err(fault)?;
+        let is_any = !left.is_empty() || !commit.done.lost.is_empty();
+        let number = if is_any { Some(counted(&tx).map_err(fault)?) } else { None };
+        tx.commit().map_err(fault)?;
+        Ok((left, number))
+    }
+
+    /// Shows the lines of a committed run, and takes its planned calls into the backlog.
+    fn show_and_plan(&mut self, run: String, left: Left) -> Result<(), StoreError> {
+        let Left { lines, planned, dropped, .. } = left;
+        for line in &lines {
+            (self.options.show)(&run, line).map_err(StoreError::Shown)?;
+        }
+        if !dropped.is_empty() {
+            self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
+            let is_dropped = |id: &String| dropped.contains(id);
+            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+        }
+        self.note(&run);
+        let planned = planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string()));
+        self.backlog.extend(planned.map(|one| (run.clone(), one)));
+        Ok(())
+    }
+
+    /// Marks planned calls as started, in a commit of their own, and then starts them, as many as `workers` allows.
+    fn begin(&mut self) -> Result<(), StoreError> {
+        let path = self.store.path().to_owned();
+        let fault = |error| StoreError::of(&path, error);
+        let mut begun = Vec::new();
+        let mut later = VecDeque::new();
+        while let Some((run, planned)) = self.backlog.pop_front() {
+            let is_persons = matches!(&planned.call, Call::Question(q) if q.kind == Kind::Human);
+            if is_persons && self.options.replies {
+                if let Some(running) = self.runs.get_mut(&run) {
+                    running.people.push(planned.id.to_string());
+                }
+                self.note(&run);
+            } else if self.flights.len() + begun.len() < self.options.workers {
+                begun.push((run, planned));
+            } else {
+                later.push_back((run, planned));
+            }
+        }
+        self.backlog = later;
+        if begun.is_empty() {
+            return Ok(());
+        }
+        let tx = self.store.transaction()?;
+        for (run, planned) in begun {
+            // A call that was cancelled since is no longer `planned`, and is not made.
+            let id = planned.id.to_string();
+            let is_mine = move_call(&tx, (&run, &id), &[Stage::Planned], Stage::Started, None)
+                .map_err(fault)?;
+            if is_mine {
+                let driver = self.options.driver.clone();
+                let future = Box::pin(made(driver, planned.id, planned.call));
+                self.flights.push(CallUnderWay { run, id, future });
+            }
+        }
+        let number = counted(&tx).map_err(fault)?;
+        tx.commit().map_err(fault)?;
+        self.store.seal(number);
+        Ok(())
+    }
+}
+
+/// The commands of a batch that a commit handles, by kind, and the runs that are stepped in any case.
+#[derive(Default)]
+struct Sorted {
+    asked: Vec<Asked>,
+    answers: Vec<PersonAnswer>,
+    forgets: Vec<(Old, oneshot::Sender<Piece>)>,
+    due: Vec<String>,
+}
+
+/// An event for a run that may not exist yet.
+struct Asked {
+    run: String,
+    /// What the host gave for a new run.
+    given: String,
+    event: Event,
+    reply: oneshot::Sender<Result<Reply, EngineError>>,
+}
+
+/// An event for a run that exists.
+struct Fired {
+    run: String,
+    event: Event,
+    to: oneshot::Sender<Result<Reply, EngineError>>,
+}
+
+/// The answer of a person to a question of a run.
+struct PersonAnswer {
+    run: String,
+    question: String,
+    text: String,
+    to: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// A transaction in progress, with the runs that it changes.
+struct Commit<'c, M> {
+    tx: &'c Transaction<'c>,
+    path: &'c Path,
+    now: Instant,
+    runs: &'c mut BTreeMap<String, Running<M>>,
+    done: &'c mut Done,
+}
+
+impl<M: Machine> Commit<'_, M> {
+    fn take_result(&mut self, run: String, id: String, outcome: Outcome) -> rusqlite::Result<()> {
+        if !self.runs.contains_key(&run) && is_unavailable(&outcome) {
+            // Another call of the run has found no model, which has stopped the run: this call must be made again, too.
+            let call = (run.as_str(), id.as_str());
+            move_call(self.tx, call, &[Stage::Started], Stage::Planned, None)?;
+            return Ok(());
+        }
+        let text = serde_json::to_string(&outcome).unwrap_or_default();
+        let from = [Stage::Planned, Stage::Started];
+        let was_open = move_call(self.tx, (&run, &id), &from, Stage::Done, Some(&text))?;
+        let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
+        // A call that was dropped meanwhile has no step that waits for the result.
+        if was_open {
+            running.run.end(&id, outcome);
+        }
+        running.people.retain(|open| *open != id);
+        self.done.touched.insert(run.clone());
+        self.done.ended.push((run, id));
+        Ok(())
+    }
+
+    fn take_letter(&mut self, mail: Mail, is_real: bool) -> rusqlite::Result<()> {
+        let (number, run) = (mail.number, mail.run.clone());
+        let came = mail.came(self.now, is_real);
+        let (tx, now) = (self.tx, self.now);
+        let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
+        let taken = self.done.catch_panic(&run, || take(running, tx, mail, (came, now)));
+        if taken.transpose()?.unwrap_or_default() {
+            self.done.letters.push((run.clone(), number));
+            self.done.touched.insert(run);
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, answer: PersonAnswer) -> rusqlite::Result<()> {
+        let PersonAnswer { run, question, text, to } = answer;
+        let (tx, now) = (self.tx, self.now);
+        let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
+        let seq = running.run.session().seq();
+        let replied = self.done.catch_panic(&run, || -> rusqlite::Result<_> {
+            // Deadlines before the answer fire before it.
+            running.step(now);
+            if let Some(why) = running.run.stopped() {
+                return Ok(Err(StoreError::Run { run: run.clone(), why: why.to_owned() }));
+            }
+            let replied = running.reply(tx, (&run, &question), text)?;
+            rusqlite::Result::Ok(
+                replied.map_err(|why| StoreError::NotOpen { run: run.clone(), why }),
+            )
+        });
+        // Even a refused answer may come after steps that have written trace lines.
+        if running.run.session().seq() != seq {
+            self.done.touched.insert(run.clone());
+        }
+        // If the run has panicked, the host gets that as an error instead (see [`Ack::send`]).
+        let replied = replied.transpose()?.unwrap_or(Ok(()));
+        self.done.acks.push(Ack::Replied(run, to, replied));
+        Ok(())
+    }
+
+    fn take_event(&mut self, Fired { run, event, to }: Fired) -> Result<(), StoreError> {
+        let now = self.now;
+        let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
+        running.run.begin(now);
+        // An event with a known id was handled before a crash or a retry: it gets its earlier reply and has no effect.
+        if let Some(known) = reply(self.tx, self.path, &run, &event.id)? {
+            self.done.acks.push(Ack::Fired(run, to, Ok(known)));
+            return Ok(());
+        }
+        self.done.touched.insert(run.clone());
+        let fired = self.done.catch_panic(&run, || {
+            let seq = running.run.start() as i64;
+            let taken = running.run.fire(&run, &event);
+            running.step(now);
+            (seq, taken.map(|receipt| Reply { receipt, at: now, is_repeated: false }))
+        });
+        // If the run has panicked, the host gets that as an error (see [`Ack::send`]).
+        let panic = || (0, Err(stopped(run.clone(), "it has panicked")));
+        let (seq, taken) = fired.unwrap_or_else(panic);
+        if let Ok(one) = &taken
+            // An event that was not taken in gets no row, so that it can be sent again with the same id.
+            && one.receipt != Receipt::Busy
+        {
+            let row = params![run, event.id, said(*one), now as i64, seq];
+            put(self.tx, PUT_EVENT, row).map_err(|error| StoreError::of(self.path, error))?;
+            self.done.taken.push((run.clone(), event.id));
+        }
+        self.done.acks.push(Ack::Fired(run, to, taken));
+        Ok(())
+    }
+
+    /// Steps every run that has changed or is due, and writes it. Returns what each has left to do after the commit.
+    fn step_all(&mut self) -> Result<Vec<(String, Left)>, StoreError> {
+        let mut left = Vec::new();
+        for run in std::mem::take(&mut self.done.touched) {
+            let Some(running) = self.runs.get_mut(&run) else { continue };
+            if self.done.catch_panic(&run, || running.step(self.now)).is_none() {
+                continue;
+            }
+            // A run without a model keeps its last committed state, so that it can be tried again from there.
+            if let (true, Some(why)) = (running.run.has_no_model(), running.run.stopped()) {
+                self.done.lost.insert(run.clone(), why.to_owned());
+                self.done.without_model.insert(run);
+            } else {
+                let written = running.commit(self.tx, &run);
+                left.push((run.clone(), written.map_err(|why| why.of(self.path, &run))?));
+            }
+        }
+        Ok(left)
+    }
+}
+
+/// Whether a call has failed because no model could be reached.
+fn is_unavailable(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Answer(answer) => answer.as_ref().is_err_and(OracleError::is_unavailable),
+        Outcome::Result(_) => false,
+    }
+}
+
+/// Delivers a letter to its run. A letter that does not fit is noted in the trace, because its sender may be gone. Returns whether the
+/// letter can be removed from the inbox.
+fn take<M: Machine>(
+    running: &mut Running<M>,
+    tx: &Transaction<'_>,
+    Mail { number, run, letter, .. }: Mail,
+    (came, now): (Instant, Instant),
+) -> rusqlite::Result<bool> {
+    if running.run.stopped().is_some() {
+        return Ok(false);
+    }
+    let run = run.as_str();
+    match letter {
+        Letter::Reply(question, text) => {
+            // Deadlines before the answer's arrival fire first; those between the arrival and now fire after it.
+            running.step(came);
+            if let Err(why) = running.reply(tx, (run, &question), text)? {
+                running.run.note(&question, &format!("an answer was not taken: {why}"));
+            }
+        }
+        Letter::Event(name, data) => {
+            // Deadlines that are due fire before the event.
+            running.step(now);
+            if name == TURN && running.run.session().machine().is_walking() {
+                // The letter waits until the present turn has ended.
+                return Ok(false);
+            }
+            let event = Event { id: letter_id(number), name, data };
+            let seq = running.run.start() as i64;
+            match running.run.fire(run, &event) {
+                Ok(receipt) => {
+                    let reply = Reply { receipt, at: now, is_repeated: false };
+                    put(tx, PUT_EVENT, params![run, event.id, said(reply), now as i64, seq])?;
+                }
+                Err(EngineError::Event { why, .. }) => {
+                    running.run.note(&event.name, &format!("an event was not taken: {why}"));
+                }
+                // Nothing has changed, so the letter stays in the inbox.
+                Err(EngineError::Stopped { .. } | EngineError::Away { .. }) => return Ok(false),
+            }
+        }
+    }
+    Ok(true)
+}
+
+// The state of a commit in progress, and the replies that are sent after it.
+
+/// A reply to a host, sent after the commit.
+enum Ack {
+    Fired(String, oneshot::Sender<Result<Reply, EngineError>>, Result<Reply, EngineError>),
+    Read(oneshot::Sender<Result<Option<AgentState>, EngineError>>, Option<AgentState>),
+    Replied(String, oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>),
+    Has(oneshot::Sender<bool>, bool),
+    Look(Box<dyn FnOnce(&Store) + Send>),
+    Forgotten(oneshot::Sender<Piece>, Piece),
+}
+
+impl Ack {
+    /// Sends the reply. A host whose run is among the `lost` gets the reason instead. Sending fails if the host has stopped waiting,
+    /// which is fine.
+    fn send(self, lost: &BTreeMap<String, String>, store: &Store) {
+        match self {
+            Self::Fired(run, to, reply) => match lost.get(&run) {
+                Some(why) => drop(to.send(Err(stopped(run, why)))),
+                None => drop(to.send(reply)),
+            },
+            Self::Replied(run, to, reply) => match lost.get(&run) {
+                Some(why) => drop(to.send(Err(StoreError::Run { run, why: why.to_owned() }))),
+                None => drop(to.send(reply)),
+            },
+            Self::Read(to, state) => drop(to.send(Ok(state))),
+            Self::Has(to, has) => drop(to.send(has)),
+            Self::Look(look) => look(store),
+            Self::Forgotten(to, piece) => drop(to.send(piece)),
+        }
+    }
+}
+
+/// The number of events that were forgotten, and the key after which the next batch begins.
+type Piece = (usize, Option<(String, String)>);
+
+/// The changes of a commit so far.
+#[derive(Default)]
+struct Done {
+    acks: Vec<Ack>,
+    /// The runs that have changed.
+    touched: BTreeSet<String>,
+    /// The runs and ids of the events that were taken in.
+    taken: Vec<(String, String)>,
+    /// The runs and numbers of the letters that were delivered.
+    letters: Vec<(String, i64)>,
+    /// The runs and ids of the calls that have ended.
+    ended: Vec<(String, String)>,
+    /// The runs that have panicked or found no model, with the reasons. Only the results of their calls are committed.
+    lost: BTreeMap<String, String>,
+    /// The runs that found no model. Their failed calls are made again later.
+    without_model: BTreeSet<String>,
+}
+
+impl Done {
+    /// Calls `work` for a run, unless the run has panicked in this commit. `None` if it has, or does now.
+    fn catch_panic<R>(&mut self, run: &str, work: impl FnOnce() -> R) -> Option<R> {
+        if self.lost.contains_key(run) {
+            return None;
+        }
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(done) => Some(done),
+            Err(what) => {
+                self.lost.insert(run.to_owned(), panicked(&*what));
+                None
+            }
+        }
+    }
+
+    /// Removes delivered letters from the inbox, and the rows of events that lost runs had taken in. Calls that found no model are
+    /// planned again.
+    fn undo_what_is_lost(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+        for (run, number) in &self.letters {
+            if !self.lost.contains_key(run) {
+                tx.execute("DELETE FROM inbox WHERE number = ?1", [number])?;
+            }
+        }
+        for (run, id) in self.ended.iter().filter(|(run, _)| self.without_model.contains(run)) {
+            move_call(tx, (run, id), &[Stage::Done], Stage::Planned, None)?;
+        }
+        let letters = self.letters.iter().map(|(run, number)| (run, letter_id(*number)));
+        let events = self.taken.iter().map(|(run, id)| (run, id.clone()));
+        for (run, id) in letters.chain(events).filter(|(run, _)| self.lost.contains_key(*run)) {
+            tx.execute("DELETE FROM event WHERE run = ?1 AND id = ?2", params![run, id])?;
+        }
+        Ok(())
+    }
+}
+
+fn letter_id(number: i64) -> String {
+    format!("inbox:{number}")
+}

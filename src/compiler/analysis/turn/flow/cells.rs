@@ -1,0 +1,1104 @@
+//! Cells, the operations on their possible contents, and what conditions and readings say about them.
+
+use super::points::Op;
+use crate::analysis::facts::conditions::Map;
+use crate::analysis::facts::usage::{actions, expressions, own_expressions, own_walk, walk};
+use crate::analysis::turn::calls::Value;
+use chartc_core::arena::{ComponentId, PredicateId, StateId, StepId, TransitionId, VarId};
+use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
+use chartc_core::model::{
+    Action, BinaryOp, Builtin, Chart, ChoiceKind, CompareOp, Expr, ExprKind, TemplatePart, Type,
+    UnaryOp, VariableKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The bit of the initial value.
+pub(super) const FRESH: u16 = 1;
+/// The bit of an unknown value.
+pub(super) const OTHER: u16 = 2;
+/// The maximum number of constants that are distinguished in one cell: the remaining bits of a mask. Further ones count as unknown.
+const MOST_CONSTANTS: usize = 14;
+/// The maximum number of cells that are followed.
+const CELLS: usize = 256;
+
+/// The possible contents of each cell, by cell index.
+pub(super) type Masks = Vec<u16>;
+
+/// A variable or answer that the analysis follows.
+#[derive(Debug, Clone)]
+pub(super) struct CellInfo {
+    /// The variable or answer.
+    pub(super) value: Value,
+    /// The initial value, if it is a constant.
+    pub(super) default: Option<Data>,
+    /// The constants that the chart assigns to the cell: bit 2 of a mask is the first, and so on.
+    pub(super) constants: Vec<Data>,
+    /// Whether the cell is reset in each turn.
+    pub(super) per_turn: bool,
+    /// Whether anything sets the cell.
+    pub(super) is_set: bool,
+}
+
+impl CellInfo {
+    /// The values that a mask stands for; `None` if some of them are unknown.
+    pub(super) fn values(&self, mask: u16) -> Option<Vec<Data>> {
+        let mut values = Vec::new();
+        if mask & OTHER != 0 {
+            return None;
+        }
+        if mask & FRESH != 0 {
+            values.push(self.default.clone()?);
+        }
+        for (nth, value) in self.constants.iter().enumerate() {
+            if mask & (4 << nth) != 0 && !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        Some(values)
+    }
+
+    /// The bits that stand for a single value, each with this value.
+    pub(super) fn bits(&self) -> impl Iterator<Item = (u16, &Data)> {
+        let constants = self.constants.iter().enumerate().map(|(nth, data)| (4 << nth, data));
+        self.default.iter().map(|data| (FRESH, data)).chain(constants)
+    }
+
+    /// The bit of a value that is assigned. `OTHER` if it is no constant, or none that is distinguished.
+    pub(super) fn bit(&self, value: Option<&Data>) -> u16 {
+        let nth = value.and_then(|v| self.constants.iter().position(|c| c == v));
+        nth.map_or(OTHER, |nth| 4 << nth)
+    }
+
+    /// The bits of the constants that are `none`.
+    pub(super) fn none_bits(&self) -> u16 {
+        let bits = self.constants.iter().enumerate().filter(|(_, c)| **c == Data::None);
+        bits.fold(0, |all, (nth, _)| all | 4 << nth)
+    }
+
+    /// The bits of the constants that equal the initial value.
+    pub(super) fn default_bits(&self) -> u16 {
+        let same = |data: &&Data| self.default.as_ref() == Some(*data);
+        let bits = self.constants.iter().enumerate().filter(|(_, c)| same(c));
+        bits.fold(0, |all, (nth, _)| all | 4 << nth)
+    }
+
+    /// Whether the cell is initially `none`.
+    pub(super) fn is_missing(&self, chart: &Chart) -> bool {
+        let may = match self.value {
+            Value::Answer(_) => true,
+            Value::Variable(id) => {
+                matches!(chart.variables[id.index()].ty, Type::Json | Type::Optional(_))
+            }
+        };
+        may && self.default == Some(Data::None)
+    }
+
+    /// Whether the initial value is a placeholder: `0`, `false`, `none` or empty.
+    pub(super) fn is_blank(&self) -> bool {
+        match &self.default {
+            Some(Data::Bool(is)) => !is,
+            Some(Data::Int(number)) => *number == 0,
+            Some(Data::Float(number)) => *number == 0.0,
+            Some(Data::Duration(time)) => *time == 0,
+            Some(_) => self.is_empty(),
+            None => false,
+        }
+    }
+
+    /// Whether the initial value is empty or `none`.
+    pub(super) fn is_empty(&self) -> bool {
+        match &self.default {
+            Some(Data::Text(text)) => text.is_empty(),
+            Some(Data::List(items)) => items.is_empty(),
+            Some(Data::Map(map)) => map.is_empty(),
+            Some(Data::None) => true,
+            Some(Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Duration(_)) | None => false,
+        }
+    }
+}
+
+/// The cells of a chart.
+#[derive(Debug, Clone, Default)]
+pub struct Cells {
+    pub(super) rows: Vec<CellInfo>,
+    numbers: BTreeMap<Value, usize>,
+}
+
+/// An environment in which nothing can be read.
+struct Constants;
+
+impl Environment for Constants {}
+
+/// The value of an expression that reads nothing. `None` if it reads something, or if its evaluation fails.
+pub(super) fn constant(expr: &Expr) -> Option<Data> {
+    let mut closed = true;
+    own_walk(expr, &mut |e| {
+        closed &= !matches!(
+            e.kind,
+            ExprKind::Variable(_)
+                | ExprKind::Payload(_)
+                | ExprKind::Answer(_)
+                | ExprKind::Predicate(_)
+                | ExprKind::Observable(_)
+                | ExprKind::Call(..)
+                | ExprKind::Local(_)
+                | ExprKind::Unknown(_)
+        );
+    });
+    if closed { evaluate(expr, &Constants, &Fuel::default()).ok() } else { None }
+}
+
+impl Cells {
+    pub(super) fn new(chart: &Chart) -> Self {
+        let mut read: BTreeSet<Value> = BTreeSet::new();
+        expressions(chart, &mut |_, expr| {
+            own_walk(expr, &mut |e| {
+                if let ExprKind::Variable(id) = e.kind
+                    && matches!(chart.variables[id.index()].kind, VariableKind::Var { .. })
+                {
+                    read.insert(Value::Variable(id));
+                }
+                if let ExprKind::Answer(step) = e.kind {
+                    read.insert(Value::Answer(step));
+                }
+            });
+        });
+        let mut cells = Self::default();
+        for value in read.into_iter().take(CELLS) {
+            let (default, per_turn, is_set) = match value {
+                Value::Variable(id) => {
+                    let row = &chart.variables[id.index()];
+                    let fresh = matches!(row.kind, VariableKind::Var { per_turn: true });
+                    (row.default.as_ref().and_then(constant), fresh, false)
+                }
+                Value::Answer(_) => (Some(Data::None), true, true),
+            };
+            cells.numbers.insert(value, cells.rows.len());
+            cells.rows.push(CellInfo { value, default, constants: Vec::new(), per_turn, is_set });
+        }
+        actions(chart, &mut |action| {
+            let Action::Assign(id, expr) = action else { return };
+            let Some(nth) = cells.numbers.get(&Value::Variable(*id)) else { return };
+            let row = &mut cells.rows[*nth];
+            row.is_set = true;
+            if let Some(value) = constant(expr)
+                && row.constants.len() < MOST_CONSTANTS
+                && !row.constants.contains(&value)
+            {
+                row.constants.push(value);
+            }
+        });
+        for id in into(chart) {
+            if let Some(nth) = cells.numbers.get(&Value::Variable(id)) {
+                cells.rows[*nth].is_set = true;
+            }
+        }
+        cells
+    }
+
+    /// The index of the cell of a variable or answer; `None` if it is not followed.
+    pub(super) fn number(&self, value: Value) -> Option<usize> {
+        self.numbers.get(&value).copied()
+    }
+
+    pub(super) fn variable(&self, id: VarId) -> Option<usize> {
+        self.number(Value::Variable(id))
+    }
+
+    pub(super) fn answer(&self, id: StepId) -> Option<usize> {
+        self.number(Value::Answer(id))
+    }
+
+    /// The contents of all cells when a run begins.
+    pub(super) fn fresh(&self) -> Masks {
+        vec![FRESH; self.rows.len()]
+    }
+
+    /// The contents that each cell may have at any time.
+    pub(super) fn all(&self, chart: &Chart) -> Masks {
+        let mut masks = self.fresh();
+        actions(chart, &mut |action| {
+            if let Action::Assign(id, expr) = action
+                && let Some(nth) = self.variable(*id)
+            {
+                masks[nth] |= self.rows[nth].bit(constant(expr).as_ref());
+            }
+        });
+        for id in into(chart) {
+            if let Some(nth) = self.variable(id) {
+                masks[nth] |= OTHER;
+            }
+        }
+        // Answers come from outside, so nothing is known of them.
+        for (nth, row) in self.rows.iter().enumerate() {
+            if matches!(row.value, Value::Answer(_)) {
+                masks[nth] |= OTHER;
+            }
+        }
+        masks
+    }
+}
+
+/// The variables in which answers and tool results are stored.
+fn into(chart: &Chart) -> Vec<VarId> {
+    let steps = chart.steps.iter().filter_map(|s| s.into);
+    let tools = chart.choices.iter().filter_map(|c| match c.kind {
+        ChoiceKind::Call(_, into) => into,
+        ChoiceKind::Option(_) => None,
+    });
+    steps.chain(tools).collect()
+}
+
+// The execution of operations on the possible contents of cells.
+
+/// The contents of one cell that one place may see, over all runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CellContents {
+    /// The contents at any reading.
+    pub(super) all: u16,
+    /// The contents when the condition of the place is evaluated.
+    pub(super) asked: u16,
+    /// The contents when the value is needed ([`How::Hard`]).
+    pub(super) hard: u16,
+    /// Whether the value is shown or needed, and not only tested or passed on.
+    pub(super) shown: bool,
+}
+
+/// The contents that are seen, by place and cell index.
+pub(super) type Records = BTreeMap<(Site, u32), CellContents>;
+
+/// The contents that are seen, by index of the reading. `None` if no run gets there.
+pub(super) type Sights = Vec<Option<CellContents>>;
+
+/// Applies operations to the contents of cells.
+pub(super) struct Applier<'r> {
+    /// By cell: the possible contents, one bit each.
+    pub(super) masks: &'r mut [u16],
+    /// The record of readings; `None` while the fixpoint is not reached, when contents are incomplete.
+    pub(super) sights: Option<&'r mut Sights>,
+}
+
+impl Applier<'_> {
+    /// Applies an operation. Returns whether a run can continue after it.
+    pub(super) fn code(&mut self, code: &Code) -> bool {
+        match code {
+            Code::Assume(asked, looks, test) => {
+                for note in asked {
+                    let mask = self.masks[note.cell];
+                    self.sight(*note, &|seen| seen.asked |= mask);
+                }
+                self.record_looks(looks);
+                return test.refine(self.masks);
+            }
+            Code::Read(looks) => self.record_looks(looks),
+            Code::Do(acts) => self.whole(acts),
+            // Joins the contents with the block and without it.
+            Code::Maybe(acts) => {
+                let before = self.masks.to_vec();
+                self.whole(acts);
+                merge(self.masks, &before);
+            }
+            Code::Set(cell) => self.masks[*cell] = OTHER,
+            Code::Fresh(cells) => cells.iter().for_each(|cell| self.masks[*cell] = FRESH),
+        }
+        true
+    }
+
+    /// Applies a block. A failing action ends its block early, so the contents before it are possible afterwards, too.
+    fn whole(&mut self, acts: &[ActionEffect]) {
+        let mut failed = None;
+        self.block(acts, &mut failed);
+        if let Some(failed) = failed {
+            merge(self.masks, &failed);
+        }
+    }
+
+    /// Applies actions, and adds the contents before each action that may fail to `failed`.
+    fn block(&mut self, acts: &[ActionEffect], failed: &mut Option<Masks>) {
+        for act in acts {
+            self.record_looks(&act.looks);
+            if act.fails {
+                match failed {
+                    None => *failed = Some(self.masks.to_vec()),
+                    Some(failed) => merge(failed, self.masks),
+                }
+            }
+            match &act.does {
+                Does::Nothing => {}
+                Does::Set(cell, bit) => self.masks[*cell] = *bit,
+                Does::If(parts) => {
+                    let before = self.masks.to_vec();
+                    let mut taken: Option<Masks> = None;
+                    for (test, part) in parts {
+                        self.masks.copy_from_slice(&before);
+                        if test.refine(self.masks) {
+                            self.block(part, failed);
+                            match &mut taken {
+                                None => taken = Some(self.masks.to_vec()),
+                                Some(taken) => merge(taken, self.masks),
+                            }
+                        }
+                    }
+                    self.masks.copy_from_slice(&taken.unwrap_or(before));
+                }
+                Does::For(body) => {
+                    // Twice, so that an iteration sees what the one before has set.
+                    for _ in 0..2 {
+                        let before = self.masks.to_vec();
+                        self.block(body, failed);
+                        merge(self.masks, &before);
+                    }
+                }
+            }
+        }
+    }
+
+    fn record_looks(&mut self, looks: &[Look]) {
+        if self.sights.is_none() {
+            return;
+        }
+        for look in looks {
+            match look {
+                Look::Cell(note, how) => {
+                    let mask = self.masks[note.cell];
+                    self.sight(*note, &|seen| {
+                        seen.all |= mask;
+                        seen.shown |= *how != How::Soft;
+                        if *how == How::Hard {
+                            seen.hard |= mask;
+                        }
+                    });
+                }
+                Look::Under(test, looks) => self.under(test, looks),
+            }
+        }
+    }
+
+    /// Records what is read while a condition has a value, without keeping that assumption.
+    fn under(&mut self, test: &Test, looks: &[Look]) {
+        let before = self.masks.to_vec();
+        if test.refine(self.masks) {
+            self.record_looks(looks);
+        }
+        self.masks.copy_from_slice(&before);
+    }
+
+    fn sight(&mut self, note: Note, add: &dyn Fn(&mut CellContents)) {
+        if let Some(sights) = self.sights.as_deref_mut() {
+            add(sights[note.number].get_or_insert_default());
+        }
+    }
+}
+
+// Operations translated to cells. Each operation is translated once and then executed whenever the analysis passes its edge.
+
+/// An operation in terms of cells.
+#[derive(Debug)]
+pub(super) enum Code {
+    /// A condition has a value: the cells in it, the readings when it is evaluated, and what its value implies.
+    Assume(Vec<Note>, Vec<Look>, Test),
+    /// These cells are read.
+    Read(Vec<Look>),
+    /// A block runs.
+    Do(Vec<ActionEffect>),
+    /// A block runs, or not.
+    Maybe(Vec<ActionEffect>),
+    /// A cell gets an unknown value.
+    Set(usize),
+    /// These cells get their initial values.
+    Fresh(Vec<usize>),
+}
+
+/// A reading: its number, and the number of the cell that is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Note {
+    pub(super) number: usize,
+    pub(super) cell: usize,
+}
+
+/// The readings of an expression, in the order of evaluation.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// A cell is read.
+    Cell(Note, How),
+    /// These readings take place only if a condition has a value.
+    Under(Test, Vec<Self>),
+}
+
+/// The readings and the effect of an action.
+#[derive(Debug)]
+pub(super) struct ActionEffect {
+    /// The readings of the action's expressions.
+    pub(super) looks: Vec<Look>,
+    /// Whether the action may fail, which ends its block.
+    pub(super) fails: bool,
+    pub(super) does: Does,
+}
+
+/// The effect of an action on cells.
+#[derive(Debug)]
+pub(super) enum Does {
+    /// No cell changes.
+    Nothing,
+    /// The cell then has exactly this content, a single bit.
+    Set(usize, u16),
+    /// One of two blocks runs, each with the test that holds before it.
+    If([(Test, Vec<ActionEffect>); 2]),
+    /// A block runs any number of times.
+    For(Vec<ActionEffect>),
+}
+
+/// The operations that have been translated, each with a number.
+pub(super) struct Book<'b, 'c> {
+    chart: &'c Chart,
+    cells: &'b Cells,
+    /// By number: the translated operations.
+    pub(super) codes: Vec<Code>,
+    /// By operation: its number; `None` if it has no effect.
+    numbers: Map<Key, Option<u32>>,
+    /// By number of the reading: the place that reads, and the cell.
+    pub(super) notes: Vec<(Site, u32)>,
+    /// By place and cell: the number of the reading.
+    noted: Map<(Site, u32), usize>,
+}
+
+/// The identity of an operation. Expressions and blocks are compared by address, which does not change while the chart is borrowed.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Assume(Option<Site>, *const Expr, bool),
+    Read(Site, *const Expr, How),
+    Do(Site, *const Action, usize),
+    Maybe(Site, *const Action, usize),
+    Set(Value),
+    Fresh,
+}
+
+impl<'b, 'c> Book<'b, 'c> {
+    pub(super) fn new(chart: &'c Chart, cells: &'b Cells) -> Self {
+        Self {
+            chart,
+            cells,
+            codes: Vec::new(),
+            numbers: Map::default(),
+            notes: Vec::new(),
+            noted: Map::default(),
+        }
+    }
+
+    /// The number of an operation, which is translated if it is new. `None` if it has no effect on cells.
+    pub(super) fn number(&mut self, op: &Op<'c>) -> Option<u32> {
+        let key = match op {
+            Op::Assume(site, condition, value) => Key::Assume(*site, *condition, *value),
+            Op::Read(site, expr, how) => Key::Read(*site, *expr, *how),
+            Op::Do(site, block) => Key::Do(*site, block.as_ptr(), block.len()),
+            Op::Maybe(site, block) => Key::Maybe(*site, block.as_ptr(), block.len()),
+            Op::Set(value) => Key::Set(*value),
+            Op::Fresh => Key::Fresh,
+            Op::Stir | Op::Started(_) | Op::Needs(_) => return None,
+        };
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.code(op).map(|code| {
+            self.codes.push(code);
+            self.codes.len() as u32 - 1
+        });
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// Translates an operation. `None` if it has no effect on cells.
+    pub(super) fn code(&mut self, op: &Op<'c>) -> Option<Code> {
+        match op {
+            Op::Assume(site, condition, value) => {
+                let test = Test::from_condition(self.chart, self.cells, condition, *value);
+                let (mut asked, mut looks) = (Vec::new(), Vec::new());
+                if let Some(site) = site {
+                    walk(self.chart, condition, &mut |e| {
+                        asked.extend(cell_of(self.cells, e).map(|cell| self.note(*site, cell)));
+                    });
+                    looks = self.looks(*site, condition, How::Soft);
+                }
+                let some = test != Test::Open || !asked.is_empty();
+                some.then_some(Code::Assume(asked, looks, test))
+            }
+            Op::Read(site, expr, how) => {
+                let looks = self.looks(*site, expr, *how);
+                (!looks.is_empty()).then_some(Code::Read(looks))
+            }
+            Op::Do(site, block) => {
+                let acts = self.block(*site, block);
+                (!acts.is_empty()).then_some(Code::Do(acts))
+            }
+            Op::Maybe(site, block) => {
+                let acts = self.block(*site, block);
+                (!acts.is_empty()).then_some(Code::Maybe(acts))
+            }
+            Op::Set(value) => self.cells.number(*value).map(Code::Set),
+            Op::Fresh => {
+                let rows = self.cells.rows.iter().enumerate();
+                Some(Code::Fresh(
+                    rows.filter(|(_, row)| row.per_turn).map(|(nth, _)| nth).collect(),
+                ))
+            }
+            Op::Stir | Op::Started(_) | Op::Needs(_) => None,
+        }
+    }
+
+    /// The contents that each reading has seen, by place and cell. Clears the readings.
+    pub(super) fn seen(
+        &mut self,
+        sights: &Sights,
+    ) -> impl Iterator<Item = ((Site, u32), CellContents)> {
+        self.noted.clear();
+        let notes = self.notes.drain(..).zip(sights);
+        notes.filter_map(|(key, seen)| Some((key, (*seen)?)))
+    }
+
+    /// The reading of a cell by a place; the same one each time.
+    fn note(&mut self, site: Site, cell: usize) -> Note {
+        let key = (site, cell as u32);
+        let number = *self.noted.entry(key).or_insert_with(|| {
+            self.notes.push(key);
+            self.notes.len() - 1
+        });
+        Note { number, cell }
+    }
+
+    /// The readings of an expression.
+    fn looks(&mut self, site: Site, expr: &'c Expr, how: How) -> Vec<Look> {
+        let chart = self.chart;
+        let mut reading = ReadRecorder { book: self, site, looks: Vec::new(), under: Vec::new() };
+        look(chart, expr, how, &mut reading);
+        reading.looks
+    }
+
+    /// The effects of a block, without actions that neither read, nor set a cell, nor fail.
+    fn block(&mut self, site: Site, actions: &'c [Action]) -> Vec<ActionEffect> {
+        let acts = actions.iter().map(|action| self.act(site, action));
+        acts.filter(|act| act.fails || !act.looks.is_empty() || !matches!(act.does, Does::Nothing))
+            .collect()
+    }
+
+    /// The effect of an action.
+    fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
+        let how = match action {
+            Action::Log(_) | Action::Assign(..) => How::Soft,
+            _ => How::Hard,
+        };
+        let mut looks = Vec::new();
+        for expr in own_expressions(action) {
+            let how = if is_plain(expr) { How::Soft } else { how };
+            looks.extend(self.looks(site, expr, how));
+        }
+        let does = match action {
+            Action::Assign(id, value) => self.cells.variable(*id).map_or(Does::Nothing, |cell| {
+                Does::Set(cell, self.cells.rows[cell].bit(constant(value).as_ref()))
+            }),
+            Action::If(test, then, other) => {
+                Does::If([(then, true), (other, false)].map(|(part, value)| {
+                    let test = Test::from_condition(self.chart, self.cells, test, value);
+                    (test, self.block(site, part))
+                }))
+            }
+            Action::For(_, _, body) => Does::For(self.block(site, body)),
+            _ => Does::Nothing,
+        };
+        ActionEffect { looks, fails: fails(action), does }
+    }
+}
+
+/// Records the readings of an expression.
+struct ReadRecorder<'r, 'b, 'c> {
+    book: &'r mut Book<'b, 'c>,
+    site: Site,
+    looks: Vec<Look>,
+    /// The conditions that are assumed, innermost last, each with the readings before it.
+    under: Vec<(Test, Vec<Look>)>,
+}
+
+impl Reader for ReadRecorder<'_, '_, '_> {
+    fn read(&mut self, value: Value, how: How) {
+        if let Some(cell) = self.book.cells.number(value) {
+            let note = self.book.note(self.site, cell);
+            self.looks.push(Look::Cell(note, how));
+        }
+    }
+
+    fn assume(&mut self, condition: &Expr, holds: bool) -> bool {
+        let test = Test::from_condition(self.book.chart, self.book.cells, condition, holds);
+        let can = test != Test::Never;
+        if let Some((under, _)) = self.under.last_mut() {
+            *under = test;
+        }
+        can
+    }
+
+    fn mark(&mut self) -> usize {
+        self.under.push((Test::Open, std::mem::take(&mut self.looks)));
+        self.under.len() - 1
+    }
+
+    fn back(&mut self, mark: usize) {
+        while self.under.len() > mark
+            && let Some((test, before)) = self.under.pop()
+        {
+            let looks = std::mem::replace(&mut self.looks, before);
+            match test {
+                Test::Open => self.looks.extend(looks),
+                _ if looks.is_empty() => {}
+                _ => {
+                    self.looks.push(Look::Under(test, looks));
+                }
+            }
+        }
+    }
+}
+
+// The readings of an expression: which values, and how much it needs them.
+
+/// A place in the chart that reads values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Site {
+    /// The guard of a transition.
+    Transition(TransitionId),
+    /// The arguments and actions of a transition.
+    Moves(TransitionId),
+    /// The blocks of a state.
+    State(StateId),
+    /// The condition of a step.
+    Guard(StepId),
+    /// A part of a step's prompt, by its index.
+    Prompt(StepId, usize),
+    /// The condition of a component in a step's prompt.
+    Injection(StepId, ComponentId),
+    /// A part of a component in a step's prompt, by its index.
+    Fragment(StepId, ComponentId, usize),
+    /// The statements of a `code` step.
+    Code(StepId),
+    /// The arguments of a call or a run, or the text of a question to a person.
+    Arguments(StepId),
+    /// The `ends turn` of a step.
+    EndsTurn(StepId),
+    /// The guard of a permission that a transition needs.
+    Permission(usize, TransitionId),
+}
+
+/// The manner in which a value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum How {
+    /// The value is needed: it is shown, or computed with.
+    Hard,
+    /// The value is shown if it is set, and something else if it is not, as by `??`.
+    Shown,
+    /// The value is tested, passed on or stored, which works without it, too.
+    Soft,
+}
+
+/// A visitor of the readings of an expression, which also learns the conditions under which parts are evaluated.
+pub(super) trait Reader {
+    /// A variable or answer is read.
+    fn read(&mut self, value: Value, how: How);
+    /// The parts visited from here on are evaluated only if the condition has this value. Returns whether that is possible.
+    fn assume(&mut self, condition: &Expr, holds: bool) -> bool;
+    /// Sets a mark, to return to with [`Self::back`].
+    fn mark(&mut self) -> usize;
+    /// Drops the conditions assumed since the mark.
+    fn back(&mut self, mark: usize);
+}
+
+/// Visits the readings of an expression in the order of evaluation. `how` is the manner in which its own value is read.
+pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
+    let soften = |how| if how == How::Hard { How::Shown } else { how };
+    let need = |how| if how == How::Shown { How::Shown } else { How::Hard };
+    match &expr.kind {
+        ExprKind::Variable(id) => reader.read(Value::Variable(*id), how),
+        ExprKind::Answer(id) => reader.read(Value::Answer(*id), how),
+        ExprKind::Predicate(id) => {
+            look(chart, &chart.predicates[id.index()].expr, How::Soft, reader);
+        }
+        ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+            look(chart, a, How::Soft, reader);
+            // The right side is evaluated only if the left one does not decide the result.
+            let mark = reader.mark();
+            if reader.assume(a, *op == BinaryOp::And) {
+                look(chart, b, How::Soft, reader);
+            }
+            reader.back(mark);
+        }
+        ExprKind::If(test, then, other) => {
+            look(chart, test, How::Soft, reader);
+            for (part, holds) in [(then, true), (other, false)] {
+                let mark = reader.mark();
+                if reader.assume(test, holds) {
+                    look(chart, part, how, reader);
+                }
+                reader.back(mark);
+            }
+        }
+        ExprKind::Unary(UnaryOp::Not, inner) => look(chart, inner, How::Soft, reader),
+        ExprKind::Unary(UnaryOp::Negate, inner) | ExprKind::Field(inner, _) => {
+            look(chart, inner, need(how), reader);
+        }
+        ExprKind::Default(value, otherwise) => {
+            look(chart, value, soften(how), reader);
+            look(chart, otherwise, how, reader);
+        }
+        ExprKind::Compare(first, rest) => {
+            let ordered = rest.iter().any(|(op, _)| {
+                matches!(
+                    op,
+                    CompareOp::Less
+                        | CompareOp::LessEqual
+                        | CompareOp::Greater
+                        | CompareOp::GreaterEqual
+                )
+            });
+            // `x == none` works without a value, `x < 3` does not.
+            let how = if ordered { need(how) } else { How::Soft };
+            look(chart, first, how, reader);
+            for (_, part) in rest {
+                look(chart, part, how, reader);
+            }
+        }
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+            look(chart, a, need(how), reader);
+            look(chart, b, need(how), reader);
+        }
+        ExprKind::Slice(e, from, to) => {
+            for part in std::iter::once(e).chain(from).chain(to) {
+                look(chart, part, need(how), reader);
+            }
+        }
+        ExprKind::Builtin(name, parts) => {
+            let how = match name {
+                Builtin::Len
+                | Builtin::Min
+                | Builtin::Max
+                | Builtin::Abs
+                | Builtin::Round
+                | Builtin::Sum
+                | Builtin::Any
+                | Builtin::All
+                | Builtin::Sorted
+                | Builtin::Lower
+                | Builtin::Upper
+                | Builtin::StartsWith
+                | Builtin::Float
+                | Builtin::Int
+                | Builtin::Set
+                | Builtin::Get => need(how),
+                _ => How::Soft,
+            };
+            for part in parts {
+                look(chart, part, how, reader);
+            }
+        }
+        ExprKind::Call(_, parts) | ExprKind::List(parts) => {
+            for part in parts {
+                look(chart, part, How::Soft, reader);
+            }
+        }
+        ExprKind::Map(entries) => {
+            for (key, value) in entries {
+                look(chart, key, How::Soft, reader);
+                look(chart, value, How::Soft, reader);
+            }
+        }
+        ExprKind::Record(_, fields) => {
+            for (_, part) in fields {
+                look(chart, part, How::Soft, reader);
+            }
+        }
+        ExprKind::Comprehension { item, source, filter, .. } => {
+            look(chart, source, need(how), reader);
+            let mark = reader.mark();
+            if let Some(part) = filter {
+                look(chart, part, How::Soft, reader);
+            }
+            look(chart, item, How::Soft, reader);
+            reader.back(mark);
+        }
+        ExprKind::Text(text) => {
+            for part in &text.parts {
+                if let TemplatePart::Hole { expr, .. } = part {
+                    look(chart, expr, how, reader);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+// Conditions as tests of cells: which contents are possible if a condition has a value.
+//
+// For example, with the cell `mode` of the header of `flow`, `mode == "fast"` being true becomes `Within(mode, …)` with all bits but those
+// of "idle": its initial value and the constant. The bit of an unknown value stays, because that may be "fast", too.
+
+/// The maximum number of combinations of values with which a condition is evaluated.
+const MOST_COMBINATIONS: usize = 256;
+
+/// Whether an expression only passes on the value of a variable or an answer.
+pub(super) fn is_plain(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Variable(_) | ExprKind::Answer(_))
+}
+
+/// Adds the possible contents of `other`, cell by cell.
+pub(super) fn merge(into: &mut [u16], other: &[u16]) {
+    into.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+}
+
+/// The cell that an expression names; `None` for other expressions and for cells that are not followed.
+pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
+    match expr.kind {
+        ExprKind::Variable(id) => cells.variable(id),
+        ExprKind::Answer(id) => cells.answer(id),
+        _ => None,
+    }
+}
+
+/// Whether an action may fail, which ends its block.
+pub(super) fn fails(action: &Action) -> bool {
+    match action {
+        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
+        Action::Log(_) | Action::Result(..) => own_expressions(action).into_iter().any(may_fail),
+        Action::Do(..) | Action::Raise(..) | Action::Send { .. } => true,
+        Action::Cancel(_) => false,
+    }
+}
+
+/// Whether the evaluation of an expression may fail. True in cases of doubt.
+fn may_fail(expr: &Expr) -> bool {
+    let mut risky = false;
+    own_walk(expr, &mut |e| {
+        risky |= match &e.kind {
+            ExprKind::Call(..)
+            | ExprKind::Index(..)
+            | ExprKind::Unknown(_)
+            | ExprKind::Predicate(_) => true,
+            ExprKind::Builtin(name, _) => !matches!(
+                name,
+                Builtin::Len | Builtin::Str | Builtin::Bool | Builtin::Concat | Builtin::IsA
+            ),
+            ExprKind::Binary(op, a, _) => {
+                !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract)
+                    || a.ty == Type::Json
+            }
+            ExprKind::Field(inner, _) => inner.ty == Type::Json,
+            ExprKind::Observable(_) | ExprKind::Payload(_) | ExprKind::Answer(_) => {
+                e.ty == Type::Json
+            }
+            _ => false,
+        };
+    });
+    risky
+}
+
+/// An environment in which only one cell can be read, with one value.
+struct One<'v> {
+    of: Value,
+    is: &'v Data,
+}
+
+impl Environment for One<'_> {
+    fn variable(&self, id: VarId) -> Option<&Data> {
+        (self.of == Value::Variable(id)).then_some(self.is)
+    }
+
+    fn answer(&self, id: StepId) -> Option<&Data> {
+        (self.of == Value::Answer(id)).then_some(self.is)
+    }
+}
+
+/// The only cell that an expression reads: `Some(None)` if it reads nothing, `None` if it reads several cells or anything else.
+fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
+    let mut only = None;
+    let mut clear = true;
+    own_walk(expr, &mut |e| match e.kind {
+        ExprKind::Variable(_) | ExprKind::Answer(_) => {
+            let cell = cell_of(cells, e);
+            clear &= cell.is_some() && (only.is_none() || only == cell);
+            only = cell;
+        }
+        ExprKind::Payload(_)
+        | ExprKind::Predicate(_)
+        | ExprKind::Observable(_)
+        | ExprKind::Call(..)
+        | ExprKind::Local(_)
+        | ExprKind::Unknown(_) => clear = false,
+        _ => {}
+    });
+    clear.then_some(only)
+}
+
+/// The consequence for cells of a condition having a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Test {
+    /// No consequence: all contents are possible.
+    Open,
+    /// The condition cannot have the value.
+    Never,
+    /// The cell (by index) has one of the contents of the mask.
+    Within(usize, u16),
+    /// Both tests apply, one after the other.
+    Both(Box<Self>, Box<Self>),
+    /// At least one of the tests applies.
+    Either(Box<Self>, Box<Self>),
+}
+
+impl Test {
+    /// Translates the condition that `expr` has the value `value`. The test has the size of the condition with its predicates expanded.
+    pub(super) fn from_condition(chart: &Chart, cells: &Cells, expr: &Expr, value: bool) -> Self {
+        match &expr.kind {
+            ExprKind::Predicate(id) => {
+                Self::from_condition(chart, cells, &chart.predicates[id.index()].expr, value)
+            }
+            // A condition whose evaluation fails is false, and so is its negation.
+            ExprKind::Unary(UnaryOp::Not, inner) if value || !may_fail(inner) => {
+                Self::from_condition(chart, cells, inner, !value)
+            }
+            ExprKind::Unary(UnaryOp::Not, _) => Self::Open,
+            // If the left side fails, `or` is false although the right side may be true.
+            ExprKind::Binary(BinaryOp::Or, a, _) if !value && may_fail(a) => Self::Open,
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                let a = Self::from_condition(chart, cells, a, value);
+                let b = Self::from_condition(chart, cells, b, value);
+                if (*op == BinaryOp::And) == value { Self::both(a, b) } else { Self::either(a, b) }
+            }
+            _ => match only_cell(cells, expr) {
+                None => Self::Open,
+                Some(None) => {
+                    let held = holds(expr, &Nothing, &Fuel::default()).unwrap_or(false);
+                    if held == value { Self::Open } else { Self::Never }
+                }
+                Some(Some(cell)) => {
+                    let row = &cells.rows[cell];
+                    let lacks = |data: &Data| {
+                        let one = One { of: row.value, is: data };
+                        // Contents are removed only if the condition has the other value for them; an unknown value always stays.
+                        holds(expr, &one, &Fuel::default()).unwrap_or(false) != value
+                    };
+                    let gone = row.bits().filter(|(_, data)| lacks(data));
+                    Self::within(cell, gone.fold(u16::MAX, |kept, (bit, _)| kept & !bit))
+                }
+            },
+        }
+    }
+
+    const fn within(cell: usize, kept: u16) -> Self {
+        if kept == u16::MAX { Self::Open } else { Self::Within(cell, kept) }
+    }
+
+    fn both(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Never, _) | (_, Self::Never) => Self::Never,
+            (Self::Open, test) | (test, Self::Open) => test,
+            (Self::Within(a, one), Self::Within(b, two)) if a == b => Self::within(a, one & two),
+            (a, b) => Self::Both(Box::new(a), Box::new(b)),
+        }
+    }
+
+    fn either(a: Self, b: Self) -> Self {
+        match (a, b) {
+            (Self::Open, _) | (_, Self::Open) => Self::Open,
+            (Self::Never, test) | (test, Self::Never) => test,
+            (Self::Within(a, one), Self::Within(b, two)) if a == b => Self::within(a, one | two),
+            (a, b) => Self::Either(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Removes the contents that are impossible. Returns `false` if a cell has none left; `masks` are then meaningless.
+    pub(super) fn refine(&self, masks: &mut [u16]) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Never => false,
+            Self::Within(cell, kept) => {
+                masks[*cell] &= kept;
+                masks[*cell] != 0
+            }
+            Self::Both(a, b) => a.refine(masks) && b.refine(masks),
+            Self::Either(a, b) => {
+                // The possible contents of each alternative, joined.
+                let mut one = masks.to_vec();
+                let first = a.refine(&mut one);
+                let second = b.refine(masks);
+                match (first, second) {
+                    (true, true) => merge(masks, &one),
+                    (true, false) => masks.copy_from_slice(&one),
+                    (false, _) => {}
+                }
+                first || second
+            }
+        }
+    }
+}
+
+/// An environment in which nothing can be read.
+struct Nothing;
+
+impl Environment for Nothing {}
+
+/// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
+/// or has more than [`MOST`] combinations.
+pub(super) fn constant_test(
+    chart: &Chart,
+    cells: &Cells,
+    guard: &Expr,
+    seen: &[(usize, u16)],
+) -> Option<bool> {
+    let mut closed = true;
+    walk(chart, guard, &mut |e| {
+        closed &= match e.kind {
+            ExprKind::Variable(_) | ExprKind::Answer(_) => {
+                cell_of(cells, e).is_some_and(|c| seen.iter().any(|(cell, _)| *cell == c))
+            }
+            ExprKind::Payload(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Comprehension { .. }
+            | ExprKind::Unknown(_) => false,
+            _ => true,
+        };
+    });
+    let values: Vec<Vec<Data>> =
+        seen.iter().map(|(cell, mask)| cells.rows[*cell].values(*mask)).collect::<Option<_>>()?;
+    let count = values.iter().try_fold(1_usize, |n, v| n.checked_mul(v.len()))?;
+    if !closed || count == 0 || count > MOST_COMBINATIONS || seen.is_empty() {
+        return None;
+    }
+    let mut given = None;
+    for nth in 0..count {
+        let mut rest = nth;
+        let mut of = BTreeMap::new();
+        for ((cell, _), values) in seen.iter().zip(&values) {
+            of.insert(cells.rows[*cell].value, values[rest % values.len()].clone());
+            rest /= values.len();
+        }
+        let environment = WithPredicates { chart, of: &of };
+        let held = holds(guard, &environment, &Fuel::default()).unwrap_or(false);
+        if given.is_some_and(|g| g != held) {
+            return None;
+        }
+        given = Some(held);
+    }
+    given
+}
+
+struct WithPredicates<'v> {
+    chart: &'v Chart,
+    of: &'v BTreeMap<Value, Data>,
+}
+
+impl Environment for WithPredicates<'_> {
+    fn variable(&self, id: VarId) -> Option<&Data> {
+        self.of.get(&Value::Variable(id))
+    }
+
+    fn answer(&self, id: StepId) -> Option<&Data> {
+        self.of.get(&Value::Answer(id))
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        Some(&self.chart.predicates[id.index()].expr)
+    }
+}

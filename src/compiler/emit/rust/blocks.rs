@@ -1,0 +1,478 @@
+//! Writes action blocks, code steps, and `begin_turn`.
+
+use super::Context;
+use super::code::{self, Binding, Code, Constant, Fragment, Use, code};
+use super::expr::{Writer, loop_head};
+use super::program::{Arms, Methods, for_transition};
+use super::tables::transition_comment;
+use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
+use chartc_core::model::{Action, Chart, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
+use chartc_core::program::Block;
+use chartc_core::semantics::unroll::Place;
+
+/// Writes `run_block`: entry, exit and transition actions.
+pub(super) fn blocks(context: &Context<'_>) -> Arms {
+    let mut arms = Arms::new("run_block", ("block", "program::Block"), "block", "()", "()");
+    let mut add = |block: Block, title: &str| {
+        let pattern = format!("program::Block::{}", path(block));
+        arms.pattern(&pattern, title, of(context, block, None), "Ok(())".into());
+    };
+    for (i, state) in context.chart.states.iter().enumerate() {
+        let id = StateId::at(i);
+        for nth in 0..state.entry.len() as u32 {
+            add(Block::Entry(id, nth), &format!("entry {}", state.path));
+        }
+        for nth in 0..state.exit.len() as u32 {
+            add(Block::Exit(id, nth), &format!("exit {}", state.path));
+        }
+        if !state.default_actions.is_empty() {
+            add(Block::Default(id), &format!("default of {}", state.path));
+        }
+    }
+    for (i, transition) in context.chart.transitions.iter().enumerate() {
+        if !transition.actions.is_empty() {
+            add(Block::Transition(TransitionId::at(i)), &transition_comment(context, i));
+        }
+    }
+    arms
+}
+
+/// The variant of `program::Block` for a block.
+pub(super) fn path(block: Block) -> String {
+    match block {
+        Block::Entry(state, nth) => format!("Entry(arena::StateId({}), {nth})", state.0),
+        Block::Exit(state, nth) => format!("Exit(arena::StateId({}), {nth})", state.0),
+        Block::Default(state) => format!("Default(arena::StateId({}))", state.0),
+        Block::Transition(transition) => {
+            format!("Transition(arena::TransitionId({}))", transition.0)
+        }
+    }
+}
+
+/// The actions of a block.
+pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
+    match block {
+        Block::Entry(state, nth) => &context.chart.state(state).entry[nth as usize],
+        Block::Exit(state, nth) => &context.chart.state(state).exit[nth as usize],
+        Block::Default(state) => &context.chart.state(state).default_actions,
+        Block::Transition(transition) => &context.chart.transition(transition).actions,
+    }
+}
+
+/// The statements of a block, for the configuration `place` if it is known.
+pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
+    let list = list(context, block);
+    let Block::Transition(transition) = block else {
+        let mut writer = Writer::new(context);
+        writer.place = place.cloned();
+        return actions(&mut writer, list);
+    };
+    let mut exprs: Vec<Expr> = Vec::new();
+    Action::walk(list, &mut |action| {
+        code::direct(action, &mut |e| exprs.push(e.clone()));
+    });
+    let exprs: Vec<&Expr> = exprs.iter().collect();
+    let (mut writer, reading) = for_transition(context, transition, &exprs, true);
+    writer.place = place.cloned();
+    let body = actions(&mut writer, list);
+    code!("{before}{body}", before = reading.before(&body), body)
+}
+
+pub(super) fn actions(writer: &mut Writer<'_>, actions: &[Action]) -> Fragment {
+    actions.iter().map(|a| action(writer, a)).collect()
+}
+
+fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
+    let context = writer.context;
+    match action {
+        Action::Assign(variable, expr) => assign(writer, *variable, expr),
+        Action::If(condition, then, otherwise) => branch(writer, condition, then, otherwise).0,
+        Action::For(local, source, body) => {
+            let elements = writer.each(source, local.id, code::nodes_of(context.chart, body));
+            let body = actions(writer, body);
+            writer.forget(local.id);
+            let head = loop_head(elements, local.id, &body);
+            code!("for {head} {{ {body} }}\n", head, body)
+        }
+        Action::Do(function, arguments) => {
+            code!("{call};\n", call = writer.host_call(*function, arguments).text())
+        }
+        Action::Raise(event, arguments) => raise(writer, *event, arguments),
+        Action::Send {
+            event,
+            arguments,
+            after,
+            id,
+            to: to @ (Receiver::Parent | Receiver::Child(_) | Receiver::Element(..)),
+            element,
+        } => {
+            let to = (*to, element.as_deref());
+            super::steps::send(writer, *event, arguments, after.as_ref(), *id, to)
+        }
+        Action::Send { event, arguments, after, id, to: Receiver::Own, .. } => {
+            let row = &context.chart.events[event.index()];
+            let name = &context.names.events[event.index()];
+            let (delay, id) = (delay(writer, after.as_ref()), id_of(*id));
+            let full = context.failure(&format!("no room to send `{}`", row.name));
+            let payload = payload(writer, *event, arguments);
+            let text = code!(
+                "let event = {payload};\n\
+                 let delay: u64 = {delay};\n\
+                 let Some(slot) = outbox.send(EventName::{name}.id(), delay, {id}) \
+                 else {{ return {full}; }};\n\
+                 self.sent.put(slot, Payload::Event(event));\n",
+                payload,
+                delay,
+            );
+            text.using(Use::Outbox).using(Use::Failure)
+        }
+        Action::Result(state, values) => super::keep::given(writer, *state, values),
+        Action::Cancel(SendId(n)) => {
+            Fragment::from(format!("outbox.cancel(arena::SendId({n}));\n")).using(Use::Outbox)
+        }
+        Action::Log(text) => {
+            let text = writer.template(text);
+            code!("{{ {text} generated::log(&mut self.notes, &text); }}\n", text)
+        }
+    }
+}
+
+/// Writes `if condition { then } else { otherwise }` without branches that do nothing. The flag says whether it may follow an `else`.
+fn branch(
+    writer: &mut Writer<'_>,
+    condition: &Expr,
+    then: &[Action],
+    otherwise: &[Action],
+) -> (Fragment, bool) {
+    let test = writer.truth(condition);
+    let then_code = actions(writer, then);
+    let (other_code, goes_on) = match otherwise {
+        [Action::If(condition, then, otherwise)] => branch(writer, condition, then, otherwise),
+        otherwise => (actions(writer, otherwise), false),
+    };
+    match test.constant {
+        Some(Constant::Bool(true)) => return (code!("{{ {then_code} }}\n", then_code), true),
+        Some(Constant::Bool(false)) => return (code!("{{ {other_code} }}\n", other_code), true),
+        Some(_) | None => {}
+    }
+    let (test, then, other) = match (then_code.is_empty(), other_code.is_empty()) {
+        (true, true) => {
+            let test = test.truth(Binding::Block);
+            return (code!("let _: bool = {test};\n", test), false);
+        }
+        // Both branches are equal, so the condition matters only if it fails.
+        (false, false) if then_code == other_code => {
+            let test = test.truth(Binding::Block);
+            return (code!("let _: bool = {test};\n{then_code}", test, then_code), false);
+        }
+        (true, false) => (writer.not(condition), other_code, Fragment::default()),
+        (false, _) => (test, then_code, other_code),
+    };
+    let test = test.truth(Binding::Block);
+    // A condition that is computed in a block is bound to a name, which is easier to read than `if { … } { … }`.
+    let is_bare = !test.has(Use::Braces);
+    let (before, test) = if is_bare {
+        (Fragment::default(), test)
+    } else {
+        (code!("let holds: bool = {test};\n", test), Fragment::from("holds"))
+    };
+    let text = if other.is_empty() {
+        code!("{before}if {test} {{ {then} }}\n", before, test, then)
+    } else if goes_on {
+        code!("{before}if {test} {{ {then} }} else {other}", before, test, then, other)
+    } else {
+        code!("{before}if {test} {{ {then} }} else {{ {other} }}\n", before, test, then, other)
+    };
+    (text, is_bare)
+}
+
+/// The delay of a sent event in milliseconds.
+pub(super) fn delay(writer: &mut Writer<'_>, after: Option<&Expr>) -> Fragment {
+    match after {
+        None => "0".into(),
+        Some(after) => millis(&writer.value_code(after, &Type::Duration), after),
+    }
+}
+
+/// A duration as code for its milliseconds.
+pub(super) fn millis(code: &Code, expr: &Expr) -> Fragment {
+    if let ExprKind::Duration(millis) = expr.kind {
+        return millis.to_string().into();
+    }
+    code!("{whole}.0", whole = code.within(Binding::Whole))
+}
+
+/// The code for the id by which `cancel` finds a sent event.
+pub(super) fn id_of(id: Option<SendId>) -> String {
+    id.map_or("None".to_owned(), |SendId(n)| format!("Some(arena::SendId({n}))"))
+}
+
+/// The code for an event with its data.
+fn payload(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = &context.names.events[event.index()];
+    let fields = row.fields.iter().zip(&context.names.event_fields[event.index()]).zip(arguments);
+    let fields = fields.map(|((field, name), value)| {
+        code!("{name}: {value}", value = writer.kept(value, &field.ty, &field.name))
+    });
+    let fields = Fragment::joined(fields, ", ");
+    if fields.is_empty() {
+        return format!("Event::{name}").into();
+    }
+    code!("Event::{name} {{ {fields} }}", fields).using(Use::Braces)
+}
+
+fn assign(writer: &mut Writer<'_>, variable: VarId, expr: &Expr) -> Fragment {
+    let context = writer.context;
+    let row = &context.chart.variables[variable.index()];
+    let supplied = context.is_supplied(variable);
+    let place = format!("self.data.{}", context.names.variables[variable.index()]);
+    let is_own = |expr: &Expr| expr.kind == ExprKind::Variable(variable);
+    if !supplied {
+        // `x = x` of a supplied variable may fail, as it may be unset.
+        if is_own(expr) {
+            return Fragment::default();
+        }
+        if row.ty == Type::Float
+            && let Some(change) = writer.changed(&place, expr, is_own)
+        {
+            return change;
+        }
+    }
+    let value = writer.kept(expr, &row.ty, &row.name);
+    if supplied {
+        code!("{place} = Some({value});\n", value)
+    } else {
+        code!("{place} = {value};\n", value)
+    }
+}
+
+/// Writes `run_code`: code steps.
+pub(super) fn code_steps(context: &Context<'_>) -> Arms {
+    let mut arms = Arms::new("run_code", ("step", "arena::StepId"), "step.0", "()", "()");
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        if let StepKind::Code(all) = &step.kind {
+            arms.arm(i, &step.name, actions(&mut Writer::new(context), all), "Ok(())".into());
+        }
+    }
+    arms
+}
+
+/// Writes `begin_turn`, which resets `per turn` variables and answers.
+pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
+    let mut body = Fragment::default();
+    for (i, row) in context.chart.variables.iter().enumerate() {
+        let VariableKind::Var { per_turn: true } = row.kind else { continue };
+        let Some(default) = &row.default else { continue };
+        let name = &context.names.variables[i];
+        let code = Writer::new(context).value_code(default, &row.ty);
+        let copy = context.facts.is_copy(&row.ty);
+        body += if code.text().has(Use::Failure) {
+            let fresh = context.caught(&code);
+            fitted(
+                context,
+                &fresh,
+                &format!("self.data.{name}"),
+                false,
+                &format!("default of `{}`", row.name),
+            )
+        } else {
+            code!("self.data.{name} = {value};\n", value = code.own(copy))
+        };
+    }
+    if !context.needs.answers.is_empty() {
+        body += "self.answers = Answers::default();\n".into();
+    }
+    let view = context.view(&body);
+    let function = methods.add("begin_turn", body);
+    if let Some(view) = view {
+        function.arg(&view, "&program::View<'_>");
+    }
+}
+
+/// The statements that put an event into the internal queue, or leave the block if the queue is full.
+fn raise(writer: &mut Writer<'_>, event: EventId, arguments: &[Expr]) -> Fragment {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = &context.names.events[event.index()];
+    let value = payload(writer, event, arguments);
+    let full = context.failure(&format!("no room to raise `{}`", row.name));
+    let text = if !context.is_direct() {
+        code!(
+            "let event = {value};\n\
+             if !outbox.raise(EventName::{name}.id()) {{ return {full}; }}\n\
+             self.raised.push_back(Payload::Event(event));\n",
+            value
+        )
+        .using(Use::Outbox)
+    } else {
+        let places = context.places();
+        let push = format!(
+            "if self.queue.len() >= {places} {{ return {full}; }}\n\
+             self.queue.push_back(store::Occurrence::Event(EventName::{name}.id()));\n",
+        );
+        if context.is_binding() {
+            code!(
+                "let event = {value};\n{push}self.raised.push_back(Payload::Event(event));\n",
+                value
+            )
+        } else if value.has(Use::Failure) {
+            // Nothing reads the fields, but computing them may fail, and a failure leaves the block.
+            code!("let _ = {value};\n{push}", value)
+        } else {
+            push.into()
+        }
+    };
+    text.using(Use::Failure).using(Use::Braces)
+}
+
+/// The statement that assigns a value, which may be a failure, to a place, which may be unset. Without an allocator, a failure is not
+/// recorded.
+pub(super) fn fitted(
+    context: &Context<'_>,
+    result: &Fragment,
+    place: &str,
+    supplied: bool,
+    what: &str,
+) -> Fragment {
+    let value = if supplied { "Some(value)" } else { "value" };
+    if context.bare {
+        return code!("if let Ok(value) = {result} {{ {place} = {value}; }}\n", result);
+    }
+    code!(
+        "match {result} {{ Ok(value) => {place} = {value}, \
+         Err(why) => {{ generated::note(&mut self.notes, || {what:?}, why); }} }}\n",
+        result
+    )
+}
+
+// Finds the variables whose initial value is unknown before the start, or may change until then, and writes their initialization. For
+// example, `var b: Int = a` waits for the inputs if `a` is an input with a default, and for the start if `a` has none.
+
+/// What a variable's initial value waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wait {
+    /// Nothing: the value is known when the machine is created.
+    Nothing,
+    /// The inputs: the value is known, but is computed again at the start, because the host may have set inputs.
+    Inputs,
+    /// The start: the value is unknown until then, or until the host sets it.
+    Start,
+}
+
+/// Returns for each variable what its initial value waits for, given what its default reads.
+pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
+    let mut waits: Vec<Wait> = Vec::new();
+    for row in &chart.variables {
+        let wait = match (&row.default, &row.kind) {
+            (None, VariableKind::Input) => Wait::Start,
+            (None, VariableKind::Param { .. } | VariableKind::Var { .. })
+            | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
+            (Some(default), VariableKind::Var { .. }) => {
+                let mut wait = Wait::Nothing;
+                code::walk(default, &mut |expr| {
+                    wait = wait.max(match &expr.kind {
+                        ExprKind::Variable(id) => {
+                            let input = chart.variables[id.index()].kind == VariableKind::Input;
+                            // A variable that is declared later has no value yet.
+                            let own = waits.get(id.index()).copied().unwrap_or(Wait::Start);
+                            if input { own.max(Wait::Inputs) } else { own }
+                        }
+                        ExprKind::Call(..)
+                        | ExprKind::Observable(_)
+                        | ExprKind::Predicate(_)
+                        | ExprKind::Answer(_) => Wait::Start,
+                        ExprKind::None
+                        | ExprKind::Bool(_)
+                        | ExprKind::Int(_)
+                        | ExprKind::Float(_)
+                        | ExprKind::Text(_)
+                        | ExprKind::Duration(_)
+                        | ExprKind::Enum(..)
+                        | ExprKind::Local(_)
+                        | ExprKind::Payload(_)
+                        | ExprKind::Field(..)
+                        | ExprKind::Index(..)
+                        | ExprKind::Slice(..)
+                        | ExprKind::Unary(..)
+                        | ExprKind::Binary(..)
+                        | ExprKind::Compare(..)
+                        | ExprKind::If(..)
+                        | ExprKind::Default(..)
+                        | ExprKind::Builtin(..)
+                        | ExprKind::List(_)
+                        | ExprKind::Map(_)
+                        | ExprKind::Record(..)
+                        | ExprKind::Comprehension { .. }
+                        | ExprKind::Unknown(_) => Wait::Nothing,
+                    });
+                });
+                wait
+            }
+        };
+        waits.push(wait);
+    }
+    waits
+}
+
+/// Adds `begin`, which initializes variables at the start; nothing if no variable waits.
+pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
+    if !context.has_begin() {
+        return;
+    }
+    // A second call must not reset variables that have changed since.
+    let mut body = Fragment::from("if self.begun { return Ok(()); }\n");
+    for (i, row) in context.chart.variables.iter().enumerate() {
+        let id = VarId::at(i);
+        let (Some(default), VariableKind::Var { .. }) = (&row.default, &row.kind) else { continue };
+        if context.waits[i] == Wait::Nothing {
+            continue;
+        }
+        let name = &context.names.variables[i];
+        let value = Writer::new(context).value(default, &row.ty);
+        body += if context.is_supplied(id) {
+            code!("self.data.{name} = Some({value});\n", value)
+        } else {
+            code!("self.data.{name} = {value};\n", value)
+        };
+    }
+    body += "self.begun = true;\nOk(())".into();
+    let view = context.view(&body);
+    let function = methods.add("begin", body);
+    if let Some(view) = view {
+        function.arg(&view, "&program::View<'_>");
+    }
+    function
+        .doc("First values of variables that read what was not known before.")
+        .ret(format!("Result<(), {}>", context.error()));
+}
+
+/// Writes the statement that calls `begin` before the engine starts; `refused` is the code that runs for a failure `why`.
+pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
+    if !context.has_begin() {
+        return String::new();
+    }
+    if context.is_direct() {
+        return format!("if let Err(why) = self.engine.program.begin() {{ {refused} }}\n");
+    }
+    format!(
+        "if let Err(why) = self.engine.with_view(arena::StateId(0), |core, view| core.begin(view)) \
+         {{ {refused} }}\n"
+    )
+}
+
+impl Context<'_> {
+    /// Whether any variable is initialized at the start.
+    pub(super) fn has_begin(&self) -> bool {
+        let rows = self.chart.variables.iter().zip(&self.waits);
+        rows.into_iter().any(|(row, wait)| {
+            *wait != Wait::Nothing && matches!(row.kind, VariableKind::Var { .. })
+        })
+    }
+
+    /// Whether a variable may have no value yet, so that its field is an `Option`.
+    pub(super) fn is_supplied(&self, id: VarId) -> bool {
+        self.waits[id.index()] == Wait::Start
+    }
+}

@@ -1,0 +1,529 @@
+//! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
+
+use super::super::code::{Fragment, Use, code};
+use super::super::program::{self, Methods};
+use super::super::{Context, blocks, direct, keep};
+use super::Form;
+use super::cells::{self, Cells, Guard, Steps};
+use super::rows::Rows;
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::model::StateKind;
+use chartc_core::semantics::unroll::Candidate;
+use chartc_core::store::Occurrence;
+use chartc_core::visible;
+use codegen::{Enum, Function, Impl, Scope, Struct, Variant};
+use std::collections::BTreeMap;
+
+/// The right side of a match arm. For most methods it is an expression that says whether a transition was taken.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Does {
+    /// The literal `true` or `false`.
+    Gives(bool),
+    /// Another expression, or statements, possibly none.
+    Code(Fragment),
+    /// The second code if the condition holds, else `false`.
+    If(Fragment, Fragment),
+}
+
+impl Does {
+    /// Returns the right side for the steps of a cell.
+    fn steps(steps: &Steps) -> Self {
+        let nothing = {
+            let mut nothing = Steps::default();
+            nothing.code("false");
+            nothing
+        };
+        if *steps == nothing { Self::Gives(false) } else { Self::Code(steps.fragment()) }
+    }
+
+    fn fragment(self) -> Fragment {
+        match self {
+            Self::Gives(value) => value.to_string().into(),
+            Self::Code(code) => code,
+            Self::If(test, code) => code!("if {test} {{ {code} }} else {{ false }}", test, code),
+        }
+    }
+}
+
+/// Adds the methods of `Direct` that take steps. Returns the form of the code.
+pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
+    let body = cells.start().fragment();
+    item.push_fn(sinking("enter", None, body, false));
+    let body = leave(cells).fragment();
+    item.push_fn(sinking("leave", None, body, false));
+    let (form, body) = on_event(cells);
+    item.push_fn(sinking("on_event", Some(EVENT), body.fragment(), true));
+    let body = on_other(cells).fragment();
+    item.push_fn(sinking("on_other", Some(OCCURRENCE), body, true));
+    let body = by_leaf(cells, None).fragment();
+    item.push_fn(sinking("on_nothing", Some(FAULTS), body, true));
+    dead_end(cells, item);
+    let body = would_handle(cells).fragment();
+    let event = body.parameter("event", Use::Event);
+    item.new_fn("would_handle").arg_mut_self().arg(&event, "EventName").ret("bool").line(body.text);
+    form
+}
+
+/// A parameter of a method: its use, its name and its type. It gets an underscore if the body does not read it.
+type Parameter = (Use, &'static str, &'static str);
+
+pub(super) const EVENT: Parameter = (Use::Event, "event", "EventName");
+pub(super) const OCCURRENCE: Parameter = (Use::Occurrence, "occurrence", "store::Occurrence");
+pub(super) const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
+
+/// Adds `is_dead_end`, which says whether the current configuration is a dead end.
+pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
+    let body = match cells.dead_ends().as_slice() {
+        [] => "false".to_owned(),
+        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
+    };
+    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+}
+
+/// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.
+pub(super) fn sinking(
+    name: &str,
+    parameter: Option<Parameter>,
+    body: Fragment,
+    gives: bool,
+) -> Function {
+    let mut function = Function::new(name);
+    function.generic("S: machine::Sink + ?Sized").arg_mut_self();
+    function.attr(if body.has(Use::Sink) { "inline" } else { "inline(always)" });
+    for (what, name, ty) in parameter.into_iter().chain([(Use::Sink, "sink", "&mut S")]) {
+        function.arg(body.parameter(name, what), ty);
+    }
+    if gives {
+        function.ret("bool");
+    }
+    function.line(body.text);
+    function
+}
+
+/// Writes a `match`, or a single right side if all arms are equal. Arms with equal right sides are merged; the most frequent right side
+/// becomes the last arm, `_`, if it has several patterns.
+fn one_of(scrutinee: &Fragment, rows: Vec<(String, Does)>) -> Does {
+    let mut order: Vec<(Does, Vec<String>)> = Vec::new();
+    let mut known: BTreeMap<Does, usize> = BTreeMap::new();
+    for (pattern, does) in rows {
+        match known.get(&does) {
+            Some(i) => order[*i].1.push(pattern),
+            None => {
+                known.insert(does.clone(), order.len());
+                order.push((does, vec![pattern]));
+            }
+        }
+    }
+    if order.len() < 2 {
+        return order.pop().map_or(Does::Gives(false), |(does, _)| does);
+    }
+    let most = (0..order.len()).max_by_key(|i| (order[*i].1.len(), usize::MAX - i));
+    let place = most.unwrap_or_default();
+    let most = order.remove(place);
+    let (rest, patterns) = &most;
+    match (order.as_slice(), rest) {
+        ([(Does::Gives(holds), few)], Does::Gives(_)) => {
+            let (not, few) = (if *holds { "" } else { "!" }, few.join(" | "));
+            return Does::Code(code!("{not}matches!({scrutinee}, {few})", scrutinee));
+        }
+        ([(Does::Code(code), few)], Does::Code(nothing)) if nothing.is_empty() => {
+            let few = few.join(" | ");
+            return Does::Code(code!(
+                "if matches!({scrutinee}, {few}) {{ {code} }}",
+                scrutinee,
+                code
+            ));
+        }
+        _ => {}
+    }
+    let is_false = *rest == Does::Gives(false);
+    let arm = |pattern: &str, does: &Does| match does {
+        // If the test fails, the `_` arm applies.
+        Does::If(test, code) if is_false => {
+            code!("{pattern} if {test} => {{ {code} }}\n", test, code)
+        }
+        Does::If(..) | Does::Gives(_) | Does::Code(_) => {
+            code!("{pattern} => {{ {code} }}\n", code = does.clone().fragment())
+        }
+    };
+    let guarded = is_false && order.iter().any(|(does, _)| matches!(does, Does::If(..)));
+    let mut arms: Vec<Fragment> =
+        order.iter().map(|(does, patterns)| arm(&patterns.join(" | "), does)).collect();
+    // Arms stay in document order, which processors predict best; only `_` moves to the end.
+    if guarded || patterns.len() > 1 {
+        arms.push(arm("_", rest));
+    } else {
+        arms.insert(place, arm(&patterns.join(" | "), rest));
+    }
+    let arms: Fragment = arms.into_iter().collect();
+    Does::Code(code!("match {scrutinee} {{ {arms} }}", scrutinee, arms))
+}
+
+fn configuration() -> Fragment {
+    "self.configuration".into()
+}
+
+fn event() -> Fragment {
+    Fragment::from("event").using(Use::Event)
+}
+
+/// Matches on the leaf; each arm takes the steps for the occurrence in that leaf. Without an occurrence, these are eventless transitions.
+fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
+    let leaves = leaves(cells.context).into_iter();
+    let rows = leaves.map(|leaf| {
+        let guarded = if on.is_none() { cells.guarded(leaf) } else { None };
+        let does = match guarded {
+            Some((test, code)) => Does::If(test, code),
+            None => Does::steps(&cells.cell(leaf, on)),
+        };
+        (cells.context.within(&[leaf]), does)
+    });
+    one_of(&configuration(), rows.collect())
+}
+
+/// Matches on the event first if leaves behave alike: their differences are in tables then, and the processor has few branches to predict.
+/// Otherwise matches on the leaf first, because most events behave differently by leaf, and one jump is cheaper than two.
+fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
+    let context = cells.context;
+    let leaves = leaves(context);
+    let len = leaves.len();
+    let events: Vec<_> = events(context).collect();
+    let mut all: Vec<Vec<Steps>> = Vec::new();
+    for (id, _) in &events {
+        let on = Some(Occurrence::Event(*id));
+        all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
+    }
+    let dense: Vec<(usize, &Steps)> = all.iter().flatten().enumerate().collect();
+    let at = code!("{event} as usize * {len} + self.configuration as usize", event = event());
+    if let Some(code) = cells::merged(&dense, len * events.len(), &at) {
+        return (Form::Uniform, Does::Code(code));
+    }
+    let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| cells::groups(row)).collect();
+    // Leaves behave alike if there are at most half as many groups as cells.
+    if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
+        let at = "self.configuration as usize".into();
+        let rows = events.iter().zip(all.iter().zip(&groups));
+        let rows = rows.map(|((_, name), (row, groups))| {
+            let arms = groups.iter().map(|group| {
+                let names: Vec<String> =
+                    group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
+                let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
+                let code = cells::merged(&alike, len, &at);
+                let does = match Does::steps(&row[group[0]]) {
+                    Does::Code(_) => Does::Code(code.unwrap_or_default()),
+                    given @ (Does::Gives(_) | Does::If(..)) => given,
+                };
+                (names.join(" | "), does)
+            });
+            (name.clone(), one_of(&configuration(), arms.collect()))
+        });
+        return (Form::ByEvent, one_of(&event(), rows.collect()));
+    }
+    let rows = leaves.iter().enumerate().map(|(i, leaf)| {
+        let rows =
+            events.iter().zip(&all).map(|((_, name), row)| (name.clone(), Does::steps(&row[i])));
+        (context.within(&[*leaf]), one_of(&event(), rows.collect()))
+    });
+    (Form::ByLeaf, one_of(&configuration(), rows.collect()))
+}
+
+/// Returns the leaf of each configuration of a chart without parallels.
+fn leaves(context: &Context<'_>) -> Vec<StateId> {
+    context.configurations().iter().flatten().copied().collect()
+}
+
+pub(super) fn events<'c>(
+    context: &'c Context<'_>,
+) -> impl Iterator<Item = (EventId, String)> + use<'c> {
+    let names = context.names.events.iter().enumerate();
+    names.map(|(i, name)| (EventId::at(i), format!("EventName::{name}")))
+}
+
+fn on_other(cells: &mut Cells<'_>) -> Does {
+    let all = direct::others(cells.context.chart).into_iter();
+    let rows = all.map(|other| (pattern(other), by_leaf(cells, Some(other))));
+    let rows: Vec<_> = rows.filter(|(_, does)| *does != Does::Gives(false)).collect();
+    if rows.is_empty() {
+        return Does::Gives(false);
+    }
+    let arms: Fragment = rows
+        .into_iter()
+        .map(|(pattern, does)| code!("{pattern} => {{ {code} }}\n", code = does.fragment()))
+        .collect();
+    // The chart ignores all other occurrences.
+    let code = code!("match occurrence {{ {arms} _ => false }}", arms);
+    Does::Code(code.using(Use::Occurrence))
+}
+
+/// Writes the Rust pattern of an occurrence.
+pub(super) fn pattern(occurrence: Occurrence) -> String {
+    // The debug output is already Rust, except for the paths.
+    let text = format!("{occurrence:?}");
+    let text = text.replace("StateId", "arena::StateId");
+    let text = text.replacen("Error(", "Error(machine::ErrorKind::", 1);
+    format!("store::Occurrence::{text}")
+}
+
+/// Writes the steps at the end of the run, by leaf.
+fn leave(cells: &mut Cells<'_>) -> Does {
+    let leaves = leaves(cells.context).into_iter();
+    let rows = leaves
+        .map(|leaf| (cells.context.within(&[leaf]), Does::Code(cells.finish(leaf).fragment())));
+    one_of(&configuration(), rows.collect())
+}
+
+/// Writes the test whether an event would take a transition. A guard that fails counts as true.
+fn would_handle(cells: &mut Cells<'_>) -> Does {
+    let context = cells.context;
+    let mut rows = Vec::new();
+    for leaf in leaves(context) {
+        let inner = events(context).map(|(id, name)| (name, condition(cells, leaf, id)));
+        rows.push((context.within(&[leaf]), one_of(&event(), inner.collect())));
+    }
+    one_of(&configuration(), rows)
+}
+
+fn condition(cells: &mut Cells<'_>, leaf: StateId, event: EventId) -> Does {
+    let mut all = Fragment::default();
+    let (mut last, mut sure) = (Does::Gives(false), false);
+    for candidate in cells.candidates(leaf, Some(Occurrence::Event(event))) {
+        let test = match candidate {
+            Candidate::Guarded(transition, place) => match cells.pool.guard(transition, &place) {
+                Guard::Plain(condition) => condition,
+                Guard::Fallible(call) => code!("{call}.unwrap_or(true)", call),
+            },
+            Candidate::OutOfScope(_) => continue,
+            Candidate::Sure(_) => {
+                sure = true;
+                continue;
+            }
+        };
+        // Each test reads its own fields: a failure of one must not hide the next.
+        if let Does::Code(before) = std::mem::replace(&mut last, Does::Code(test)) {
+            all += code!("if {before} {{ return true; }}\n", before);
+        }
+    }
+    if sure && let Does::Code(before) = std::mem::replace(&mut last, Does::Gives(true)) {
+        all += code!("if {before} {{ return true; }}\n", before);
+    }
+    match last {
+        last if all.is_empty() => last,
+        last => Does::Code(code!("{all}{last}", all, last = last.fragment())),
+    }
+}
+
+// Writes `Configuration`, the struct `Core`, and its implementation of `direct::Direct`.
+
+/// Adds the enum `Configuration`, and the struct `Core` with its methods and its implementation of `Direct`. Returns the form of the steps.
+pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope) -> Form {
+    configurations(context, scope);
+    let mut cells = Cells::new(context);
+    let mut item = Impl::new("Core<H>");
+    item.generic("H: Host").impl_trait("direct::Direct");
+    facts(context, &mut cells, &mut item);
+    registers(context, &mut item);
+    queue(context, &mut item);
+    let mut methods = Methods::new(program::inherent(context));
+    let form = if context.has_parallels() {
+        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods.item);
+        Form::Data
+    } else {
+        emit(&mut cells, &mut item)
+    };
+    let mut item = Methods::new(item);
+    blocks::begin_turn(context, &mut item);
+    cells.pool.emit(&mut methods);
+    blocks::emit(context, &mut methods);
+    methods.predicates.append(&mut item.predicates);
+    program::predicates(context, &mut methods);
+    keep::emit_ending(context, scope);
+    if context.needs.repeats {
+        item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
+    }
+    if !context.bare {
+        let heed = item.item.new_fn("heed").arg_mut_self().generic("S: machine::Sink + ?Sized");
+        heed.arg("sink", "&S").line("self.notes.heed(sink);");
+    }
+    scope.push_struct(core(context));
+    scope.push_impl(methods.item);
+    scope.push_impl(item.item);
+    form
+}
+
+fn configurations(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Enum::new("Configuration");
+    // Public, because the names of its variants come from the chart, and some variants may never be constructed.
+    item.vis("pub").doc(if context.has_parallels() {
+        "The configurations, each by its active leaves."
+    } else {
+        "The active leaf, which says the whole configuration."
+    });
+    for name in ["Debug", "Clone", "Copy", "PartialEq", "Eq"] {
+        item.derive(name);
+    }
+    for (nth, leaves) in context.configurations().iter().enumerate() {
+        let name = context.configuration(nth);
+        let mut variant = Variant::new(name.trim_start_matches("Configuration::"));
+        let paths = leaves.iter().map(|leaf| format!("`{}`", context.tables.state(*leaf).path));
+        variant.doc(visible::line(&(paths.collect::<Vec<_>>().join(", ") + ".")));
+        item.push_variant(variant);
+    }
+    scope.push_enum(item);
+}
+
+/// Returns the fields of `Core` with their types and initial values.
+fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+    let mut all = vec![
+        // Only `new` knows the initial configuration.
+        ("configuration", "Configuration".to_owned(), String::new()),
+        ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
+        ("host", "H".to_owned(), "host".to_owned()),
+        ("registers", "direct::Registers".to_owned(), "direct::Registers::new()".to_owned()),
+    ];
+    let mut field = |name, ty: String, value: &str| all.push((name, ty, value.to_owned()));
+    let new = |ty: &str| format!("{}::new()", ty.replacen('<', "::<", 1));
+    if context.is_queueing() {
+        let ty = context.queue_of("store::Occurrence");
+        let value = new(&ty);
+        field("queue", ty, &value);
+    }
+    if context.is_binding() {
+        let ty = context.queue();
+        let value = new(&ty);
+        field("bound", "Payload".to_owned(), "Payload::Nothing");
+        field("raised", ty, &value);
+    }
+    if context.has_begin() {
+        field("begun", "bool".to_owned(), "false");
+    }
+    if context.has_endings() {
+        let finals = keep::finals(context).len();
+        // `[None; n]` would need a `Copy` type.
+        let value = format!("[const {{ None }}; {finals}]");
+        field("endings", format!("[Option<Ending>; {finals}]"), &value);
+    }
+    if !context.bare {
+        field("notes", "generated::Notes".to_owned(), "generated::Notes::new()");
+        if context.needs.repeats {
+            field("work", "generated::Work".to_owned(), "generated::Work::new()");
+        }
+    }
+    all
+}
+
+fn core(context: &Context<'_>) -> Struct {
+    let mut item = Struct::new("Core<H>");
+    item.doc("The chart's configuration and data, its guards and actions.");
+    for (name, ty, _) in fields(context) {
+        item.field(name, ty);
+    }
+    item
+}
+
+/// Writes the body of `Machine::new`.
+pub(in crate::emit::rust) fn new(context: &Context<'_>) -> String {
+    let first = Cells::new(context).unroll.start();
+    let fields = fields(context).into_iter().map(|(name, _, value)| match name {
+        "configuration" => format!("configuration: {},", context.within(&first.lowest)),
+        name if name == value => format!("{name},"),
+        name => format!("{name}: {value},"),
+    });
+    let fields: String = fields.collect();
+    format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
+}
+
+/// Adds the associated types and constants of `Direct`.
+fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
+    item.associate_type("Event", "EventName");
+    item.associate_type("Payload", "Payload");
+    let ends = context.chart.states.iter().any(|state| {
+        matches!(state.kind, StateKind::Final { .. }) && state.parent == Some(StateId(0))
+    });
+    item.associate_const("TABLES", "&'static tables::Tables<'static>", "&TABLES", "");
+    for (name, holds) in [
+        ("GOES_ON", ends || context.is_queueing()),
+        ("DEAD_ENDS", !cells.dead_ends().is_empty()),
+        ("READS_EVENT", direct::reads_event(context.chart)),
+    ] {
+        item.associate_const(name, "bool", holds.to_string(), "");
+    }
+}
+
+fn registers(context: &Context<'_>, item: &mut Impl) {
+    let get = "&self.registers";
+    item.new_fn("registers").arg_ref_self().ret("&direct::Registers").attr("inline").line(get);
+    item.new_fn("registers_mut")
+        .arg_mut_self()
+        .ret("&mut direct::Registers")
+        .attr("inline")
+        .line("&mut self.registers");
+    let all = context.configurations();
+    let ids = |leaves: &Vec<StateId>| {
+        let ids: Vec<String> =
+            leaves.iter().map(|id| format!("arena::StateId({})", id.0)).collect();
+        format!("&[{}]", ids.join(", "))
+    };
+    let rows: Vec<String> = all.iter().map(ids).collect();
+    item.new_fn("leaves")
+        .arg_ref_self()
+        .ret("&'static [arena::StateId]")
+        .line(format!("static LEAVES: [&[arena::StateId]; {}] = [{}];", all.len(), rows.join(", ")))
+        .line("LEAVES[self.configuration as usize]");
+    let names: Vec<String> = (0..all.len()).map(|nth| context.configuration(nth)).collect();
+    item.new_fn("go_to").arg_mut_self().arg("leaves", "&[arena::StateId]").ret("bool").line(
+        format!(
+            "const ALL: [Configuration; {}] = [{}];
+        let before = self.configuration;
+        for one in ALL {{
+            self.configuration = one;
+            if direct::Direct::leaves(self) == leaves {{ return true; }}
+        }}
+        self.configuration = before;
+        false",
+            names.len(),
+            names.join(", ")
+        ),
+    );
+    item.new_fn("event_of")
+        .arg("id", "arena::EventId")
+        .ret("Option<EventName>")
+        .line("EventName::ALL.get(id.index()).copied()");
+    item.new_fn("id_of")
+        .arg("event", "EventName")
+        .ret("arena::EventId")
+        .attr("inline")
+        .line("event.id()");
+    let bind = item.new_fn("bind").arg_mut_self().attr("inline");
+    if context.is_binding() {
+        bind.arg("payload", "Option<Payload>")
+            .line("self.bound = payload.unwrap_or(Payload::Nothing);");
+    } else {
+        bind.arg("_payload", "Option<Payload>");
+    }
+    let dequeue = item.new_fn("dequeue").arg_mut_self();
+    if context.is_binding() {
+        dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
+    }
+}
+
+fn queue(context: &Context<'_>, item: &mut Impl) {
+    let push = item.new_fn("push").arg_mut_self().ret("bool");
+    if context.is_queueing() {
+        push.arg("occurrence", "store::Occurrence")
+            .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
+            .line("self.queue.push_back(occurrence);\ntrue");
+        item.new_fn("pop")
+            .arg_mut_self()
+            .ret("Option<store::Occurrence>")
+            .attr("inline")
+            .line("self.queue.pop_front()");
+    } else {
+        // Without further microsteps nothing reads the queue, so the occurrence is dropped.
+        push.arg("_occurrence", "store::Occurrence").line("true");
+        item.new_fn("pop")
+            .arg_mut_self()
+            .ret("Option<store::Occurrence>")
+            .attr("inline")
+            .line("None");
+    }
+}

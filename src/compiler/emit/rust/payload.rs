@@ -1,0 +1,576 @@
+//! Writes the inputs of a machine as enums with payloads, and the trait of a chart's host functions.
+
+use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
+use super::expr::Writer;
+use super::types::{self, Names, WireVariant, lent, list_item, optional_inner, owned};
+use super::{Context, doc};
+use chartc_core::arena::{ChoiceId, FunctionId, StepId};
+use chartc_core::model::{
+    ChoiceKind, Expr, ExprKind, Field, Function, FunctionKind, StepKind, Type,
+};
+use chartc_core::visible;
+use codegen::{Enum, Field as CodeField, Function as CodeFunction, Impl, Scope, Trait, Variant};
+
+/// Adds `State`, `Step`, `EventName`, `Event`, `ChoiceName`, `Choice`, `Answer` and `Payload`.
+pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+    states(context, scope);
+    steps(context, scope);
+    events(context, scope);
+    choices(context, scope);
+    answers(context, scope);
+    payload(context, scope);
+}
+
+fn states(context: &Context<'_>, scope: &mut Scope) {
+    let rows = context.chart.states.iter().zip(&context.names.states).enumerate();
+    let names = Names {
+        name: "State",
+        doc: format!("A state of `{}`, named by its dotted path.", context.chart.name),
+        what: "state",
+        id: Some("StateId"),
+        rows: rows
+            .filter_map(|(number, (row, name))| {
+                Some(WireVariant {
+                    name: name.clone()?,
+                    wire: row.path.clone(),
+                    doc: doc(&row.doc, &format!("`{}`.", row.path)),
+                    number,
+                })
+            })
+            .collect(),
+    };
+    types::emit_wire(scope, &names);
+}
+
+fn steps(context: &Context<'_>, scope: &mut Scope) {
+    if context.chart.steps.is_empty() {
+        return;
+    }
+    let rows = context.chart.steps.iter().zip(&context.names.steps).enumerate();
+    let names = Names {
+        name: "Step",
+        doc: format!("A step of `{}`.", context.chart.name),
+        what: "step",
+        id: Some("StepId"),
+        rows: rows
+            .map(|(number, (row, name))| WireVariant {
+                name: name.clone(),
+                wire: row.name.clone(),
+                doc: doc(&row.doc, &format!("`{}`.", row.name)),
+                number,
+            })
+            .collect(),
+    };
+    types::emit_wire(scope, &names);
+}
+
+fn events(context: &Context<'_>, scope: &mut Scope) {
+    let chart = context.chart;
+    let names: Vec<(String, String)> = (chart.events.iter())
+        .map(|e| (e.name.clone(), doc(&e.doc, &format!("`{}`.", e.name))))
+        .collect();
+    let fields = chart.events.iter().map(|e| e.fields.as_slice()).collect();
+    let both = Both {
+        what: "event",
+        name: "EventName",
+        item: "Event",
+        id: "EventId",
+        doc: format!("The name of an event that a host may send to `{}`.", chart.name),
+        item_doc: format!("An event that a host may send to `{}`.", chart.name),
+        names: &names,
+        variants: &context.names.events,
+        fields,
+        field_names: &context.names.event_fields,
+    };
+    both.emit(context, scope);
+}
+
+fn choices(context: &Context<'_>, scope: &mut Scope) {
+    let chart = context.chart;
+    let names: Vec<(String, String)> = (chart.choices.iter())
+        .map(|c| {
+            let source = &chart.state(chart.transition(c.transition).source).path;
+            let place = if source.is_empty() { String::new() } else { format!(" of `{source}`") };
+            let text = c.text.as_ref().and_then(|t| t.literal()).unwrap_or_default();
+            (c.name.clone(), doc(text, &format!("Option `{}`{place}.", c.name)))
+        })
+        .collect();
+    let fields = chart.choices.iter().map(|c| match &c.kind {
+        ChoiceKind::Option(fields) => fields.as_slice(),
+        ChoiceKind::Call(..) => &[],
+    });
+    let both = Both {
+        what: "option",
+        name: "ChoiceName",
+        item: "Choice",
+        id: "ChoiceId",
+        doc: "The name of an option that the model may be offered.".to_owned(),
+        item_doc: "An option that the model may choose.".to_owned(),
+        names: &names,
+        variants: &context.names.choices,
+        fields: fields.collect(),
+        field_names: &context.names.choice_fields,
+    };
+    both.emit(context, scope);
+}
+
+/// An enum of names, and an enum with the same variants and their typed fields.
+struct Both<'b> {
+    what: &'b str,
+    name: &'b str,
+    item: &'b str,
+    id: &'b str,
+    doc: String,
+    item_doc: String,
+    /// The names as spelled in the chart, each with its documentation.
+    names: &'b [(String, String)],
+    variants: &'b [String],
+    fields: Vec<&'b [Field]>,
+    field_names: &'b [Vec<String>],
+}
+
+impl Both<'_> {
+    fn emit(&self, context: &Context<'_>, scope: &mut Scope) {
+        if self.names.is_empty() {
+            return;
+        }
+        let rows = self.names.iter().zip(self.variants).enumerate();
+        let names = Names {
+            name: self.name,
+            doc: self.doc.clone(),
+            what: self.what,
+            id: Some(self.id),
+            rows: rows
+                .map(|(number, ((wire, doc), name))| WireVariant {
+                    name: name.clone(),
+                    wire: wire.clone(),
+                    doc: doc.clone(),
+                    number,
+                })
+                .collect(),
+        };
+        types::emit_wire(scope, &names);
+
+        let mut item = Enum::new(self.item);
+        item.vis("pub").doc(&self.item_doc);
+        for name in ["Debug", "Clone", "PartialEq"] {
+            item.derive(name);
+        }
+        for (i, name) in self.variants.iter().enumerate() {
+            let mut variant = Variant::new(name);
+            variant.doc(&self.names[i].1);
+            for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
+                let mut code = CodeField::new(name, owned(context, &field.ty));
+                let field = format!("`{}: {}`.", field.name, context.written(&field.ty));
+                code.doc(visible::line(&field));
+                variant.push_named(code);
+            }
+            item.push_variant(variant);
+        }
+        scope.push_enum(item);
+
+        let name = scope.new_impl(self.item).new_fn("name").vis("pub").set_const(true);
+        name.arg_ref_self().ret(self.name).doc(format!("Which {} it is.", self.what));
+        name.line("match self {");
+        for (variant, fields) in self.variants.iter().zip(&self.fields) {
+            let rest = if fields.is_empty() { "" } else { " { .. }" };
+            name.line(format!("Self::{variant}{rest} => {}::{variant},", self.name));
+        }
+        name.line("}");
+        scope.push_impl(types::display(self.item, "f.write_str(self.name().name())"));
+    }
+}
+
+/// Returns the steps whose answer has a payload: calls of models, tools, people and child charts.
+pub(super) fn answering(context: &Context<'_>) -> impl Iterator<Item = StepId> {
+    let rows = context.chart.steps.iter().enumerate();
+    rows.filter(|(_, step)| match step.kind {
+        StepKind::Llm | StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(..) => true,
+        StepKind::Code(_) | StepKind::Ask { .. } => false,
+    })
+    .map(|(i, _)| StepId::at(i))
+    .collect::<Vec<_>>()
+    .into_iter()
+}
+
+fn answers(context: &Context<'_>, scope: &mut Scope) {
+    let steps: Vec<StepId> = answering(context).collect();
+    if steps.is_empty() {
+        return;
+    }
+    let mut item = Enum::new("Answer");
+    item.vis("pub").doc("The answer of a step.");
+    for name in ["Debug", "Clone", "PartialEq"] {
+        item.derive(name);
+    }
+    let mut arms = String::new();
+    for step in steps {
+        let row = &context.chart.steps[step.index()];
+        let name = &context.names.steps[step.index()];
+        let mut variant = Variant::new(name);
+        let whose = if row.each.is_some() { "Of an element of" } else { "Of" };
+        variant.doc(doc(&row.doc, &format!("{whose} `{}`.", row.name)));
+        variant.tuple(owned(context, row.one_returns()));
+        item.push_variant(variant);
+        arms.push_str(&format!("Self::{name}(_) => Step::{name},\n"));
+    }
+    scope.push_enum(item);
+    let step = scope.new_impl("Answer").new_fn("step").vis("pub").set_const(true);
+    step.arg_ref_self().ret("Step").doc("Whose answer it is.");
+    step.line(format!("match self {{ {arms} }}"));
+}
+
+/// Adds the enum of everything that guards and actions may read as the current event or answer.
+fn payload(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Enum::new("Payload");
+    item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
+    if makes_nothing(context) {
+        item.push_variant(Variant::new("Nothing"));
+    }
+    for (present, name, ty) in [
+        (context.has_events(), "Event", "Event"),
+        (context.has_choices(), "Choice", "Choice"),
+        (context.has_answers(), "Answer", "Answer"),
+        (context.has_each(), "Gathered", "Gathered"),
+        (context.has_reasons(), "Reason", "String"),
+        (context.has_calls(), "Tool", "Vec<Value>"),
+    ] {
+        if present {
+            let mut variant = Variant::new(name);
+            variant.tuple(ty);
+            item.push_variant(variant);
+        }
+    }
+    scope.push_enum(item);
+    if !context.is_direct() {
+        let mut item = Impl::new("Payload");
+        let read = item.new_fn("read").arg_self().ret("Option<Self>");
+        read.doc("Returns the payload if it has data that a guard or an action may read.");
+        match with_data(context).as_slice() {
+            [] => read.line("None"),
+            all => read
+                .line(format!("let is_read = matches!(self, {});", all.join(" | ")))
+                .line("is_read.then_some(self)"),
+        };
+        scope.push_impl(item);
+    }
+}
+
+/// Whether the code makes empty payloads.
+fn makes_nothing(context: &Context<'_>) -> bool {
+    if context.is_direct() {
+        // Direct code binds the current event or answer only if something reads its fields.
+        return context.is_binding() || !context.bare;
+    }
+    let answers = answering(context).count();
+    let steps = context.chart.steps.len();
+    !context.bare && (answers == 0 || answers < steps || !context.has_reasons())
+}
+
+/// Returns the patterns of the payloads with data.
+fn with_data(context: &Context<'_>) -> Vec<String> {
+    let chart = context.chart;
+    let events = chart.events.iter().zip(&context.names.events);
+    let events = events.filter(|(event, _)| !event.fields.is_empty());
+    let events = events.map(|(_, name)| format!("Self::Event(Event::{name} {{ .. }})"));
+    let choices = (0..chart.choices.len()).map(ChoiceId::at).zip(&context.names.choices);
+    let choices = choices.filter(|(id, _)| !choice_fields(context, *id).is_empty());
+    let choices = choices.map(|(_, name)| format!("Self::Choice(Choice::{name} {{ .. }})"));
+    let whole = [
+        (context.has_answers(), "Self::Answer(_)"),
+        (context.has_each(), "Self::Gathered(_)"),
+        (context.has_reasons(), "Self::Reason(_)"),
+        (context.has_calls(), "Self::Tool(_)"),
+    ];
+    let whole = whole.into_iter().filter(|(present, _)| *present);
+    let whole = whole.map(|(_, pattern)| pattern.to_owned());
+    events.chain(choices).chain(whole).collect()
+}
+
+/// Names the field that stores a step's answer of this turn.
+pub(super) fn answer_field(context: &Context<'_>, step: StepId) -> String {
+    super::names::snake(&context.names.steps[step.index()])
+}
+
+/// Returns the fields of an option.
+pub(super) fn choice_fields<'c>(context: &'c Context<'_>, id: ChoiceId) -> &'c [Field] {
+    match &context.chart.choices[id.index()].kind {
+        ChoiceKind::Option(fields) => fields,
+        ChoiceKind::Call(..) => &[],
+    }
+}
+
+/// Returns the type of a step's answer.
+pub(super) fn answer_type(context: &Context<'_>, step: StepId) -> Type {
+    context.chart.steps[step.index()].returns.clone()
+}
+
+// Writes the trait of a chart's host functions, and the code that calls one from an expression or action.
+
+/// Adds the trait `Host`; a chart without functions uses `()`.
+pub(super) fn emit_host(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Trait::new("Host");
+    item.vis("pub").doc(format!("The host functions of `{}`.", visible::line(&context.chart.name)));
+    for (i, row) in context.chart.functions.iter().enumerate() {
+        let function = item.new_fn(&context.names.functions[i]);
+        let doc = super::doc(&row.doc, &format!("Host function `{}`.", row.name));
+        function.doc(format!(
+            "{doc}\n\n# Errors\nWhy it failed: a guard counts as false, an action block ends there."
+        ));
+        for (lint, applies) in [
+            ("too_many_arguments", row.params.len() > 6),
+            ("wrong_self_convention", is_conventional(&context.names.functions[i])),
+            ("new_ret_no_self", context.names.functions[i] == "new"),
+        ] {
+            if applies {
+                function.attr(&format!("allow(clippy::{lint}, reason = \"the chart says so\")"));
+            }
+        }
+        signature(context, i, row, function);
+    }
+    scope.push_trait(item);
+    if context.chart.functions.is_empty() {
+        // A host of another chart of the family also serves this one, which has no functions.
+        scope.raw(if context.lends() { "impl<H> Host for H {}" } else { "impl Host for () {}" });
+    }
+}
+
+/// Whether Rust's naming conventions forbid `&mut self` for a method of this name.
+fn is_conventional(name: &str) -> bool {
+    name == "new" || ["from_", "into_", "to_"].iter().any(|head| name.starts_with(head))
+}
+
+/// Adds the parameters and the result to the method of a host function.
+fn signature(context: &Context<'_>, i: usize, row: &Function, function: &mut CodeFunction) {
+    let ty = match &row.kind {
+        FunctionKind::Pure { result, .. } => owned(context, result),
+        FunctionKind::Effect => "()".to_owned(),
+    };
+    function.arg_mut_self().ret(format!("Result<{ty}, {}>", host_error(context)));
+    for (field, name) in row.params.iter().zip(&context.names.function_fields[i]) {
+        function.arg(name, lent(context, &field.ty));
+    }
+}
+
+/// Returns the error type of a host function.
+fn host_error(context: &Context<'_>) -> &'static str {
+    if context.bare { "machine::Fault" } else { "String" }
+}
+
+/// Adds `ByName`, which makes a `Host` of a host that knows the functions by name.
+pub(super) fn by_name(context: &Context<'_>, scope: &mut Scope) {
+    if context.lends() {
+        if context.chart.functions.is_empty() {
+            let reason = "who makes the machine may need it";
+            scope.raw(format!(
+                "#[allow(unused_imports, reason = {reason:?})]\npub use generated::ByName;"
+            ));
+            return;
+        }
+        scope.raw("pub use generated::ByName;");
+        return by_name_calls(context, scope);
+    }
+    scope.raw(
+        "/// A host that is called by name, as the interpreter calls it.\n\
+         #[derive(Debug, Clone)]\npub struct ByName<H>(pub H);",
+    );
+    by_name_calls(context, scope);
+}
+
+fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
+    let mut item = Impl::new("ByName<H>");
+    item.generic("H: host::Host").impl_trait("Host");
+    for (i, row) in context.chart.functions.iter().enumerate() {
+        let mut function = CodeFunction::new(&context.names.functions[i]);
+        signature(context, i, row, &mut function);
+        let arguments = row.params.iter().zip(&context.names.function_fields[i]);
+        let arguments: Vec<String> =
+            arguments.map(|(field, name)| lent_value(context, name, &field.ty)).collect();
+        let error = if context.bare { ".map_err(|_| machine::Fault)?" } else { "?" };
+        let call = format!("self.0.call({:?}, &[{}]){error}", row.name, arguments.join(", "));
+        match &row.kind {
+            FunctionKind::Pure { result, .. } => {
+                let ty = owned(context, result);
+                let why = if context.bare { "machine::Fault" } else { "why.to_string()" };
+                let bound = if context.bare { "_" } else { "why" };
+                function.line(format!("generated::read::<{ty}>({call}).map_err(|{bound}| {why})"));
+            }
+            FunctionKind::Effect => {
+                function.line(format!("{call}; Ok(())"));
+            }
+        }
+        item.push_fn(function);
+    }
+    scope.push_impl(item);
+}
+
+/// Writes a borrowed argument as a `Value`.
+fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
+    let copy = context.facts.is_copy(ty);
+    if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
+        return format!("{name}.into_value()");
+    }
+    match optional_inner(ty) {
+        None if list_item(ty).is_some() => format!("{name}.to_vec().into_value()"),
+        None => format!("{name}.clone().into_value()"),
+        Some(inner) if list_item(inner).is_some() => {
+            format!("{name}.map(<[_]>::to_vec).into_value()")
+        }
+        Some(_) => format!("{name}.cloned().into_value()"),
+    }
+}
+
+/// The expressions that are evaluated before a call, with a name for each.
+#[derive(Default)]
+struct Lets {
+    names: Vec<String>,
+    code: Fragment,
+}
+
+impl Writer<'_> {
+    /// Writes a call of a host function, as an expression of the function's result type.
+    pub(super) fn host_call(&mut self, id: FunctionId, arguments: &[Expr]) -> Code {
+        let context = self.context;
+        let row = &context.chart.functions[id.index()];
+        let (ty, fallback) = match &row.kind {
+            FunctionKind::Pure { fallback, result, .. } => {
+                (result.clone(), fallback.as_ref().map(|value| self.literal(value, result)))
+            }
+            FunctionKind::Effect => (Type::Json, None),
+        };
+        let mut lets = Lets::default();
+        let (mut passed, mut noted) = (Vec::new(), Vec::new());
+        for (argument, field) in arguments.iter().zip(&row.params) {
+            let code = self.lent_argument(argument, &field.ty, &mut lets);
+            passed.push(self.passed(&code, &field.ty));
+            noted.push(code);
+        }
+        let name = &context.names.functions[id.index()];
+        let lends = context.lends();
+        let passed = Fragment::joined(passed, ", ");
+        let call = if lends {
+            code!("Host::{name}(self.host.get_mut(), {passed})", passed)
+        } else {
+            code!("self.host.{name}({passed})", passed)
+        };
+        let call = if !context.bare {
+            self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
+        } else if let Some(value) = &fallback {
+            // Without an allocator, the fallback is cheap to build, even if it is not used.
+            Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
+        } else {
+            Code::tried(call, ty.clone(), true)
+        };
+        let Lets { names, code: text } = lets;
+        if text.is_empty() {
+            return call;
+        }
+        let call = call.text();
+        match fallback {
+            // An argument that fails also yields the fallback, so its failure stays in a closure.
+            Some(value) if text.has(Use::Failure) => {
+                let names = names.join(", ");
+                let arguments = code!(
+                    "(|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})()",
+                    error = Fragment::from(context.error()),
+                    text
+                );
+                let arguments = arguments.without(Use::Failure);
+                let (bound, otherwise) = if context.bare {
+                    ("_", value)
+                } else {
+                    let name = &row.name;
+                    (
+                        "why",
+                        code!(
+                            "generated::uncalled(&mut self.notes, {name:?}, &why, {value})",
+                            value
+                        ),
+                    )
+                };
+                let text = code!(
+                    "match {arguments} {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }}",
+                    arguments,
+                    call,
+                    otherwise
+                );
+                Code::owned(text, ty).bound(Binding::Block)
+            }
+            Some(_) | None => {
+                Code::owned(code!("{{ {text}{call} }}", text, call), ty).bound(Binding::Block)
+            }
+        }
+    }
+
+    /// Writes the call so that it also records its effect for the trace.
+    fn noted_call(
+        &mut self,
+        row: &Function,
+        ty: &Type,
+        call: &Fragment,
+        fallback: Option<&Fragment>,
+        noted: Vec<Code>,
+    ) -> Code {
+        let result = self.temporary();
+        let noted = Fragment::joined(noted.into_iter().map(|code| self.json(code)), ", ");
+        let name = &row.name;
+        let done = match &row.kind {
+            FunctionKind::Effect => {
+                code!("generated::did(&mut self.notes, {name:?}, || [{noted}], {result})?", noted)
+            }
+            FunctionKind::Pure { .. } => {
+                let value = match fallback {
+                    Some(value) => code!("Some({value})", value),
+                    None => "None".into(),
+                };
+                code!(
+                    "generated::called(&mut self.notes, {name:?}, || [{noted}], {result}, {value})?",
+                    noted,
+                    value
+                )
+            }
+        };
+        let done = done.using(Use::Failure);
+        let text = code!("{{ let {result} = {call};\n{done} }}", call, done);
+        Code::owned(text, ty.clone()).bound(Binding::Block)
+    }
+
+    /// Writes an argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.
+    fn lent_argument(&mut self, argument: &Expr, want: &Type, lets: &mut Lets) -> Code {
+        if matches!(argument.kind, ExprKind::None) && matches!(want, Type::Optional(_)) {
+            return Self::none(want);
+        }
+        let code = self.value_argument(argument, want);
+        let computed = code.form == Form::Owned && code.constant.is_none();
+        if !computed && !code.text().has(Use::Failure) {
+            return code;
+        }
+        let name = self.temporary();
+        lets.code += code!("let {name} = {value};\n", value = self.own(&code));
+        lets.names.push(name.clone());
+        Code::place(name, code.ty)
+    }
+
+    /// Writes the code as an argument of the type that the host takes.
+    fn passed(&self, code: &Code, want: &Type) -> Fragment {
+        let copy = self.context.facts.is_copy(&code.ty);
+        if (copy && code.ty == *want) || code.constant == Some(Constant::None) {
+            return self.own(code);
+        }
+        match optional_inner(&code.ty) {
+            Some(inner) if *inner == Type::Text || list_item(inner).is_some() => {
+                code!("{whole}.as_deref()", whole = code.within(Binding::Whole))
+            }
+            Some(_) => code!("{whole}.as_ref()", whole = code.within(Binding::Whole)),
+            None if optional_inner(want).is_none() => code.lend(),
+            None if copy => code!("Some({value})", value = self.own(code)),
+            None => code!("Some({value})", value = code.lend()),
+        }
+    }
+
+    /// Writes the argument converted to `want`, but not wrapped in `Some`.
+    fn value_argument(&mut self, argument: &Expr, want: &Type) -> Code {
+        let code = self.expr(argument);
+        if optional_inner(want) == Some(&code.ty) { code } else { self.convert(code, want) }
+    }
+}

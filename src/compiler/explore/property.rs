@@ -1,0 +1,765 @@
+//! Decides `check` lines: a line is proved, refuted by a run, or left open within the points that were examined.
+//!
+//! Three ways are tried, the cheapest first: the structure of the chart (`structure`, `ways`), its limits (`limits`), and exploration.
+//! Several lines share an exploration if they count nothing. It relaxes limits, which adds runs: a line that holds in it holds for the
+//! chart, and a counterexample in it counts only if the chart itself can play it.
+//!
+//! Example: `check never(paid before approving)` in the README. Structure does not prove it, because the option `settle` leads from
+//! `triage` to `paid`. No limits matter. The exploration finds an edge that enters `paid` on a path that has not entered `approving`. The
+//! path becomes the witness: `claim`, a turn, and the answer `settle`.
+
+use super::moves::Bounds;
+use super::survey::Seen;
+use super::walk::{ExploreContext, MORE, explore_on, untried};
+use super::ways::always;
+use super::witness::{Witness, plays, witness_on};
+use super::{Edge, Explored, Happened, Search};
+use crate::analysis::facts::Facts;
+use crate::analysis::facts::conditions::Range;
+use crate::analysis::facts::reach::{
+    Reach, ScopeCondition, is_end, is_history, meet, surely_enters,
+};
+use crate::analysis::facts::usage::written;
+use crate::analysis::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
+use chartc_core::arena::{EventId, StateId, TransitionId};
+use chartc_core::expr::Value;
+use chartc_core::machine::LimitKind;
+use chartc_core::model::{
+    Action, BinaryOp, Chart, Check, CheckArgument, ChoiceKind, CompareOp, Expr, ExprKind,
+    Observable, StateKind, StepKind, Transition, Trigger, UnaryOp, VariableKind,
+};
+use std::cell::{Cell, OnceCell};
+use std::collections::VecDeque;
+
+/// The maximum amount of work for all lines of a chart together, for each point that may be examined: see [`Search::work`].
+const WORK: usize = 500;
+
+/// The number of nodes of the graph of moves that are examined in the time of one unit of work.
+const SETTING: usize = 8;
+
+/// The result of a `check` line.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// Every run satisfies it.
+    Holds,
+    /// The state of the line is never entered in any run.
+    NeverEntered(StateId),
+    /// A run violates the line; and the leaves that are active at its end.
+    Refuted(Box<Witness>, Vec<StateId>),
+    /// No counterexample was found in this many points; and the reasons why there may be one.
+    Open(usize, Vec<String>),
+    /// The kind of the line is not known.
+    Unknown,
+}
+
+/// Decides the `check` lines of one chart.
+pub struct Properties<'c> {
+    chart: &'c Chart,
+    facts: &'c Facts,
+    /// The maximum number of points that are examined for each line.
+    states: usize,
+    context: OnceCell<ExploreContext<'c>>,
+    /// A context in which guards that bound the turns may hold at any time; `None` if the chart has none.
+    unbounded: OnceCell<Option<(ExploreContext<'c>, Bounds<'c>)>>,
+    /// The amount of work that is left for all lines together.
+    left: Cell<usize>,
+    /// By state: whether a run of the chart that enters it was found.
+    met: Vec<bool>,
+    /// The exploration with relaxed limits, shared by the lines that count nothing.
+    plain: Option<Explored>,
+    /// The same with the real limits.
+    exact: Option<Explored>,
+    /// The same with relaxed limits and relaxed guards on the number of turns.
+    loose: Option<Explored>,
+}
+
+/// The run that was found exists only if limits are relaxed.
+struct Unconfirmed;
+
+impl<'c> Properties<'c> {
+    /// Prepares the decision of `check` lines. At most `states` points are examined for each.
+    pub fn new(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
+        let left = Cell::new(states.saturating_mul(WORK));
+        let met = vec![false; chart.states.len()];
+        Self {
+            chart,
+            facts,
+            states,
+            context: OnceCell::new(),
+            unbounded: OnceCell::new(),
+            left,
+            met,
+            plain: None,
+            exact: None,
+            loose: None,
+        }
+    }
+
+    fn context(&self) -> &ExploreContext<'c> {
+        self.context.get_or_init(|| ExploreContext::new(self.chart))
+    }
+
+    fn unbounded(&self) -> Option<&(ExploreContext<'c>, Bounds<'c>)> {
+        let make = || {
+            let bounds = Bounds::new(self.chart)?;
+            Some((ExploreContext::unbounded(self.chart, &bounds)?, bounds))
+        };
+        self.unbounded.get_or_init(make).as_ref()
+    }
+
+    /// Explores within the work that is left for all lines.
+    fn explore(&self, search: &Search) -> Explored {
+        self.explore_on(self.context(), search)
+    }
+
+    fn explore_on(&self, context: &ExploreContext<'c>, search: &Search) -> Explored {
+        let left = self.left.get();
+        if left == 0 {
+            return untried("the other lines took all that may be tried");
+        }
+        let found = explore_on(context, &Search { work: Some(left), ..search.clone() });
+        let setting = self.facts.moves.nodes() / SETTING;
+        self.left.set(left.saturating_sub(found.work + setting));
+        found
+    }
+
+    /// Decides all lines, and returns what the runs of the chart do if every run was tried.
+    pub fn decide_all(self) -> (Vec<Verdict>, Option<Seen>) {
+        self.decide_unless(&|| false).unwrap_or_default()
+    }
+
+    /// Like [`Self::decide_all`]. `None` if `is_outdated`, which is asked before each line, returns `true`.
+    pub fn decide_unless(
+        mut self,
+        is_outdated: &dyn Fn() -> bool,
+    ) -> Option<(Vec<Verdict>, Option<Seen>)> {
+        let chart = self.chart;
+        // Lines that only look for one state come last, because explorations for other lines may answer them.
+        let (later, first): (Vec<usize>, Vec<usize>) =
+            (0..chart.checks.len()).partition(|nth| chart.checks[*nth].name == "reaches");
+        let mut verdicts = vec![Verdict::Unknown; chart.checks.len()];
+        // The last state is often the furthest, and a run into it enters others on the way.
+        for nth in first.into_iter().chain(later.into_iter().rev()) {
+            if is_outdated() {
+                return None;
+            }
+            verdicts[nth] = self.decide(&chart.checks[nth]);
+        }
+        Some((verdicts, self.seen()))
+    }
+
+    /// What runs do, with the real bounds of turns if these are small enough to try all runs.
+    fn seen(&self) -> Option<Seen> {
+        let all =
+            |found: &Explored| found.is_complete().then(|| Seen::all_of(self.context(), found));
+        if let Some(found) = &self.plain {
+            return all(found);
+        }
+        let turns = self.unbounded().map_or(0, |(_, bounds)| bounds.most());
+        let is_small = |found: &&Explored| {
+            found.is_complete() && found.states.saturating_mul(1 + turns) <= self.states
+        };
+        match self.loose.as_ref().filter(is_small) {
+            Some(_) => all(&self.explore(&Search { whole: true, ..self.search() })),
+            None => Seen::on(self.context()),
+        }
+    }
+
+    /// Decides one line: by structure, or else by limits, or else by search.
+    pub fn decide(&mut self, check: &Check) -> Verdict {
+        if proves(self.chart, self.facts, check) || prove(self.chart, self.facts, check) {
+            return Verdict::Holds;
+        }
+        match (check.name.as_str(), &check.arguments[..]) {
+            ("reaches", [CheckArgument::State(state)]) => self.decide_reachable(*state),
+            ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
+            ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
+            ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
+            ("ends_within", [CheckArgument::Bound(bound, unit)]) if unit == "turns" => {
+                let turns = Some(bound.clone());
+                self.counted(Search { turns, ..self.search() })
+            }
+            ("at_most", [CheckArgument::Bound(bound, unit)]) if unit == "calls" => {
+                let calls = Some(bound.clone());
+                self.counted(Search { calls, ..self.search() })
+            }
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// A search in which limits may be reached at any time. A line that holds for its runs holds for those of the chart.
+    fn search(&self) -> Search {
+        Search { states: self.states, abstract_limits: true, ..Search::default() }
+    }
+
+    /// Judges the exploration with everything relaxed. If that decides nothing, continues with [`Self::by_bounds`].
+    fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
+        if let Some(found) = self.take_loose(&self.search()) {
+            let verdict = judge(self, &found);
+            self.loose = Some(found);
+            if let Ok(verdict @ (Verdict::Holds | Verdict::Refuted(..))) = verdict {
+                return verdict;
+            }
+        }
+        self.by_bounds(judge)
+    }
+
+    /// Judges the exploration with relaxed limits, or the one with the real limits if the first finds a run that the chart does not have.
+    fn by_bounds(
+        &mut self,
+        judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
+    ) -> Verdict {
+        let found = self.plain.take().filter(|found| found.goal.is_none());
+        let found = found.unwrap_or_else(|| self.explore(&self.search()));
+        let verdict = judge(self, &found);
+        self.plain = Some(found);
+        if let Ok(verdict) = verdict {
+            return verdict;
+        }
+        let found = self
+            .exact
+            .take()
+            .unwrap_or_else(|| self.explore(&Search { abstract_limits: false, ..self.search() }));
+        let verdict = judge(self, &found).unwrap_or(Verdict::Unknown);
+        self.exact = Some(found);
+        verdict
+    }
+
+    /// If transitions bound the turns: the exploration in which the bounds may be reached at any time. The caller puts it back into
+    /// `loose`.
+    fn take_loose(&mut self, search: &Search) -> Option<Explored> {
+        let found = self.loose.take();
+        let (context, _) = self.unbounded()?;
+        Some(found.unwrap_or_else(|| self.explore_on(context, search)))
+    }
+
+    /// The context in which an exploration was made, in which its runs are replayed.
+    fn ground_of(&self, found: &Explored) -> &ExploreContext<'c> {
+        match self.unbounded.get() {
+            Some(Some((context, _))) if found.unbounded => context,
+            Some(_) | None => self.context(),
+        }
+    }
+
+    /// Decides a line about a number of turns or calls, by a search for a point beyond it.
+    fn counted(&self, search: Search) -> Verdict {
+        let judge = |found: &Explored| match found.goal {
+            Some(goal) => self.refuted(found, &found.way(goal), goal),
+            None => Ok(closed(found)),
+        };
+        judge(&self.explore(&search)).unwrap_or_else(|Unconfirmed| {
+            let found = self.explore(&Search { abstract_limits: false, ..search });
+            judge(&found).unwrap_or(Verdict::Unknown)
+        })
+    }
+
+    /// The verdict that the edges of `way`, which end in the point `at`, violate a line; an error if the chart itself cannot play them.
+    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
+        let context = self.ground_of(found);
+        if found.relaxed && !plays(context, found, way) {
+            return Err(Unconfirmed);
+        }
+        let leaves = found.points[at].leaves.clone();
+        Ok(Verdict::Refuted(Box::new(witness_on(context, way)), leaves))
+    }
+
+    /// Decides whether a run enters the state, by a best-first search for it.
+    fn decide_reachable(&mut self, state: StateId) -> Verdict {
+        if !self.facts.reach.can_enter(state) {
+            return Verdict::NeverEntered(state);
+        }
+        if self.met[state.index()] {
+            return Verdict::Holds;
+        }
+        if let Some(found) = self.plain.take() {
+            let enters = self.replay_entering(&found, state);
+            let is_complete = found.is_complete();
+            self.plain = Some(found);
+            match enters {
+                Some(true) => return Verdict::Holds,
+                None if is_complete => return Verdict::NeverEntered(state),
+                Some(false) | None => {}
+            }
+        }
+        let distances = self.facts.moves.distances(state);
+        let search = Search { entered: Some(state), distances, ..self.search() };
+        let found = self.explore(&search);
+        match self.replay_entering(&found, state) {
+            Some(true) => Verdict::Holds,
+            Some(false) => {
+                let found = self.explore(&Search { abstract_limits: false, ..search });
+                if found.goal.is_some() { Verdict::Holds } else { closed(&found) }
+            }
+            None if found.is_complete() => {
+                self.plain = Some(found);
+                Verdict::NeverEntered(state)
+            }
+            None => closed(&found),
+        }
+    }
+
+    /// Whether the chart itself can play the way by which the exploration first entered the state; `None` if it never did.
+    fn replay_entering(&mut self, found: &Explored, state: StateId) -> Option<bool> {
+        let entered = Happened::Entered(state);
+        let (from, edge) = found.all_edges().find(|(_, e)| found.story(e).contains(&entered))?;
+        let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+        way.push(edge);
+        let plays = !found.relaxed || plays(self.context(), found, &way);
+        if plays {
+            for happened in way.iter().flat_map(|edge| found.story(edge)) {
+                if let Happened::Entered(state) = happened {
+                    self.met[state.index()] = true;
+                }
+            }
+        }
+        Some(plays)
+    }
+
+    /// Decides that no tool is called while a leaf inside the state is active.
+    fn no_call(&mut self, state: StateId) -> Verdict {
+        let chart = self.chart;
+        self.by(|this, found| {
+            let calls = |edge: &Edge| {
+                found.story(edge).iter().any(
+                    |one| matches!(one, Happened::Called(leaf) if chart.contains(state, *leaf)),
+                )
+            };
+            let first = found.all_edges().find(|(_, edge)| calls(edge));
+            let Some((from, edge)) = first else { return Ok(closed(found)) };
+            let mut way = from.map(|from| found.way(from)).unwrap_or_default();
+            way.push(edge);
+            let at = from.unwrap_or(edge.to);
+            this.refuted(found, &way, at)
+        })
+    }
+
+    /// Decides that no run enters `first` before `then`.
+    fn never(&mut self, first: StateId, then: StateId) -> Verdict {
+        self.by(|this, found| this.never_in(found, first, then))
+    }
+}
+
+/// The verdict if no counterexample was found: the line holds if everything was tried.
+fn closed(found: &Explored) -> Verdict {
+    if found.is_complete() {
+        Verdict::Holds
+    } else {
+        Verdict::Open(found.states, found.reasons.iter().cloned().collect())
+    }
+}
+
+// Decides `always_reaches`: whether a run can still enter the state, wherever it is.
+
+/// The maximum number of points without a way to the state that are replayed until the chart itself confirms one.
+const TRIED: usize = 20;
+
+impl Properties<'_> {
+    /// Decides the line. Ignores that limits or bounds on turns may end a run earlier: just before one is reached, most runs get nowhere.
+    fn always(&mut self, state: StateId) -> Verdict {
+        let facts = self.facts;
+        let chart = self.chart;
+        if !facts.reach.can_enter(state) {
+            return Verdict::NeverEntered(state);
+        }
+        let leads = facts.moves.leads_to([state]);
+        let inside = |leaf: StateId| chart.contains(state, leaf);
+        // If the graph leads to the state from everywhere, only a complete exploration can show that some runs do not get there.
+        let is_open = facts.reach.leaves(chart).any(|leaf| !leads[leaf.index()] && !inside(leaf));
+        let whole = !is_open && !self.others_look();
+        let search = Search { whole, ..self.search() };
+        let cut = |found: &Explored| {
+            let is_cut = whole && !found.is_complete() && !found.reasons.contains(MORE);
+            is_cut.then(|| Verdict::Open(0, found.reasons.iter().cloned().collect()))
+        };
+        if self.unbounded().is_some_and(|(_, bounds)| !bounds.lead_to(state))
+            && let Some(found) = self.take_loose(&search)
+        {
+            let verdict = cut(&found);
+            let verdict = verdict.unwrap_or_else(|| self.always_in(&found, state, &leads));
+            self.loose = Some(found);
+            return verdict;
+        }
+        if self.plain.is_none() && !is_open {
+            let found = self.explore(&search);
+            if let Some(verdict) = cut(&found) {
+                return verdict;
+            }
+            self.plain = Some(found);
+        }
+        self.by_bounds(|this, found| Ok(this.always_in(found, state, &leads)))
+    }
+
+    /// Whether another line looks for a single run, which even an incomplete exploration may find.
+    fn others_look(&self) -> bool {
+        self.chart.checks.iter().any(|check| match &check.arguments[..] {
+            [CheckArgument::State(of)] => {
+                check.name == "no_call" && may_call(self.chart, self.facts, *of)
+            }
+            [CheckArgument::Before(first, _)] => self.facts.reach.can_enter(*first),
+            _ => false,
+        })
+    }
+
+    /// Judges an exploration. `leads` tells, by state, whether the graph of moves leads from it to the state.
+    fn always_in(&self, found: &Explored, state: StateId, leads: &[bool]) -> Verdict {
+        let good = leading(found, |edge| found.story(edge).contains(&Happened::Entered(state)));
+        let complete = found.is_complete();
+        let inside = |leaf: &StateId| self.chart.contains(state, *leaf);
+        let lost = (0..found.points.len()).filter(|nth| {
+            let point = &found.points[*nth];
+            let is_there = point.ended || point.leaves.iter().any(inside);
+            !is_there
+                // If not everything was tried, only leaves from which the graph never leads to the state are certain.
+                && if complete {
+                    !good[*nth]
+                } else {
+                    point.leaves.iter().all(|leaf| !leads[leaf.index()])
+                }
+        });
+        let mut verdict = Ok(closed(found));
+        for lost in lost.take(TRIED) {
+            verdict = self.refuted(found, &found.way(lost), lost);
+            if verdict.is_ok() {
+                break;
+            }
+        }
+        verdict.unwrap_or_else(|Unconfirmed| {
+            let mut reasons = found.reasons.clone();
+            reasons.insert("a limit is used up before".into());
+            Verdict::Open(found.states, reasons.into_iter().collect())
+        })
+    }
+}
+
+/// By point: whether an edge for which `goal` holds can still be taken from it. Follows the edges backwards.
+pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); found.points.len()];
+    let mut good = vec![false; found.points.len()];
+    let mut todo = Vec::new();
+    for (from, edge) in found.all_edges() {
+        let Some(from) = from else { continue };
+        before[edge.to].push(from);
+        if goal(edge) && !std::mem::replace(&mut good[from], true) {
+            todo.push(from);
+        }
+    }
+    while let Some(point) = todo.pop() {
+        for from in &before[point] {
+            if !std::mem::replace(&mut good[*from], true) {
+                todo.push(*from);
+            }
+        }
+    }
+    good
+}
+
+// Decides `never(a before b)`: whether no run enters one state before it has entered another one.
+
+impl Properties<'_> {
+    /// Judges an exploration: a breadth-first search that stops on each path where `then` is entered, and looks for `first`.
+    fn never_in(
+        &self,
+        found: &Explored,
+        first: StateId,
+        then: StateId,
+    ) -> Result<Verdict, Unconfirmed> {
+        let mut by: Vec<Option<(Option<usize>, &Edge)>> = vec![None; found.points.len()];
+        let mut todo: VecDeque<usize> = VecDeque::new();
+        let mut edges: VecDeque<(Option<usize>, &Edge)> =
+            found.starts.iter().map(|edge| (None, edge)).collect();
+        loop {
+            while let Some((from, edge)) = edges.pop_front() {
+                let story = found.story(edge).iter();
+                let met = story.filter_map(|one| match one {
+                    Happened::Entered(state) => Some(*state),
+                    Happened::Taken(_) | Happened::Called(_) | Happened::Livelock => None,
+                });
+                // Both may be entered on one edge; the order of the story decides.
+                match met.into_iter().find(|state| *state == first || *state == then) {
+                    Some(state) if state == first => {
+                        let mut way = vec![edge];
+                        let mut at = from;
+                        while let Some((before, edge)) = at.and_then(|point| by[point]) {
+                            way.push(edge);
+                            at = before;
+                        }
+                        way.reverse();
+                        return self.refuted(found, &way, edge.to);
+                    }
+                    Some(_) => {}
+                    None => {
+                        if by[edge.to].is_none() {
+                            by[edge.to] = Some((from, edge));
+                            todo.push_back(edge.to);
+                        }
+                    }
+                }
+            }
+            let Some(point) = todo.pop_front() else { return Ok(closed(found)) };
+            edges.extend(found.edges[point].iter().map(|edge| (Some(point), edge)));
+        }
+    }
+}
+
+// `check` lines that limits prove, whatever the data are. No run is tried.
+
+/// The nesting beyond which a bound is not computed.
+const DEEP: u32 = 64;
+
+/// Whether the limits of the chart and its states prove the line.
+fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
+    let [CheckArgument::Bound(bound, unit)] = &check.arguments[..] else { return false };
+    let holds = |most: Option<u64>| {
+        most.zip(range(chart, bound, 0).low)
+            .is_some_and(|(most, n)| u64::try_from(n).is_ok_and(|n| most <= n))
+    };
+    match (check.name.as_str(), unit.as_str()) {
+        ("ends_within", "turns") => {
+            holds(last_turn(chart, facts))
+                || ends_within(chart, bound)
+                // A limit of 0 turns is never reached, because turns are counted when they end.
+                || is_limit(chart, LimitKind::Turns, bound)
+                    && range(chart, bound, 0).low > Some(0)
+                    && ends_at_turns(chart, facts)
+        }
+        ("at_most", "calls") => {
+            holds(most_calls(chart, facts)) || is_limit(chart, LimitKind::Calls, bound)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the chart's limit is the same expression over params as the bound of the line.
+fn is_limit(chart: &Chart, kind: LimitKind, bound: &Expr) -> bool {
+    chart.state(StateId::at(0)).limits.formula(kind) == Some(bound)
+}
+
+/// The maximum number of model calls of a run, if it is known.
+fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
+    let limit =
+        chart.state(StateId::at(0)).limits.calls.and_then(|calls| u64::try_from(calls).ok());
+    let RunCost { worst, .. } = cost(chart, facts).run;
+    limit.into_iter().chain(worst.calls()).min()
+}
+
+/// The bounds of an expression, over all values of the params.
+fn range(chart: &Chart, expr: &Expr, depth: u32) -> Range {
+    let of = |expr: &Expr| range(chart, expr, depth + 1);
+    match &expr.kind {
+        ExprKind::Int(n) => Range::one(*n),
+        ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
+            VariableKind::Param { range: Some((low, high)) } => {
+                let number =
+                    |value: &Value| if let Value::Int(n) = value { Some(*n) } else { None };
+                Range { low: number(low), high: number(high) }
+            }
+            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Var { .. } => {
+                Range::default()
+            }
+        },
+        _ if depth > DEEP => Range::default(),
+        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
+        ExprKind::Binary(BinaryOp::Add, a, b) => of(a).plus(of(b)),
+        ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
+        _ => Range::default(),
+    }
+}
+
+// `check` lines that the structure of a chart proves, whatever the data are. No run is tried.
+//
+// The graph of moves contains every run of the chart and more. So what none of its paths does, no run does; but it refutes nothing.
+
+/// Whether the structure proves the line.
+fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
+    match (check.name.as_str(), &check.arguments[..]) {
+        ("reaches", [CheckArgument::State(state)]) => begins_in(chart, *state),
+        ("always_reaches", [CheckArgument::State(state)]) => {
+            facts.reach.can_enter(*state)
+                && (at_once(chart, *state) || always(chart, facts, *state))
+        }
+        ("never", [CheckArgument::Before(first, then)]) => comes_later(chart, facts, *first, *then),
+        ("no_call", [CheckArgument::State(state)]) => !may_call(chart, facts, *state),
+        _ => false,
+    }
+}
+
+/// Whether every run begins by entering the state.
+fn begins_in(chart: &Chart, state: StateId) -> bool {
+    !is_history(chart, state) && surely_enters(chart, &[StateId::at(0)], state)
+}
+
+/// Whether every path to `first` enters `then` before. Of two states that are entered together, the outer one comes first.
+fn comes_later(chart: &Chart, facts: &Facts, first: StateId, then: StateId) -> bool {
+    // A history can be a target, but it is never entered itself.
+    let comes = first != then && !is_history(chart, then);
+    !facts.reach.can_enter(first)
+        || comes && chart.contains(then, first)
+        || comes && !Reach::before(chart, &facts.scopes, then).can_enter(first)
+}
+
+/// Whether a leaf inside the state may call a tool.
+fn may_call(chart: &Chart, facts: &Facts, state: StateId) -> bool {
+    let calls = |trigger: &Trigger| {
+        matches!(trigger, Trigger::Choice(choice)
+            if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)))
+    };
+    let transitions =
+        chart.transitions.iter().enumerate().filter(|(_, transition)| calls(&transition.trigger));
+    let transitions = transitions.map(|(i, _)| facts.scopes.transition(TransitionId::at(i)));
+    let steps = chart.steps.iter().zip(&facts.scopes.steps);
+    let steps =
+        steps.filter(|(step, _)| step.tools.is_some() || matches!(step.kind, StepKind::Call(..)));
+    let is_met = |place: &ScopeCondition| {
+        meet(chart, &place.within, &[state]).iter().any(|inside| facts.reach.can_enter(*inside))
+    };
+    facts.reach.can_enter(state) && transitions.chain(steps.map(|(_, place)| place)).any(is_met)
+}
+
+// Properties that the chart alone proves, without exploration.
+
+/// The maximum number of microsteps of a macrostep that is assumed to end, far fewer than the machine allows.
+const MICROSTEPS: usize = 500;
+
+/// Whether an event that no other transition handles leads into the state, wherever a run is.
+pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
+    // A deadline of zero may end the run before the host can send the event.
+    let in_time = chart.transitions.iter().all(|transition| {
+        let (Trigger::After(bound) | Trigger::StepTimeout(_, bound)) = &transition.trigger else {
+            return true;
+        };
+        matches!(bound.kind, ExprKind::Duration(1..))
+    });
+    let takes = |transition: &Transition, event: EventId| {
+        matches!(transition.trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
+            || matches!(&transition.trigger, Trigger::Event(events) if events.contains(&event))
+    };
+    let alone = |event: &EventId| {
+        chart.transitions.iter().filter(|other| takes(other, *event)).count() == 1
+    };
+    let leads = |transition: &Transition| {
+        transition.source == StateId(0)
+            && transition.guard.is_none()
+            && transition.scope.as_ref().is_none_or(|scope| {
+                // If the scope excludes the active state, the run is over or in the goal already.
+                let over = |s: &StateId| chart.contains(state, *s) || is_end(chart, *s);
+                scope.any_of.is_empty() && scope.none_of.iter().all(over)
+            })
+            && transition.targets.iter().any(|target| chart.contains(state, target.state))
+            && matches!(&transition.trigger, Trigger::Event(events) if events.iter().any(alone))
+    };
+    in_time && chart.transitions.iter().any(leads)
+}
+
+/// Whether a `when` transition ends the run as soon as it has had this many turns, wherever it is. This works because a configuration is
+/// stable only if no `when` transition is enabled.
+pub(super) fn ends_within(chart: &Chart, turns: &Expr) -> bool {
+    let ends = |transition: &Transition| {
+        transition.trigger == Trigger::When
+            && transition.guard.as_ref().is_some_and(|guard| holds_after(chart, guard, turns))
+            && ends_run(chart, transition)
+            && transition.scope.as_ref().is_none_or(|scope| {
+                scope.any_of.is_empty() && scope.none_of.iter().all(|s| is_end(chart, *s))
+            })
+            && is_everywhere(chart, transition.source)
+    };
+    chart.transitions.iter().any(ends) && always_rests(chart)
+}
+
+/// Whether a guard holds after this many turns: `turns >= n`, alone or as the first operand of an `or`, with an `n` that is certainly not
+/// above that number.
+fn holds_after(chart: &Chart, guard: &Expr, turns: &Expr) -> bool {
+    let least = match &guard.kind {
+        ExprKind::Binary(BinaryOp::Or, first, _) => return holds_after(chart, first, turns),
+        ExprKind::Compare(left, rest) => match (&left.kind, &rest[..]) {
+            (ExprKind::Observable(Observable::Turns), [(CompareOp::GreaterEqual, least)]) => least,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    match (&least.kind, &turns.kind) {
+        (ExprKind::Int(least), ExprKind::Int(turns)) => least <= turns,
+        (ExprKind::Variable(id), kind) => {
+            matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+                && match kind {
+                    ExprKind::Variable(other) => id == other,
+                    ExprKind::Binary(BinaryOp::Add, a, b) => {
+                        a.kind == ExprKind::Variable(*id) && matches!(b.kind, ExprKind::Int(0..))
+                    }
+                    _ => false,
+                }
+        }
+        _ => false,
+    }
+}
+
+/// Whether all targets of a transition end the run.
+pub(super) fn ends_run(chart: &Chart, transition: &Transition) -> bool {
+    !transition.targets.is_empty()
+        && transition.targets.iter().all(|target| is_end(chart, target.state))
+}
+
+/// Whether the state is active from the start of a run to its end.
+fn is_everywhere(chart: &Chart, state: StateId) -> bool {
+    let root = StateId(0);
+    let is_only = || chart.children(root).all(|child| child == state || is_end(chart, child));
+    state == root || chart.state(state).parent == Some(root) && is_only()
+}
+
+/// Whether every macrostep ends by itself: the transitions that need no input form no cycle, and are few.
+fn always_rests(chart: &Chart) -> bool {
+    let by_itself = |transition: &&Transition| {
+        !matches!(
+            transition.trigger,
+            Trigger::Event(_) | Trigger::Turn | Trigger::After(_) | Trigger::Choice(_)
+        )
+    };
+    let is_history = |s: StateId| matches!(chart.state(s).kind, StateKind::History { .. });
+    let transitions: Vec<&Transition> = chart
+        .transitions
+        .iter()
+        .filter(by_itself)
+        .filter(|transition| !ends_run(chart, transition))
+        .collect();
+    // A transition without target, or into a history, may be followed by any other one.
+    let stays = |transition: &&Transition| {
+        transition.targets.is_empty()
+            || transition.targets.iter().any(|target| is_history(target.state))
+    };
+    if transitions.len() > 50
+        || transitions.iter().any(stays)
+        || written(chart).any(|all| raises(all))
+    {
+        return false;
+    }
+    let related = |a: StateId, b: StateId| chart.contains(a, b) || chart.contains(b, a);
+    let leads = |from: &Transition, to: &Transition| {
+        from.targets.iter().any(|target| related(target.state, to.source))
+    };
+    // The maximum number of times that each is taken: once by itself, and once after each transition that leads to it.
+    let mut times = vec![1_usize; transitions.len()];
+    for _ in 0..=transitions.len() {
+        let before = |to: &&Transition| {
+            let rows = transitions.iter().zip(&times).filter(|(from, _)| leads(from, to));
+            rows.fold(1, |all: usize, (_, times)| all.saturating_add(*times))
+        };
+        let next: Vec<usize> = transitions.iter().map(before).collect();
+        if next == times {
+            // Each guard and block may also fail, which raises a further event.
+            let taken = times.iter().fold(1, |all: usize, n| all.saturating_add(*n));
+            let faults = 3 * chart.states.len() + 2 * chart.transitions.len();
+            return taken.saturating_mul(faults) <= MICROSTEPS;
+        }
+        times = next;
+    }
+    false
+}
+
+/// Whether the actions raise an event.
+fn raises(actions: &[Action]) -> bool {
+    actions.iter().any(|action| match action {
+        Action::Raise(..) => true,
+        Action::If(_, then, otherwise) => raises(then) || raises(otherwise),
+        Action::For(_, _, body) => raises(body),
+        _ => false,
+    })
+}

@@ -1,0 +1,327 @@
+//! Lowers the outcomes of steps and the events that are sent to other charts.
+
+use super::context::{Cx, NameKind};
+use super::expr::{self, Env};
+use super::transitions::{self, Draft};
+use super::{Lowered, TransitionSpans};
+use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, illegal_structure, unknown_name};
+use crate::syntax::diagnostic::Diagnostic;
+use crate::syntax::source::{Ident, Span};
+use crate::syntax::{self, AskElse, CATCH_ALL, FailWord, OutcomeKind};
+use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
+use chartc_core::model::{
+    Chart, Event, Expr, Failure, FailurePolicy, Otherwise, Receiver, StepKind, Transition, Trigger,
+    Type,
+};
+use std::collections::BTreeMap;
+
+/// Lowers an outcome line of a step's body.
+pub(super) fn outcome(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    outcome: &syntax::Outcome,
+    span: Span,
+    is_ask: bool,
+) {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    let (trigger, words) = match &outcome.kind {
+        OutcomeKind::Done => {
+            if is_ask {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(span, "an `ask` has no `done` line: its options say where to go")
+                    .help("put the target on the `may` lines");
+                cx.report(finding);
+            }
+            env.answer = Some(id);
+            (Trigger::StepDone(id), "done".len())
+        }
+        OutcomeKind::Error => (Trigger::StepError(id), "error".len()),
+        OutcomeKind::Doubt => (Trigger::StepDoubt(id), "doubt".len()),
+        OutcomeKind::Timeout(bound) => {
+            let lowered = expr::expect(cx, &mut env, bound, &Type::Duration);
+            let words = bound.span.end.saturating_sub(span.start) as usize;
+            (Trigger::StepTimeout(id, lowered), words)
+        }
+    };
+    let Some(tail) = transitions::tail(cx, &mut env, &[], state, &outcome.tail) else {
+        cx.dropped = true;
+        return;
+    };
+    // Lowered all the same, to report the errors in it.
+    if is_ask && outcome.kind == OutcomeKind::Done {
+        return;
+    }
+    let trigger_span = Span { end: span.start + words as u32, ..span };
+    let spans = TransitionSpans {
+        whole: span,
+        trigger: trigger_span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+        next: None,
+    };
+    push(cx, id, trigger, tail, spans);
+}
+
+fn push(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    trigger: Trigger,
+    tail: transitions::Tail,
+    spans: TransitionSpans,
+) -> TransitionId {
+    let transition = Transition {
+        source: cx.chart.steps[id.index()].state,
+        trigger,
+        bound: Vec::new(),
+        scope: None,
+        guard: tail.guard,
+        targets: tail.targets,
+        kind: tail.kind,
+        actions: tail.actions,
+    };
+    let line = transitions::add(cx, Draft { transition, spans, choice: None, each: false });
+    cx.chart.steps[id.index()].outcomes.push(line);
+    line
+}
+
+/// Lowers a trailing `-> T`.
+pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
+    let whole = cx.map.steps[id.index()].whole;
+    let first = written.targets.first().map(|t| t.path.span);
+    let last = written.targets.last().map(|t| t.path.span);
+    let span = first.zip(last).map_or(whole, |(first, last)| first.to(last));
+    if transitions::is_ask(&cx.chart.steps[id.index()].kind) {
+        let finding = ILLEGAL_STRUCTURE
+            .at(span, "an `ask` has no `-> target`: its options say where to go")
+            .help("put the target on the `may` lines");
+        cx.report(finding);
+        return;
+    }
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(state);
+    env.answer = Some(id);
+    let Some(tail) = transitions::tail(cx, &mut env, &[], state, written) else {
+        cx.dropped = true;
+        return;
+    };
+    let spans = TransitionSpans {
+        whole: span,
+        trigger: span,
+        from: None,
+        guard: tail.guard_span,
+        targets: tail.target_spans.clone(),
+        next: None,
+    };
+    push(cx, id, Trigger::StepDone(id), tail, spans);
+}
+
+/// Adds the transition that is taken if a step has no usable outcome.
+fn instead(
+    cx: &mut Cx<'_>,
+    id: StepId,
+    target: &syntax::Target,
+    scope: StateId,
+) -> Option<TransitionId> {
+    let state = cx.chart.steps[id.index()].state;
+    let mut env = Env::at(scope);
+    let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
+    let Some((targets, target_spans)) = transitions::targets(cx, &mut env, &written.targets) else {
+        cx.dropped = true;
+        return None;
+    };
+    let kind = transitions::kind(cx, state, &written, &targets);
+    let span = target.path.span;
+    let spans = TransitionSpans { whole: span, trigger: span, ..TransitionSpans::default() };
+    let tail = transitions::Tail {
+        guard: None,
+        targets,
+        kind,
+        actions: Vec::new(),
+        guard_span: None,
+        target_spans,
+    };
+    let spans = TransitionSpans { targets: tail.target_spans.clone(), ..spans };
+    Some(push(cx, id, Trigger::StepElse(id), tail, spans))
+}
+
+/// The number of clients to fall back to, each of which gets an attempt. Cycles have been removed.
+fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
+    let next = |id: &ClientId| cx.chart.clients[id.index()].fallback;
+    std::iter::successors(client, next).skip(1).count() as u32
+}
+
+/// Determines the failure policy: that of the step itself, then the client's number of retries, then the chart's defaults.
+pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
+    let state = cx.chart.steps[id.index()].state;
+    let defaults = cx.chart.defaults;
+    let client = cx.chart.steps[id.index()].client;
+    let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
+    let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
+    // The `else` says what happens without an answer, so the policy of an `ask` has only the number of retries.
+    if transitions::is_ask(&cx.chart.steps[id.index()].kind) {
+        cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
+        return;
+    }
+    let then = match (then, cx.default_target) {
+        (Some(FailWord::Fail), _) => Some(Failure::Fail),
+        (Some(FailWord::Skip), _) => Some(Failure::Skip),
+        (Some(FailWord::Take(target)), _) => instead(cx, id, target, state).map(Failure::Take),
+        (None, Some(target)) => instead(cx, id, target, StateId(0)).map(Failure::Take),
+        (None, None) => Some(defaults.then),
+    };
+    let then = then.unwrap_or(Failure::Fail);
+    cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
+}
+
+/// Lowers the `else` of an `ask`.
+pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
+    let otherwise = match &ask.otherwise {
+        Some(AskElse::Stay) => Otherwise::Stay,
+        Some(AskElse::Take(target)) => {
+            let state = cx.chart.steps[id.index()].state;
+            instead(cx, id, target, state).map_or(Otherwise::Stay, Otherwise::Take)
+        }
+        // The `else` may be in the part of the step that cannot be read.
+        None if cx.step_nodes[id.index()].is_cut => Otherwise::Stay,
+        None => {
+            let step = &cx.chart.steps[id.index()];
+            let name = cx.map.steps[id.index()].name;
+            let finding = illegal_structure::no_else(&step.name, name);
+            cx.report(finding);
+            Otherwise::Stay
+        }
+    };
+    if let StepKind::Ask { otherwise: place, .. } = &mut cx.chart.steps[id.index()].kind {
+        *place = otherwise;
+    }
+}
+
+// Events that are sent to other charts: their receivers, and whether these declare them.
+
+/// The word for the chart that runs this one.
+const PARENT: &str = "parent";
+
+/// The receiver that `to` means, and the index of the element; reports an unknown one.
+pub(super) fn addressed(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    (to, element): &(Ident, Option<syntax::Expr>),
+) -> Option<(Receiver, Option<Box<Expr>>)> {
+    let receiver = receiver(cx, to);
+    // Lowered even if the receiver is unknown, to report the errors in it.
+    let index = element.as_ref().map(|index| Box::new(expr::expect(cx, env, index, &Type::Int)));
+    let receiver = receiver?;
+    let has_elements = match receiver {
+        Receiver::Child(step) => cx.step_nodes[step.index()].step.each.is_some(),
+        Receiver::Own | Receiver::Parent | Receiver::Element(..) => false,
+    };
+    if let (Some(element), false) = (element, has_elements) {
+        let message = format!("`{}` runs one chart, and has no elements", to.node);
+        let finding = ILLEGAL_STRUCTURE.at(element.span, message);
+        cx.report(finding.help("leave the index out"));
+        return None;
+    }
+    Some((receiver, index))
+}
+
+/// The receiver that `to` means; reports an unknown one.
+fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
+    if to.node == PARENT {
+        return Some(Receiver::Parent);
+    }
+    let Some((step, place)) = cx.names.steps.get(&to.node).copied() else {
+        let steps = cx.step_nodes.iter().map(|node| &node.step);
+        let runs = steps.filter(|step| matches!(step.kind, syntax::StepKind::Run(_)));
+        let known: Vec<String> = runs.map(|step| step.name.node.clone()).collect();
+        let known = known.iter().map(String::as_str).chain([PARENT]);
+        cx.unknown("`run` step", &to.node, to.span, known);
+        return None;
+    };
+    cx.record_use(to.span, place, NameKind::Step);
+    if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
+        let finding = ILLEGAL_STRUCTURE
+            .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))
+            .help("events go to the chart itself, to a `run` step, or to `parent`")
+            .related(place, "declared here");
+        cx.report(finding);
+        return None;
+    }
+    Some(Receiver::Child(step))
+}
+
+/// Reports events that the receiving chart does not declare, as far as the receivers are known.
+pub(super) fn refuse_unheard(
+    lowered: &[Lowered],
+    others: &[Lowered],
+    findings: &mut Vec<Diagnostic>,
+) {
+    let all: Vec<&Lowered> = lowered.iter().chain(others).collect();
+    let by_name: BTreeMap<Span, &Lowered> = all.iter().map(|one| (one.map.name, *one)).collect();
+    let mut parents: BTreeMap<Span, Vec<&Lowered>> = BTreeMap::new();
+    for one in &all {
+        let mut children: Vec<Span> = one.map.steps.iter().filter_map(|step| step.child).collect();
+        children.sort_unstable();
+        children.dedup();
+        for child in children {
+            parents.entry(child).or_default().push(one);
+        }
+    }
+    for sender in &all {
+        for post in &sender.map.posts {
+            let event = &sender.chart.events[post.event.index()];
+            let receivers: Vec<&Lowered> = match post.to {
+                Receiver::Own => Vec::new(),
+                Receiver::Parent => parents.get(&sender.map.name).cloned().unwrap_or_default(),
+                Receiver::Child(step) | Receiver::Element(step, _) => {
+                    let child = sender.map.steps[step.index()].child;
+                    child.and_then(|child| by_name.get(&child).copied()).into_iter().collect()
+                }
+            };
+            for receiver in receivers {
+                findings.extend(unheard(event, &sender.chart, receiver, post.span));
+            }
+        }
+    }
+}
+
+/// The finding for an event that the receiving chart does not declare, or declares with other data.
+fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diagnostic> {
+    let events = &to.chart.events;
+    // A chart that declares the catch-all accepts any event.
+    if events.iter().any(|known| known.name == CATCH_ALL) {
+        return None;
+    }
+    let Some(nth) = events.iter().position(|known| known.name == event.name) else {
+        let known = to.whole.then(|| events.iter().map(|known| known.name.as_str()));
+        let mut finding = unknown_name::unknown("event", &event.name, span, known);
+        finding.message = format!("`{}` has no event `{}`", to.chart.name, event.name);
+        return Some(finding.related(to.map.name, "this chart gets it"));
+    };
+    let own = &events[nth];
+    let fits = event.fields.len() == own.fields.len()
+        && event.fields.iter().zip(&own.fields).all(|(sent, wanted)| {
+            sent.name == wanted.name && fits(from, &sent.ty, &to.chart, &wanted.ty)
+        });
+    (!fits).then(|| {
+        let message = format!("`{}` has other data in `{}`", event.name, to.chart.name);
+        TYPE_ERROR
+            .at(span, message)
+            .help("both declare the event with the same names and types")
+            .related(to.map.events[nth], "declared here")
+    })
+}
+
+/// Whether a value of a type of one chart may be a value of a type of the other.
+fn fits(from: &Chart, sent: &Type, to: &Chart, wanted: &Type) -> bool {
+    match (sent, wanted) {
+        (Type::Json, _) | (_, Type::Json) | (Type::Int, Type::Float) => true,
+        (Type::List(a), Type::List(b))
+        | (Type::Map(a), Type::Map(b))
+        | (Type::Optional(a), Type::Optional(b)) => fits(from, a, to, b),
+        (Type::Named(a), Type::Named(b)) => from.types[a.index()].name == to.types[b.index()].name,
+        (a, Type::Optional(b)) => fits(from, a, to, b),
+        (a, b) => a == b,
+    }
+}
