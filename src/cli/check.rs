@@ -1,7 +1,5 @@
 //! The command `chartc check`.
 
-#![allow(clippy::disallowed_methods, reason = "the one place that waits for files to change")]
-
 use super::Exit;
 use super::config::{self, Config, Levels, Setting, Settings};
 #[cfg(feature = "run")]
@@ -812,6 +810,7 @@ type Stamp = Option<(SystemTime, u64)>;
 ///
 /// # Errors
 /// None. An error of the command or its settings is printed, and the next change may repair it.
+#[allow(clippy::disallowed_methods, reason = "it waits for files to change")]
 pub(super) fn forever(
     list: impl Fn(&[String]) -> Vec<String>,
     once: impl Fn(&mut Vec<String>) -> miette::Result<Exit>,

@@ -11,8 +11,6 @@
 //! To add a command: one file with `Args` (a doc comment with examples) and `run`, its `mod` line, its variant of [`Command`] and
 //! its arm in [`dispatch`].
 
-#![allow(clippy::disallowed_methods, reason = "this is where the arguments are read")]
-
 mod build;
 mod check;
 mod config;
@@ -261,6 +259,7 @@ fn guarded(command: impl FnOnce() -> miette::Result<Exit>) -> Exit {
 ///
 /// # Errors
 /// The message of clap, with hidden characters of the arguments escaped.
+#[allow(clippy::disallowed_methods, reason = "here the arguments are read")]
 fn parse<C: Parser>() -> Result<C, Error> {
     let given: Vec<OsString> = std::env::args_os().collect();
     C::try_parse_from(&given).map_err(|told| again::<C>(&given).unwrap_or(told))

@@ -1,10 +1,5 @@
 //! Prints a run as it happens: a line for each line of its trace, and the status line of a terminal.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the line is drawn for people, as time passes for them"
-)]
-
 use super::output::{StyledText, foot, print};
 use crate::report::Terminal;
 use chartc_compiler::notation;
@@ -372,6 +367,10 @@ impl Live {
         Ok(())
     }
 
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the line is drawn for people, as time passes for them"
+    )]
     fn draw(&mut self) -> io::Result<()> {
         let is_due = self.drawn.is_none_or(|at| at.elapsed() >= PAUSE);
         // While the run waits for an answer no further line may come, so draw what it waits for now.

@@ -51,8 +51,10 @@ fn walk(tokens: &[TokenTree], module: &[String], found: &mut Vec<Vec<String>>) {
         if let (Some("mod"), Some(name), Some(TokenTree::Group(body))) =
             (ident(tokens.get(at)).as_deref(), ident(tokens.get(at + 1)), tokens.get(at + 2))
         {
-            let inner = [module, &[name]].concat();
-            walk(&body.stream().into_iter().collect::<Vec<_>>(), &inner, found);
+            if !name.ends_with("tests") {
+                let inner = [module, &[name]].concat();
+                walk(&body.stream().into_iter().collect::<Vec<_>>(), &inner, found);
+            }
             at += 3;
             continue;
         }
@@ -156,6 +158,47 @@ pub(crate) fn cycle(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> 
     let (mut path, mut done) = (Vec::new(), BTreeSet::new());
     let found = arrows.keys().map(|module| visit(module, arrows, &mut path, &mut done));
     found.into_iter().find(|cycle| !cycle.is_empty()).unwrap_or_default()
+}
+
+/// Groups of files of a crate that import each other, directly or not. A module and those below it may name each other, and do not count;
+/// nor do tests.
+pub(crate) fn file_cycles(source_folder: &str) -> Vec<Vec<String>> {
+    let files: BTreeMap<Vec<String>, String> = own_files(source_folder)
+        .into_iter()
+        .filter(|file| !file.ends_with("/tests.rs"))
+        .map(|file| (module(&file, source_folder), file))
+        .collect();
+    let named = |own: &Vec<String>, file: &String| -> BTreeSet<Vec<String>> {
+        let paths = paths(file, source_folder).into_iter().filter(|path| path[0] == "crate");
+        let modules = paths.filter_map(|path| {
+            (1..path.len()).rev().map(|end| path[1..=end].to_vec()).find(|m| files.contains_key(m))
+        });
+        modules.filter(|other| !other.starts_with(own) && !own.starts_with(other)).collect()
+    };
+    let arrows: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> =
+        files.iter().map(|(own, file)| (own, named(own, file))).collect();
+    let reached = |from: &Vec<String>| {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&Vec<String>> = arrows[from].iter().collect();
+        while let Some(next) = open.pop() {
+            if seen.insert(next) {
+                open.extend(&arrows[next]);
+            }
+        }
+        seen
+    };
+    let reaches: BTreeMap<_, _> = files.keys().map(|own| (own, reached(own))).collect();
+    let mut cycles: Vec<Vec<String>> = Vec::new();
+    for (own, seen) in &reaches {
+        let cycle: Vec<String> = (seen.iter())
+            .filter(|other| reaches[**other].contains(own))
+            .map(|other| other.join("::"))
+            .collect();
+        if !cycle.is_empty() && !cycles.contains(&cycle) {
+            cycles.push(cycle);
+        }
+    }
+    cycles
 }
 
 /// Fails on a module without a row, and on an arrow that its row does not have.

@@ -1,6 +1,6 @@
 //! Which modules of each crate may name which. From top to bottom: a row names modules above it.
 
-use crate::imports::{arrows, cycle, directions};
+use crate::imports::{arrows, cycle, directions, file_cycles};
 
 /// A module, with those of its siblings that it may name.
 type Row = (&'static str, &'static [&'static str]);
@@ -260,6 +260,18 @@ fn modules_form_no_cycle() {
         let found = cycle(&arrows(folder));
         assert!(found.is_empty(), "{folder}: {}", found.join(" → "));
     }
+}
+
+/// Groups of files that import each other, at most. The bound may only shrink.
+const FILE_CYCLES: usize = 0;
+
+#[test]
+fn files_import_each_other_no_more_than_they_may() {
+    let cycles: Vec<String> = (CRATES.iter())
+        .flat_map(|(folder, _)| file_cycles(folder).into_iter().map(move |c| (folder, c)))
+        .map(|(folder, cycle)| format!("{folder}: {}", cycle.join(", ")))
+        .collect();
+    assert_eq!(cycles.len(), FILE_CYCLES, "files import each other:\n{}", cycles.join("\n"));
 }
 
 #[test]

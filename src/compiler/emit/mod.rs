@@ -3,6 +3,7 @@
 //! To add an emitter, add a file or folder with an `EMITTER`, and its row in [`EMITTERS`]. No emitter validates anything: what reaches it
 //! is [`Checked`], which only the checker creates.
 
+// A new variant must be handled here knowingly.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod draw;

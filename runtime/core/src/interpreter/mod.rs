@@ -14,20 +14,11 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `data` | the data of a run besides the registers |
-//! | `begin` | the initial data of a run, and the budget of evaluations |
-//! | `context` | the data and the machine as expressions see them |
-//! | `program` | guards, actions and code: [`crate::program::Program`] |
-//! | `action` | the execution of actions |
-//! | `each` | the lists of steps with an `each` |
-//! | `quick` | compiled guards and actions |
-//! | `check` | checks that external data fits its declared types |
-//! | `prompt` | prompts and offers |
-//! | `children` | the machines of `run` steps |
-//! | `query` | evaluation of expressions outside the chart, for tests |
-//! | `saved` | the state of a run as data |
-//! | `point` | stored points of a run to return to |
-//! | `lazily` | data that takes no memory until it is written |
+//! | `data` | the data of a run besides the registers; what takes no memory until it is written |
+//! | `begin` | the initial data of a run, and checks that external data fits its declared types |
+//! | `program` | guards, actions, code and prompts: [`crate::program::Program`]; what expressions see; compiled guards |
+//! | `saved` | the state of a run as data, and the machines of `run` steps |
+//! | `point` | stored points of a run to return to, and expressions outside the chart |
 
 mod begin;
 mod data;

@@ -13,6 +13,7 @@
 //! With the feature `serde` it is data. Values are JSON; those without a JSON form (durations, NaN, infinity) become a map with one key
 //! that begins with `$`.
 
+// A new variant must be handled here knowingly.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 #[cfg(feature = "serde")]

@@ -1,4 +1,4 @@
-//! Registers by the chart's names, which other versions of the chart can read. The module `number` converts them back to numbers.
+//! Registers by the chart's names, which other versions of the chart can read. `Numbers` converts them back to numbers.
 
 use super::snapshot::{FORMAT, Snapshot};
 use super::{Phase, Scalars, version};

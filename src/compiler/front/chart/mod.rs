@@ -17,8 +17,8 @@
 //! | scan | `scan` | finds comments, unclosed brackets and too deep nesting; blanks out comments, keeping the length |
 //! | parse | `grammar` | pest, from `grammar/*.pest`; fails only on too deep nesting, because it keeps unreadable items |
 //! | build | `build` | turns pairs into syntax and texts into templates, and attaches comments to items |
-//! | editors | `lex`, `completion_context` | tokens, and what the grammar accepts at a place; both also of broken texts |
-//! | report | `recover`, `typos`, `expected` | parses unreadable items again, to say what was expected and to find more misspelled words |
+//! | editors | `scan`, `completion_context` | tokens, and what the grammar accepts at a place; both also of broken texts |
+//! | report | `recover`, `expected` | parses unreadable items again, to say what was expected and to find more misspelled words |
 
 mod build;
 pub mod completion_context;

@@ -13,11 +13,9 @@
 //!
 //! | module | prints |
 //! |---|---|
-//! | `out`, `columns` | lines, bodies, comments, docs, blank lines; aligned columns |
-//! | `declare`, `chart` | top level items, and items of charts |
-//! | `state`, `step` | states, transitions, steps, statements, actions |
-//! | `test` | tests |
-//! | `expr`, `text` | expressions and types, texts and names |
+//! | this one | lines, bodies, comments, docs, blank lines; aligned columns |
+//! | `items` | declarations, states, transitions, steps, statements, actions, tests |
+//! | `expr` | expressions and types, texts and names |
 
 mod expr;
 mod items;
