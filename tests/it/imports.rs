@@ -201,8 +201,8 @@ pub(crate) fn file_cycles(source_folder: &str) -> Vec<Vec<String>> {
     cycles
 }
 
-/// Fails on a module without a row, and on an arrow that its row does not have.
-pub(crate) fn directions(source_folder: &str, table: &[(&str, &[&str])]) {
+/// The modules without a row, and the arrows that their rows do not have.
+pub(crate) fn directions(source_folder: &str, table: &[(&str, &[&str])]) -> BTreeSet<String> {
     let table: BTreeMap<_, _> = table.iter().copied().collect();
     let mut faults = BTreeSet::new();
     for (own, named) in arrows(source_folder) {
@@ -214,7 +214,7 @@ pub(crate) fn directions(source_folder: &str, table: &[(&str, &[&str])]) {
             faults.insert(format!("{source_folder}: `{own}` must not know `{other}`"));
         }
     }
-    assert!(faults.is_empty(), "{faults:#?}");
+    faults
 }
 
 #[test]
