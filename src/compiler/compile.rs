@@ -66,8 +66,8 @@ pub struct Compilation {
 /// Loads `paths` with their imports and runs all stages. One broken file does not hide the findings in the others.
 ///
 /// ```
-/// use chartc_check::compile::check; // `chartc::check` in a crate that depends on chartc
-/// use chartc_text::load::Memory;
+/// use chartc_compiler::compile::check; // `chartc::check` in a crate that depends on chartc
+/// use chartc_compiler::load::Memory;
 ///
 /// let text = "chart Door {\n  event open\n  initial closed\n  state closed { on opne -> opened }\n  final opened\n}\n";
 /// let checked = check(&["door.chart".to_owned()], &Memory::of("door.chart", text));

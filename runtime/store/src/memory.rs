@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use chartc_core::expr::Value;
-//! use chartc_memory::Store;
+//! use chartc_store::memory::Store;
 //! use chartc_runtime::memory::Memory;
 //!
 //! let store = Store::in_memory()?;

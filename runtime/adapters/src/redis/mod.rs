@@ -20,8 +20,8 @@
 //! ```
 //!
 //! ```no_run
-//! use chartc_redis::{Intake, Options};
-//! # async fn example(engine: impl chartc_runtime::agents::Engine + Sync) -> Result<(), chartc_redis::IntakeError> {
+//! use chartc_adapters::redis::{Intake, Options};
+//! # async fn example(engine: impl chartc_runtime::agents::Engine + Sync) -> Result<(), chartc_adapters::redis::IntakeError> {
 //! let options = Options::new("redis://127.0.0.1", "orders", "agents").with_shards(4);
 //! let stop = std::future::pending();
 //! let counts = Intake::new(options)?.run(&engine, stop, |notice| eprintln!("{notice:?}")).await?;

@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 /// ```
 /// use chartc_core::expr::Value;
 /// use chartc_core::host::ToolCall;
-/// use chartc_mcp::{Configuration, Pool};
+/// use chartc_adapters::tools::{Configuration, Pool};
 /// use chartc_runtime::tools::Tools;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -80,7 +80,7 @@ impl std::fmt::Display for Place {
 /// The servers and tools that a configuration names. Reading it starts nothing.
 ///
 /// ```
-/// use chartc_mcp::Configuration;
+/// use chartc_adapters::tools::Configuration;
 ///
 /// let text = "[servers.files]\ncommand = \"npx\"\nargs = [\"-y\", \"server\", \"${DATA:-.}\"]\n";
 /// let configuration = Configuration::read("tools.toml", text, ".".as_ref(), &|_| None);
