@@ -67,7 +67,7 @@ pub struct Compilation {
 ///
 /// ```
 /// use chartc_compiler::compile::check; // `chartc::check` in a crate that depends on chartc
-/// use chartc_compiler::load::Memory;
+/// use chartc_compiler::front::load::Memory;
 ///
 /// let text = "chart Door {\n  event open\n  initial closed\n  state closed { on opne -> opened }\n  final opened\n}\n";
 /// let checked = check(&["door.chart".to_owned()], &Memory::of("door.chart", text));

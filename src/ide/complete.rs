@@ -1,7 +1,7 @@
 //! Computes completions: what can be written at a position.
 //!
 //! The text at the cursor is usually broken, so its syntax tree says little. Three sources replace it: the grammar itself says which
-//! keywords it accepts there (`chartc_compiler::front::chart::spot`), the tokens before the cursor say which kind of name is meant
+//! keywords it accepts there (`chartc_compiler::front::chart::completion_context`), the tokens before the cursor say which kind of name is meant
 //! ([`role`]), and the trees of all files, as far as they are sound, say which names exist ([`scope`]). For `on tick -> do|`:
 //!
 //! 1. [`cursor`] finds the word `do` with the prefix `do`, and the tokens before it.
