@@ -17,7 +17,7 @@ function table(path, begin, word) {
   return [...text.slice(from, text.indexOf('];', from)).matchAll(word)].map((found) => found[1]);
 }
 
-const pest = ['chart', 'expr'].map((name) => read(`grammar/${name}.pest`)).join('\n').replace(/^\s*\/\/.*$/gm, '');
+const pest = ['chart', 'expression'].map((name) => read(`grammar/${name}.pest`)).join('\n').replace(/^\s*\/\/.*$/gm, '');
 /** The alternatives of a rule. */
 const rule = (name) => [...new RegExp(`^${name} = _\\{([^}]*)\\}`, 'm').exec(pest)[1].matchAll(/"(\w+)"/g)].map((found) => found[1]);
 const units = ['ms', 's', 'm', 'h', 'd', 'e', 'E'];
