@@ -15,7 +15,7 @@
 mod run_args;
 
 #[cfg(feature = "sqlite")]
-use super::durable::{Durable, RunParts};
+use super::durable::{self, Durable, RunParts};
 use super::files::{self, Root, Stream};
 use super::instance::{
     self, Backends, InitialValues, PairKind, has_turns, instance, is_disabled, oracle, read, shelf,
@@ -27,7 +27,7 @@ use super::output::{Colour, complain, print_json, say, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, json};
 use super::servers::{self, Beside};
-use super::{Exit, crowd, durable};
+use super::{Exit, crowd};
 use chartc_compiler::explore::STATES;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
