@@ -23,8 +23,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 &[(
                     "!self.tables.summary.entry_runs
             && !self.some_leaf_reacts(Reacts::WHEN)",
-                    "true
-            && !self.some_leaf_reacts(Reacts::WHEN)",
+                    "!self.some_leaf_reacts(Reacts::WHEN)",
                 )],
                 &[
                     "semantics::children::start::a_step_at_entry_starts_its_chart_when_the_macrostep_ends",
@@ -32,7 +31,11 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "eventless-lines-not-seen",
-                &[("!self.some_leaf_reacts(Reacts::WHEN)", "true")],
+                &[(
+                    "!self.tables.summary.entry_runs
+            && !self.some_leaf_reacts(Reacts::WHEN)",
+                    "!self.tables.summary.entry_runs",
+                )],
                 &["semantics::sets::eventless_selection_is_repeated_after_every_microstep"],
             ),
         ],
