@@ -24,7 +24,6 @@ mod fit;
 mod json;
 mod option;
 mod words;
-mod written;
 
 pub use fit::{cut_text, value};
 pub use option::{calls, option};

@@ -2,8 +2,7 @@
 
 use super::calls::{self, Call, MOST_RETRY_AFTER, Work, failure};
 use super::ledger::Admission;
-use super::parts::Exclusive;
-use super::{At, Session, place_of};
+use super::{At, Exclusive, Session, place_of};
 use crate::driver::{CallId, CallName};
 use crate::error::RunError;
 use crate::executor::{self, Beside, Used};

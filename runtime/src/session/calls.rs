@@ -1,8 +1,7 @@
 //! Calls under way: waiting for them, answering them from outside, cancelling them.
 
 use super::ledger::Bill;
-use super::parts::Exclusive;
-use super::{At, QuestionFailure, Session, place_of};
+use super::{At, Exclusive, QuestionFailure, Session, place_of};
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;

@@ -4,8 +4,7 @@
 //! root, and in the shared budget. Afterwards the hold is replaced by the actual use. If only the holds of other calls of this run leave
 //! too little room, the call waits for them; otherwise it is refused, and the machine raises the limit's event.
 
-use super::parts::Extra;
-use super::{At, QuestionFailure, Session};
+use super::{At, Extra, QuestionFailure, Session};
 use crate::budget::{Account, Amount, Budget, Caps, Hold, Prices, Usage};
 use crate::error::RunError;
 use crate::oracle::{Answer, OracleError, Question};

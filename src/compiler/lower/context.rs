@@ -1,6 +1,6 @@
 //! The context of lowering: the chart so far, its spans and names, the visible declarations, the uses of names, and the findings.
 
-use super::literals::Segments;
+use super::expr::literals::Segments;
 use super::{Lowered, SourceMap};
 use crate::front::load::Loaded;
 use crate::rules::{duplicate_name, unknown_name};

@@ -25,12 +25,10 @@
 //! [`transition`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
 
 mod block;
-mod calls;
 mod closing;
 mod context;
 mod declare;
 mod expr;
-mod literals;
 mod nodes;
 mod outcomes;
 mod source_map;

@@ -1,6 +1,6 @@
 //! Turns failed HTTP calls into the errors of the runtime.
 
-use super::server::Provider;
+use super::Provider;
 use chartc_runtime::oracle::OracleError;
 use reqwest::header::HeaderMap;
 use std::time::Duration;

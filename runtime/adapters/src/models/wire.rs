@@ -1,4 +1,4 @@
-//! The APIs of providers: what is sent and what comes back. To add one, add a file here and a row in [`super::server::PROVIDERS`].
+//! The APIs of providers: what is sent and what comes back. To add one, add a [`Wire`] here and a row in [`super::PROVIDERS`].
 
 use super::form::Form;
 use chartc_runtime::budget;

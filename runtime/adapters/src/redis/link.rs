@@ -1,6 +1,6 @@
 //! The connection to the server, and the commands that it sends. Several are Lua scripts, because Redis runs a script without interruption.
 
-use super::intake::{IntakeError, Options};
+use super::{IntakeError, Options};
 use chartc_core::expr::{self, Map};
 use chartc_runtime::agents::{Event, INPUTS, TURN};
 use redis::aio::MultiplexedConnection;

@@ -4,8 +4,8 @@
 //! three stages before new entries are read (see [`Stage`]): claim what other consumers left pending, read that together with this
 //! consumer's own pending entries, then read new ones. So the order of a stream survives the change of its owner.
 
-use super::intake::{Counts, Notice, Options};
 use super::link::{DELETED, Entry, EntryId, Heartbeat, Line, Link, Raw};
+use super::{Counts, Notice, Options};
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{Engine, EngineError};
 use futures_util::stream::{FuturesUnordered, StreamExt};

@@ -11,11 +11,10 @@
 //!          MissingParameter the server requires the parameter `encoding`, of type Text
 //! ```
 
-use super::command::names;
-use super::config::{Act, Configuration, Place};
-use super::declare::{Record, Shape, parameters, shape, wrapped};
-use super::pool::short;
-use super::server::{Listed, Listing, Server};
+use super::config::{Act, Configuration, Place, names};
+use super::declare::{Listed, Listing, Record, Shape, parameters, shape, wrapped};
+use super::server::Server;
+use super::short;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Tool, Type, TypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -1,7 +1,7 @@
 //! Processes, each in a process group of its own, with few variables of the environment.
 
 use super::config::Program;
-use super::pool::short;
+use super::short;
 use rmcp::model::{CustomResult, ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;

@@ -1,7 +1,7 @@
 //! Conversion between JSON and the values of charts: arguments of tools, and their results.
 
 use super::declare::{Record, Shape};
-use super::pool::{Fault, short};
+use super::{Fault, short};
 use chartc_core::expr::Value;
 use serde_json::{Map, Value as Json};
 

@@ -39,7 +39,6 @@
 //! | `version` | registers by names in another version of the chart |
 //! | `unroll` | the effects of the algorithm in one configuration, recorded as data for an emitter |
 
-// A new variant must be handled here knowingly.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod configuration;
@@ -58,18 +57,16 @@ mod steps;
 mod turn;
 #[cfg(feature = "alloc")]
 pub mod unroll;
-#[cfg(feature = "alloc")]
-mod version;
 
 pub use configuration::is_legal;
+#[cfg(feature = "alloc")]
+pub use named::version::{Change, Comparison, Difference, Place, Timed};
 #[cfg(feature = "alloc")]
 pub use named::{Gone, Key, Named};
 #[cfg(feature = "alloc")]
 pub(crate) use named::{Numbers, key as named_key, option as named_option};
 #[cfg(feature = "alloc")]
 pub use snapshot::{Plain, Registers, RestoreError, Snapshot, Standing};
-#[cfg(feature = "alloc")]
-pub use version::{Change, Comparison, Difference, Place, Timed};
 
 use crate::arena::{EventId, StateId};
 use crate::machine::{Effect, Instant, Record, Sink, Status, StepKey};

@@ -7,7 +7,7 @@ use super::definition::{Agent, Source as Condition};
 use super::node::{Node, Value};
 use super::python;
 use super::text::Text;
-use crate::front::chart::recover::may_divide;
+use crate::front::chart::may_divide;
 use crate::syntax::source::{FileId, Source, Span};
 use crate::syntax::{
     Action, Chart, ChartItem, Comment, File, Item, Noted, StateItem, Step, StepKind, Trivia,

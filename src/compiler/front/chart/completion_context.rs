@@ -7,10 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-pub use super::recover::BodyKind;
+pub use super::build::recover::BodyKind;
 
+use super::build::recover::first_word;
 use super::grammar::{Grammar, Rule};
-use super::recover::first_word;
 use super::scan::{TokenKind, plain, tokens, too_deep};
 use crate::syntax::source::FileId;
 use pest::Parser;

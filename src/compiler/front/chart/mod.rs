@@ -24,7 +24,6 @@ mod build;
 pub mod completion_context;
 mod expected;
 mod grammar;
-pub(super) mod recover;
 pub mod scan;
 
 use super::{Frontend, Nearby};
@@ -32,6 +31,7 @@ use crate::rules::SYNTAX;
 use crate::syntax;
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{FileId, Source, Span};
+use build::recover::{self, expression};
 use build::{Cx, Origin};
 use grammar::{Grammar, Rule};
 use pest::Parser;
@@ -98,4 +98,9 @@ pub fn parse_expression(
         None => SYNTAX.at(cx.range(0, text.len()), "brackets nest too deep in this expression"),
     };
     Err(Box::new(fault))
+}
+
+/// Whether a comment with this text could read as the divisor of the expression before it.
+pub(super) fn may_divide(words: &str) -> bool {
+    expression(words, FileId(0), 0).is_some()
 }

@@ -1,7 +1,6 @@
 //! TOML and JSON as one kind of tree, with the line of each value.
 
-use super::{ConfigError, Limits, Refused, Variables, expand};
-use crate::tools::command::parts;
+use super::{ConfigError, Limits, Refused, Variables, expand, parts};
 use chartc_core::expr::Duration as ChartDuration;
 use serde::Deserialize;
 use serde::de::{MapAccess, SeqAccess, Visitor};

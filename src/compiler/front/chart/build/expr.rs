@@ -9,9 +9,8 @@
 //! a + (b * 2)          then `<`: Compare(a + b * 2, [< c])
 //! ```
 
-use super::{Cx, Origin};
+use super::{Cx, Origin, recover};
 use crate::front::chart::grammar::{Grammar, Rule};
-use crate::front::chart::recover;
 use crate::front::chart::scan::{plain, scan, too_deep};
 use crate::syntax::source::{Ident, Span, Spanned};
 use crate::syntax::{

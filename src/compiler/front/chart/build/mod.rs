@@ -15,13 +15,13 @@
 //! grammar guarantees.
 
 mod expr;
+pub(in crate::front) mod recover;
 mod states;
 
 pub(super) use expr::just as just_expr;
 
 use super::expected;
 use super::grammar::Rule;
-use super::recover::{self, BodyKind};
 use super::scan::Comment as Token;
 use crate::rules::SYNTAX;
 use crate::syntax::diagnostic::Diagnostic;
@@ -34,6 +34,7 @@ use crate::syntax::{
     is_upper_camel,
 };
 use pest::iterators::{Pair, Pairs};
+use recover::BodyKind;
 
 /// The position of a text in its file.
 #[derive(Debug, Clone, Copy)]

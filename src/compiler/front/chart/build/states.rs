@@ -1,8 +1,8 @@
 //! Builds states, transitions, steps, actions and tests.
 
+use super::recover::BodyKind;
 use super::{Cx, Spelling, child, first_of, param, params, parts, type_expr};
 use crate::front::chart::grammar::Rule;
-use crate::front::chart::recover::BodyKind;
 use crate::syntax::source::{Ident, Spanned};
 use crate::syntax::{
     Action, Allow, Ask, AskElse, Assertion, Block, Deadline, Done, Each, EventPattern, Expectation,

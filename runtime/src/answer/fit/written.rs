@@ -1,9 +1,9 @@
 //! Reads values in words: numbers, yes and no, names of enums, lists, records.
 
-use super::claim::{Candidate, claim};
-use super::fit::{Form, Wanted, fit, plain};
-use super::words::{Token, tokens, without_bullet};
-use super::{Unusable, json};
+use super::{Form, Wanted, fit, plain};
+use crate::answer::claim::{Candidate, claim};
+use crate::answer::words::{Token, tokens, without_bullet};
+use crate::answer::{Unusable, json};
 use chartc_core::expr::{Map, Value};
 
 /// The maximum number of different numbers in a text. A text with more is not an answer.
@@ -67,7 +67,7 @@ const NO: &[&str] = &[
 ///
 /// # Errors
 /// The reason why the text is no such value.
-pub(super) fn inside(
+pub(in crate::answer) fn inside(
     text: &str,
     wanted: Wanted<'_>,
     repairs: &mut Vec<String>,
@@ -99,7 +99,7 @@ pub(super) fn inside(
 ///
 /// # Errors
 /// The text contains no such value, or may contain several.
-pub(super) fn read(
+pub(in crate::answer) fn read(
     text: &str,
     wanted: Wanted<'_>,
     repairs: &mut Vec<String>,
@@ -295,7 +295,7 @@ const ITEM_WORDS: usize = 8;
 const QUOTES: &[char] = &['"', '\'', '`', '“', '”'];
 
 /// Splits a list: one item per line, with or without bullets, or separated by commas.
-pub(super) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
+pub(in crate::answer) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
     let no_list = || Unusable::none("there is no list in the answer");
     let all: Vec<&str> = text.lines().collect();
     let is_item = |line: &&str| without_bullet(line).is_some();
@@ -386,7 +386,7 @@ fn bare(item: &str) -> &str {
 }
 
 /// Reads lines of the form `key: value` as an object of texts. The first line may introduce them, as in `Here it is:`.
-pub(super) fn fields(text: &str) -> Option<Map> {
+pub(in crate::answer) fn fields(text: &str) -> Option<Map> {
     let mut map = Map::new();
     let mut last: Option<String> = None;
     for (nth, line) in text.lines().enumerate() {

@@ -1,7 +1,8 @@
 //! The differences between two versions of a chart that matter to a saved run.
 
-use super::named::{self, Line, Named, Numbers, lines};
+use super::{Line, Named, Numbers, lines};
 use crate::arena::{StateId, StepId};
+use crate::semantics::named;
 use crate::store::{WalkStage, bits};
 use crate::tables::{StateRowKind, Tables};
 use alloc::boxed::Box;
@@ -407,15 +408,15 @@ struct Old {
 }
 
 /// The deadlines in this version.
-pub(super) struct Deadlines {
-    pub(super) due: Vec<u64>,
+pub(in crate::semantics) struct Deadlines {
+    pub(in crate::semantics) due: Vec<u64>,
     /// The slots of new transitions, which must be armed.
-    pub(super) added: Vec<u32>,
-    pub(super) changes: Vec<Change>,
+    pub(in crate::semantics) added: Vec<u32>,
+    pub(in crate::semantics) changes: Vec<Change>,
 }
 
 /// The deadlines in the version that saved them, by slot.
-pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
+pub(in crate::semantics) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
     let armed: BTreeMap<_, u64> = (named.deadlines.iter())
         .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
         .collect();
@@ -429,7 +430,7 @@ pub(super) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
 }
 
 /// The deadlines in another version. `active` are the active states, and `open` the steps under way, that this version has.
-pub(super) fn other(
+pub(in crate::semantics) fn other(
     named: &Named,
     numbers: &Numbers<'_>,
     active: &[u64],

@@ -1,8 +1,10 @@
 //! Converts a value that was read to the wanted type. All tolerance about values is here, and each conversion is recorded as a repair.
 
+pub(super) mod written;
+
 use super::claim::{Candidate, mentioned};
 use super::words::is_label;
-use super::{Reading, Rung, Unusable, bounded, json, written};
+use super::{Reading, Rung, Unusable, bounded, json};
 use crate::answer;
 use crate::schema::resolve;
 use chartc_core::expr::{Map, Value};

@@ -13,15 +13,17 @@
 //! An expression of type `T` fits where `T?` or `Json` is expected. One of type `Json` fits anywhere except as a condition: it is checked
 //! at run time. An Int is wrapped in `float(…)` where a Float is expected.
 
-pub use super::calls::names as language_functions;
-pub(super) use super::calls::{is_language_function, unknown_function};
-pub(super) use super::literals::{
+pub(super) mod calls;
+pub(super) mod literals;
+
+pub use calls::names as language_functions;
+pub(super) use calls::{is_language_function, unknown_function};
+pub(super) use literals::{
     Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of,
 };
 
 use super::context::{Cx, NameKind};
-use super::literals::{self, is_count};
-use super::{calls, declare};
+use super::declare;
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;
 use crate::syntax::diagnostic::{Diagnostic, near};
@@ -31,6 +33,7 @@ use chartc_core::model::{
     BinaryOp, CompareOp, Expr, ExprKind, Local, Observable, Since, StateKind, Type, TypeDef,
     TypeKind, UnaryOp, VariableKind,
 };
+use literals::is_count;
 use std::collections::BTreeSet;
 
 /// The maximum nesting depth of an expression, because evaluators and analyses recurse.
@@ -956,7 +959,7 @@ fn compare(
             && !is_faulty(&right)
             && let Some(finding) = comparison(cx, *op, left, &right, spans)
         {
-            cx.report(super::literals::blame(cx, finding, &[left, &right]));
+            cx.report(literals::blame(cx, finding, &[left, &right]));
         }
         lowered.push((*op, right));
         left_span = written.span;

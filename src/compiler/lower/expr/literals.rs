@@ -1,8 +1,8 @@
 //! Lowers literals, texts with placeholders and their formats, and fits values to the types that are expected.
 
-use super::context::{Cx, NameKind};
-use super::declare;
-use super::expr::{Env, expr, inner, may_be_missing, of, unknown};
+use super::{Env, expr, inner, may_be_missing, of, unknown};
+use crate::lower::context::{Cx, NameKind};
+use crate::lower::declare;
 use crate::rules::{
     TYPE_ERROR, duplicate_name, unescaped_brace, unknown_name, unknown_placeholder,
 };
@@ -17,7 +17,7 @@ use chartc_core::model::{
 use std::collections::{BTreeMap, HashMap};
 
 /// The value of a literal; also of a list, map or record of literals, and of a negated number.
-pub(super) fn value_of(expr: &Expr) -> Option<Value> {
+pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
     match &expr.kind {
         ExprKind::None => Some(Value::None),
         ExprKind::Bool(b) => Some(Value::Bool(*b)),
@@ -56,7 +56,7 @@ pub(super) fn value_of(expr: &Expr) -> Option<Value> {
 }
 
 /// Whether a part of the expression is an error that was already reported, so that its type means nothing.
-pub(super) fn is_faulty(expr: &Expr) -> bool {
+pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
     let mut open = vec![expr];
     while let Some(next) = open.pop() {
         if matches!(next.kind, ExprKind::Unknown(_)) {
@@ -68,14 +68,19 @@ pub(super) fn is_faulty(expr: &Expr) -> bool {
 }
 
 /// Whether the expression is an Int literal that is not negative.
-pub(super) fn is_count(expr: &Expr) -> bool {
+pub(in crate::lower) fn is_count(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Int(i) if i >= 0)
 }
 
 // Converts values to the types that are expected, and reports those that do not fit.
 
 /// Lowers an expression that must be of type `want`.
-pub(super) fn expect(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, want: &Type) -> Expr {
+pub(in crate::lower) fn expect(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &syntax::Expr,
+    want: &Type,
+) -> Expr {
     let inside = inner(want);
     let parts = match (&written.kind, inside) {
         (syntax::ExprKind::List(items), Type::List(item)) => {
@@ -100,7 +105,7 @@ pub(super) fn expect(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, wan
 }
 
 /// Converts to `want`, or reports that it does not fit.
-pub(super) fn fit(cx: &mut Cx<'_>, lowered: Expr, want: &Type, span: Span) -> Expr {
+pub(in crate::lower) fn fit(cx: &mut Cx<'_>, lowered: Expr, want: &Type, span: Span) -> Expr {
     match coerce(lowered, want) {
         Ok(fitting) => fitting,
         Err(other) => {
@@ -125,7 +130,7 @@ fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
 }
 
 /// If exactly one of an expression's parts is a variable, the finding about it names the variable's declaration as the cause.
-pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagnostic {
+pub(in crate::lower) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagnostic {
     let variable = |part: &&Expr| {
         let ExprKind::Variable(id) = part.kind else { return None };
         Some(cx.map.variables[id.index()])
@@ -137,7 +142,7 @@ pub(super) fn blame(cx: &Cx<'_>, finding: Diagnostic, parts: &[&Expr]) -> Diagno
 }
 
 /// Converts an expression to `want`, or returns it unchanged.
-pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
+pub(in crate::lower) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
     if found.ty == *want {
         return Ok(found);
     }
@@ -169,7 +174,7 @@ pub(super) fn coerce(mut found: Expr, want: &Type) -> Result<Expr, Expr> {
 }
 
 /// Whether a value of type `found` may be stored as a `want` without conversion.
-pub(super) fn accepts(found: &Type, want: &Type) -> bool {
+pub(in crate::lower) fn accepts(found: &Type, want: &Type) -> bool {
     dynamic(found, want)
 }
 
@@ -189,7 +194,7 @@ fn dynamic(found: &Type, want: &Type) -> bool {
 
 /// Converts two values to one type: `hint` if both fit it, otherwise the type that includes both.
 #[allow(clippy::result_large_err, reason = "both values come back, whether they fit or not")]
-pub(super) fn join(
+pub(in crate::lower) fn join(
     a: Expr,
     b: Expr,
     hint: Option<&Type>,
@@ -231,7 +236,7 @@ fn common(a: &Expr, b: &Expr) -> Option<Type> {
 }
 
 /// Lowers the arguments for declared parameters: the same number, each of its type. `what` names the callee, as in "event `e`".
-pub(super) fn arguments(
+pub(in crate::lower) fn arguments(
     cx: &mut Cx<'_>,
     env: &mut Env,
     what: &str,
@@ -262,7 +267,7 @@ pub(super) fn arguments(
     // Whatever was reported, the model has one argument for each parameter.
     lowered.truncate(fields.len());
     while lowered.len() < fields.len() {
-        lowered.push(super::expr::unknown(""));
+        lowered.push(super::unknown(""));
     }
     lowered
 }
@@ -270,7 +275,7 @@ pub(super) fn arguments(
 // Lowers literal lists, maps and records.
 
 /// Lowers `[a, b]`.
-pub(super) fn list(
+pub(in crate::lower) fn list(
     cx: &mut Cx<'_>,
     env: &mut Env,
     items: &[syntax::Expr],
@@ -287,7 +292,7 @@ pub(super) fn list(
 }
 
 /// Lowers `{"a": b}`.
-pub(super) fn map(
+pub(in crate::lower) fn map(
     cx: &mut Cx<'_>,
     env: &mut Env,
     entries: &[syntax::Entry],
@@ -337,7 +342,7 @@ fn one_type(items: Vec<Expr>, want: Option<&Type>) -> (Vec<Expr>, Type) {
 }
 
 /// Lowers `P { a: b }`. Each field appears once; a field that may be none can be left out.
-pub(super) fn record(
+pub(in crate::lower) fn record(
     cx: &mut Cx<'_>,
     env: &mut Env,
     name: &Ident,
@@ -349,7 +354,7 @@ pub(super) fn record(
     }
     let found = found.map(|(id, _)| id);
     let fields = found
-        .and_then(|id| super::expr::record_fields(cx, &Type::Named(id)))
+        .and_then(|id| super::record_fields(cx, &Type::Named(id)))
         .map(<[chartc_core::model::Field]>::to_vec);
     let (Some(id), Some(fields)) = (found, fields) else {
         unknown_record(cx, name);
@@ -406,7 +411,7 @@ fn unknown_record(cx: &mut Cx<'_>, name: &Ident) {
 
 /// Whether `{options}` may stand in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Options {
+pub(in crate::lower) enum Options {
     /// The prompt of an `ask`, or a component.
     Yes,
     /// Any other text.
@@ -414,7 +419,7 @@ pub(super) enum Options {
 }
 
 /// Lowers a text. The spans are parallel to its parts.
-pub(super) fn template(
+pub(in crate::lower) fn template(
     cx: &mut Cx<'_>,
     env: &mut Env,
     written: &syntax::Template,
@@ -491,7 +496,7 @@ fn placeholder(
 }
 
 /// Reports `{options}` in a text for steps that have none.
-pub(super) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
+pub(in crate::lower) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
     for (part, span) in text.parts.iter().zip(spans) {
         if *part == TemplatePart::Options {
             cx.report(unknown_placeholder::options_elsewhere(*span));
@@ -505,7 +510,7 @@ pub(super) fn refuse_options(cx: &mut Cx<'_>, text: &Template, spans: &[Span]) {
 ///
 /// # Errors
 /// The reason why it cannot.
-pub(super) fn check(cx: &Cx<'_>, spec: &str, ty: &Type) -> Result<(), String> {
+pub(in crate::lower) fn check(cx: &Cx<'_>, spec: &str, ty: &Type) -> Result<(), String> {
     if spec.is_empty() {
         return Ok(());
     }
@@ -541,11 +546,11 @@ fn for_some_value(spec: &str) -> Result<(), String> {
 
 /// The segments of dotted names: for each prefix, the place of its last segment in the first name that begins with it.
 #[derive(Default)]
-pub(super) struct Segments(HashMap<String, Span>);
+pub(in crate::lower) struct Segments(HashMap<String, Span>);
 
 impl Segments {
     /// Adds a declared name. Returns, for each of its segments, the place where that prefix is declared.
-    pub(super) fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
+    pub(in crate::lower) fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
         let mut means = Vec::new();
         prefixes(names, |prefix, at| {
             means.push(*self.0.entry(prefix.to_owned()).or_insert(at));
@@ -554,7 +559,7 @@ impl Segments {
     }
 
     /// Returns, for each segment of a name, the place where that prefix is declared, up to the first unknown segment.
-    pub(super) fn find(&self, names: &[Ident]) -> Vec<Span> {
+    pub(in crate::lower) fn find(&self, names: &[Ident]) -> Vec<Span> {
         let mut means = Vec::new();
         prefixes(names, |prefix, _| means.extend(self.0.get(prefix)));
         means

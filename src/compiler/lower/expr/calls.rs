@@ -1,11 +1,11 @@
 //! Lowers calls of functions of the machine, the language and the host.
 
-use super::context::{Cx, NameKind};
-use super::expr::{
-    Env, arguments, expect, expr, inner, is_faulty, of, only_when_running, present, refuse_missing,
-    unknown,
+use super::{
+    Env, arguments, expect, expr, inner, is_faulty, literals, of, only_when_running, present,
+    refuse_missing, unknown,
 };
-use super::{declare, literals, structure};
+use crate::lower::context::{Cx, NameKind};
+use crate::lower::{declare, structure};
 use crate::rules::TYPE_ERROR;
 use crate::syntax;
 use crate::syntax::source::{Ident, Span};
@@ -16,7 +16,7 @@ use chartc_core::model::{
 };
 
 /// Lowers `f(a, b)`.
-pub(super) fn call(
+pub(in crate::lower) fn call(
     cx: &mut Cx<'_>,
     env: &mut Env,
     function: &Ident,
@@ -61,7 +61,7 @@ pub(super) fn call(
 }
 
 /// Reports a function that is neither the language's nor declared.
-pub(super) fn unknown_function(cx: &mut Cx<'_>, function: &Ident) {
+pub(in crate::lower) fn unknown_function(cx: &mut Cx<'_>, function: &Ident) {
     let declared: Vec<String> = cx.names.functions.keys().cloned().collect();
     let known = names().chain(declared.iter().map(String::as_str));
     cx.unknown("function", &function.node, function.span, known);
@@ -240,7 +240,7 @@ const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
 const MACHINE: [&str; 4] = ["in", "turns_in", "streak", "repeated"];
 
 /// The function of this name.
-pub(super) fn find(name: &str) -> Option<Builtin> {
+pub(in crate::lower) fn find(name: &str) -> Option<Builtin> {
     BUILTINS.iter().find(|(known, ..)| *known == name).map(|(_, found, ..)| *found)
 }
 
@@ -250,12 +250,12 @@ pub fn names<'n>() -> impl Iterator<Item = &'n str> {
 }
 
 /// Whether the language has a function of this name.
-pub(super) fn is_language_function(name: &str) -> bool {
+pub(in crate::lower) fn is_language_function(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
 /// Lowers a call of a function of the language.
-pub(super) fn call_builtin(
+pub(in crate::lower) fn call_builtin(
     cx: &mut Cx<'_>,
     env: &mut Env,
     builtin: Builtin,
@@ -550,7 +550,7 @@ fn is_a(cx: &mut Cx<'_>, env: &mut Env, written: &[syntax::Expr]) -> Expr {
     } else {
         std::slice::from_ref(&class)
     };
-    let texts: Option<Vec<Value>> = one.iter().map(super::expr::value_of).collect();
+    let texts: Option<Vec<Value>> = one.iter().map(super::value_of).collect();
     let names: Vec<String> = texts.iter().flatten().filter_map(name_of).collect();
     if let Some(name) = names.iter().find(|name| !PYTHON_TYPES.contains(&name.as_str())) {
         cx.unknown("type", name, span, PYTHON_TYPES);

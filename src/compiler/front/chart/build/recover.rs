@@ -1,10 +1,10 @@
 //! Explains syntax errors: parses again what recovery skipped, to say what was expected where.
 
-use super::build::Cx;
-use super::expected::{self, describe};
-use super::grammar::{Grammar, Rule};
-use super::parse_expression;
-use super::scan::{Comment, MAX_NESTING, plain};
+use super::Cx;
+use crate::front::chart::expected::{self, describe};
+use crate::front::chart::grammar::{Grammar, Rule};
+use crate::front::chart::parse_expression;
+use crate::front::chart::scan::{Comment, MAX_NESTING, plain};
 use crate::rules::{SYNTAX, lost_division};
 use crate::syntax::diagnostic::{Broken, Diagnostic, Fix, near, nearest};
 use crate::syntax::source::{FileId, Span};
@@ -17,7 +17,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of syntax errors that are reported in one file.
-pub(super) const MAX_ERRORS: usize = 100;
+pub(in crate::front::chart) const MAX_ERRORS: usize = 100;
 
 /// The kind of a body, which decides which items are allowed in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum BodyKind {
 
 impl BodyKind {
     /// Whether consecutive unreadable items are probably one.
-    pub(super) fn joins(self) -> bool {
+    pub(in crate::front::chart) fn joins(self) -> bool {
         matches!(self, Self::Top | Self::Code | Self::Actions)
     }
 
@@ -74,7 +74,7 @@ impl BodyKind {
     }
 
     /// The keywords that begin items here. Empty for bodies whose items begin with names.
-    pub(super) fn first_words(self) -> Vec<&'static str> {
+    pub(in crate::front::chart) fn first_words(self) -> Vec<&'static str> {
         let lists: &[&[&'static str]] = match self {
             Self::Top => &[expected::TOP],
             Self::Chart => &[expected::LINES, expected::STATES, expected::DECLARATIONS],
@@ -107,7 +107,12 @@ impl BodyKind {
 }
 
 /// Reports the unreadable item at `bad`; `previous` is the item directly before it.
-pub(super) fn report(cx: &mut Cx<'_>, place: BodyKind, previous: Option<Span>, bad: Span) {
+pub(in crate::front::chart) fn report(
+    cx: &mut Cx<'_>,
+    place: BodyKind,
+    previous: Option<Span>,
+    bad: Span,
+) {
     if cx.diagnostics.len() >= MAX_ERRORS {
         return;
     }
@@ -187,7 +192,7 @@ fn condition(place: BodyKind, word: &str, lone: bool) -> Option<Fault> {
 }
 
 /// The error for a first word that begins no item here: it belongs elsewhere, or it is misspelled.
-pub(super) fn misplaced(
+pub(in crate::front::chart) fn misplaced(
     place: BodyKind,
     text: &str,
     known: &[&'static str],
@@ -340,13 +345,16 @@ fn expected_words(rules: &[Rule]) -> Vec<&'static str> {
 }
 
 /// The message for an unreadable placeholder.
-pub(super) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
+pub(in crate::front::chart) fn placeholder_message(inner: &str, error: &Error<Rule>) -> String {
     let fault = explain(inner, inner.len(), "its end", error);
     format!("this placeholder cannot be read: {}", fault.message)
 }
 
 /// The diagnostic for an unreadable expression that stands alone.
-pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnostic {
+pub(in crate::front::chart) fn expression_fault(
+    cx: &mut Cx<'_>,
+    error: &Error<Rule>,
+) -> Diagnostic {
     let fault = explain(cx.text, cx.text.len(), FILE_END, error);
     let end = fault.end.min(cx.text.len());
     let mut diagnostic = SYNTAX.at(cx.range(fault.start.min(end), end), fault.message);
@@ -355,7 +363,7 @@ pub(super) fn expression_fault(cx: &mut Cx<'_>, error: &Error<Rule>) -> Diagnost
 }
 
 /// The first word of a text; empty if the text begins with something else.
-pub(super) fn first_word(text: &str) -> &str {
+pub(in crate::front::chart) fn first_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
@@ -385,7 +393,7 @@ fn token_at(text: &str) -> &str {
     text.chars().next().map_or("", |c| &text[..c.len_utf8()])
 }
 
-pub(super) fn shorten(text: &str) -> String {
+pub(in crate::front::chart) fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 {
         return text.to_owned();
     }
@@ -395,32 +403,32 @@ pub(super) fn shorten(text: &str) -> String {
 // Syntax errors before they become diagnostics.
 
 /// A syntax error in a text, with offsets into that text.
-pub(super) struct Fault {
-    pub(super) message: String,
-    pub(super) help: Option<String>,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(in crate::front::chart) struct Fault {
+    pub(in crate::front::chart) message: String,
+    pub(in crate::front::chart) help: Option<String>,
+    pub(in crate::front::chart) start: usize,
+    pub(in crate::front::chart) end: usize,
     /// The replacement of the text at `start..end`, if one is known.
-    pub(super) instead: Option<&'static str>,
+    pub(in crate::front::chart) instead: Option<&'static str>,
     /// Whether [`Self::instead`] is certainly what was meant.
-    pub(super) is_certain: bool,
+    pub(in crate::front::chart) is_certain: bool,
     /// For errors of that kind: what was expected, and what was found.
-    pub(super) unexpected: Option<Unexpected>,
+    pub(in crate::front::chart) unexpected: Option<Unexpected>,
     /// The name that the text would declare if its first word were spelled correctly.
-    pub(super) lost: Option<String>,
+    pub(in crate::front::chart) lost: Option<String>,
 }
 
 /// The expectation of a parser, and what it found instead.
 #[derive(Clone, Copy)]
-pub(super) struct Unexpected {
+pub(in crate::front::chart) struct Unexpected {
     /// The most likely of the things that were expected.
-    pub(super) expected: Option<&'static str>,
+    pub(in crate::front::chart) expected: Option<&'static str>,
     /// Whether `(` was found.
-    pub(super) opens: bool,
+    pub(in crate::front::chart) opens: bool,
 }
 
 impl Fault {
-    pub(super) fn at(start: usize, end: usize, message: String) -> Self {
+    pub(in crate::front::chart) fn at(start: usize, end: usize, message: String) -> Self {
         Self {
             message,
             help: None,
@@ -433,13 +441,13 @@ impl Fault {
         }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    pub(in crate::front::chart) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 }
 
 /// Reports an error in the text that begins at byte `base`.
-pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
+pub(in crate::front::chart) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
     let span = cx.range(base + fault.start, base + fault.end);
     let found = cx.error(span, fault.message);
     found.help = fault.help;
@@ -456,7 +464,7 @@ pub(super) fn push(cx: &mut Cx<'_>, base: usize, fault: Fault) {
 // Finds misspelled first words within an unreadable item. Recovery skips the lines after an error, so they are checked here.
 
 /// Reports each line of an unreadable item, except the first, whose first word resembles one that begins items.
-pub(super) fn report_typos(cx: &mut Cx<'_>, place: BodyKind, bad: Span) {
+pub(in crate::front::chart) fn report_typos(cx: &mut Cx<'_>, place: BodyKind, bad: Span) {
     let known = place.first_words();
     if known.is_empty() {
         return;
@@ -511,7 +519,10 @@ fn lines(text: &str) -> Vec<usize> {
 // Hints for authors who write the syntax of another language.
 
 /// The hint for a token of another language, given what the grammar expected in its place.
-pub(super) fn token_hint(found: &str, variant: &ErrorVariant<Rule>) -> Option<String> {
+pub(in crate::front::chart) fn token_hint(
+    found: &str,
+    variant: &ErrorVariant<Rule>,
+) -> Option<String> {
     let rules: &[Rule] = match variant {
         ErrorVariant::ParsingError { positives, .. } => positives,
         ErrorVariant::CustomError { .. } => &[],
@@ -557,7 +568,12 @@ pub(super) fn token_hint(found: &str, variant: &ErrorVariant<Rule>) -> Option<St
 }
 
 /// The hint in cases in which one token is not enough; `found` is at byte `at`.
-pub(super) fn context_hint(text: &str, at: usize, found: &str, unexpected: bool) -> Option<String> {
+pub(in crate::front::chart) fn context_hint(
+    text: &str,
+    at: usize,
+    found: &str,
+    unexpected: bool,
+) -> Option<String> {
     let behind = text.get(at + found.len()..).unwrap_or_default().trim_start();
     if unexpected && behind.starts_with(':') {
         return Some(format!("write `{}` without `:`", shorten(found)));
@@ -575,7 +591,12 @@ pub(super) fn context_hint(text: &str, at: usize, found: &str, unexpected: bool)
 const FUNCTIONS: [&str; 8] = ["abs", "float", "int", "len", "max", "min", "round", "sum"];
 
 /// Reports comments that directly follow an expression and read like its divisor.
-pub(super) fn lost(file: &File, text: &str, comments: &[Comment], found: &mut Vec<Diagnostic>) {
+pub(in crate::front::chart) fn lost(
+    file: &File,
+    text: &str,
+    comments: &[Comment],
+    found: &mut Vec<Diagnostic>,
+) {
     let divisors: Vec<(Comment, Expr)> = comments
         .iter()
         .filter(|c| !text[c.line..c.start].trim().is_empty())
@@ -605,17 +626,12 @@ fn divisor(file: &File, text: &str, comment: Comment) -> Option<Expr> {
     expression(body, file.id, comment.start)
 }
 
-fn expression(body: &str, file: FileId, at: usize) -> Option<Expr> {
+pub(in crate::front::chart) fn expression(body: &str, file: FileId, at: usize) -> Option<Expr> {
     let written = body.trim();
     if written.starts_with('/') || written.is_empty() || written.len() > 200 || is_prose(written) {
         return None;
     }
     parse_expression(written, file, at).ok()
-}
-
-/// Whether a comment with this text could read as the divisor of the expression before it.
-pub(in crate::front) fn may_divide(words: &str) -> bool {
-    expression(words, FileId(0), 0).is_some()
 }
 
 /// Whether two words follow each other, as they never do in arithmetic. Most comments thus need no parser.

@@ -1,7 +1,9 @@
 //! Registers by the chart's names, which other versions of the chart can read. `Numbers` converts them back to numbers.
 
+pub(super) mod version;
+
 use super::snapshot::{FORMAT, Snapshot};
-use super::{Phase, Scalars, version};
+use super::{Phase, Scalars};
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Element, Instant, Receiver, StepKey};
 use crate::store::{Amounts, Fan, Question, Sent, StepRegister, Walk, WalkStage, bits};
