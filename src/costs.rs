@@ -1,6 +1,7 @@
 //! Formats model calls and money as text, for the command and for editors.
 
-use chartc_compiler::analysis::turn::cost::{CallBound, Driver, RunCost};
+use chartc_compiler::analysis::turn::Driver;
+use chartc_compiler::analysis::turn::cost::{CallBound, RunCost};
 use chartc_compiler::lint::words;
 use chartc_compiler::notation;
 use chartc_core::arena::{StateId, StepId};

@@ -12,7 +12,7 @@
 use super::Exit;
 use super::instance::{self, Backends, InitialValues, instance};
 use super::output::complain;
-use super::run::close;
+use super::screen::close;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
@@ -420,4 +420,25 @@ pub(super) async fn recall(
         turn.data.insert(MEMORIES.to_owned(), memories);
     }
     Ok(())
+}
+
+/// The trace of a run, as `--trace` would have written it. If the store is damaged, reports it and returns the exit code.
+pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result<String, Exit>> {
+    let lines = match Store::open(store).and_then(|store| store.lines(run)) {
+        Ok(lines) => lines,
+        Err(damage @ StoreError::Damaged { .. }) => {
+            complain(damage.to_string());
+            return Ok(Err(Exit::Findings));
+        }
+        Err(fault) => return Err(refused(fault)),
+    };
+    if lines.is_empty() {
+        return Err(miette::miette!(
+            help = "chartc store FILE list shows the runs",
+            "{} has no run `{run}`",
+            store.display()
+        ));
+    }
+    let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
+    Ok(Ok(lines.collect()))
 }

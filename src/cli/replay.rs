@@ -1,11 +1,11 @@
 //! The command `chartc replay`.
 
-use super::Exit;
 use super::files::{self, Root};
 use super::instance::{InitialValues, instance, read};
 use super::output::{StyledText, print, say};
 use super::pick::pick_to_run;
 use super::trace::world::{Log, text_of};
+use super::{Exit, durable};
 use chartc_compiler::compile::Checked;
 use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};
@@ -53,8 +53,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let name = args.trace.display().to_string();
     #[cfg(feature = "sqlite")]
-    let stored =
-        args.store.as_deref().map(|store| super::store::trace(store, &name)).transpose()?;
+    let stored = args.store.as_deref().map(|store| durable::trace(store, &name)).transpose()?;
     #[cfg(not(feature = "sqlite"))]
     let stored: Option<Result<String, Exit>> = None;
     let text = match stored {

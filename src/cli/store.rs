@@ -186,27 +186,6 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The trace of a run, as `--trace` would have written it. If the store is damaged, reports it and returns the exit code.
-pub(super) fn trace(store: &std::path::Path, run: &str) -> miette::Result<Result<String, Exit>> {
-    let lines = match Store::open(store).and_then(|store| store.lines(run)) {
-        Ok(lines) => lines,
-        Err(damage @ StoreError::Damaged { .. }) => {
-            complain(damage.to_string());
-            return Ok(Err(Exit::Findings));
-        }
-        Err(fault) => return Err(refused(fault)),
-    };
-    if lines.is_empty() {
-        return Err(miette::miette!(
-            help = "chartc store FILE list shows the runs",
-            "{} has no run `{run}`",
-            store.display()
-        ));
-    }
-    let lines = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
-    Ok(Ok(lines.collect()))
-}
-
 fn posted(path: &std::path::Path, run: &str) {
     complain(format!(
         "stored: a process that is running `{run}` takes it at once; otherwise: chartc store {} resume {run}",

@@ -3,7 +3,8 @@
 use super::hover::{Index, Subject, drivers, figures, policy};
 use super::visit::{self, SyntaxNode};
 use crate::costs::amount_text;
-use chartc_compiler::analysis::turn::cost::{CallBound, RunCost, TurnCost, money};
+use chartc_compiler::analysis::turn::TurnCost;
+use chartc_compiler::analysis::turn::cost::{CallBound, RunCost, money};
 use chartc_compiler::compile::Compilation;
 use chartc_compiler::front;
 use chartc_compiler::lower::Lowered;

@@ -10,6 +10,7 @@
 //!
 //! Every place states a fact about the run, none a guess. At most [`MOST`] are shown, the most telling first.
 
+use super::RelatedPlace;
 use super::play::{Failure, Player, collect};
 use super::test_host::Wanted;
 use crate::scenario;
@@ -30,17 +31,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of places that a failure shows.
 const MOST: usize = 3;
-
-/// A place of a chart that a failed test points at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RelatedPlace {
-    /// The source of a transition, a condition, a step or a state.
-    pub span: Span,
-    /// The relation to the failure, as text.
-    pub what: String,
-    /// The variable whose assignment within `span` is meant, if there is one.
-    pub(super) sets: Option<String>,
-}
 
 /// An act of the run, with the index of the trace line that records it.
 pub(super) struct RecordedAct<'c> {

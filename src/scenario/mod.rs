@@ -21,18 +21,27 @@ mod blame;
 mod play;
 mod test_host;
 
-pub use blame::RelatedPlace;
 pub(crate) use blame::{Did, follow};
-pub use play::{Failure, Played, play};
+pub use play::Failure;
 
 use chartc_compiler::compile::{Checked, Compilation};
 use chartc_compiler::lower::test::Test;
 use chartc_compiler::rules::{failed_test, used_up_budget};
 use chartc_compiler::syntax::diagnostic::Diagnostic;
 use chartc_compiler::syntax::source::{FileId, Sources, Span};
-use chartc_core::expr::Value;
-use chartc_core::model::Chart;
+use chartc_core::expr::{Map, Value};
+use chartc_core::host::Mismatch;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::Status;
+use chartc_core::model::{Chart, FunctionKind};
+use chartc_core::plan::Plan;
+use chartc_runtime::Session;
+use chartc_runtime::clock::VirtualClock;
+use chartc_runtime::trace::Line;
+use play::{Player, prepared};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use test_host::{TestClock, TestHost};
 
 /// Lists the tests that can be played, each with its chart, by file and position. In these, all names are resolved and the chart can run.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -160,4 +169,99 @@ pub(crate) fn short(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// The result of a test.
+#[derive(Debug)]
+pub struct Played {
+    /// The reason why it failed, if it did.
+    pub failure: Option<Failure>,
+    /// The active states at the end, as dotted paths.
+    pub states: Vec<String>,
+    /// Whether it used up its steps and was not played to its end. Then the failure says nothing about the chart.
+    pub spent: bool,
+    /// The number of steps that it took.
+    pub steps: u64,
+    /// The status with which the run ended, if it did.
+    pub ended: Option<&'static str>,
+    /// The number of model calls.
+    pub calls: u32,
+    /// The trace of the run.
+    pub lines: Vec<Line>,
+    /// The places of the chart that explain the failure, if the test failed.
+    pub places: Vec<RelatedPlace>,
+}
+
+/// Plays a test on a machine of its own, with at most `most` steps.
+pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
+    let setting = setting_up(checked.family().into_iter());
+    let unplayed = |failure: Failure, spent: bool| Played {
+        failure: Some(failure),
+        states: Vec::new(),
+        spent,
+        steps: setting.min(most),
+        ended: None,
+        calls: 0,
+        lines: Vec::new(),
+        places: Vec::new(),
+    };
+    let Some(room) = most.checked_sub(setting).filter(|room| *room > 0) else {
+        return unplayed(Failure::spent(test, most), true);
+    };
+    let chart = prepared(checked.chart(), test);
+    let own = Plan::new(&chart);
+    // Child charts begin as declared, even one that runs the chart under test again: only the root is prepared for the test.
+    let family = checked.family();
+    let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
+    let functions = family.iter().flat_map(|chart| &chart.functions);
+    let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
+    let desk =
+        // Each trace line costs `A_THING` steps, so a run with more lines has used up its budget.
+        TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
+    let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
+        Ok(machine) => machine.with_charts(&plans),
+        Err(Mismatch(why)) => {
+            let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
+            return unplayed(failure, false);
+        }
+    };
+    let clock = Arc::new(TestClock { time: VirtualClock::new(), host: desk.clone() });
+    let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
+        .with_tools(Arc::new(desk.clone()));
+    let mut player = Player::new(&chart, session, desk, test.span);
+    player.session.machine_mut().allow(room);
+    let mut failure = player.all(test).err();
+    // Count the lines that the last move has caused.
+    player.spend(0);
+    let left = player.session.machine().allowed();
+    let spent = left == 0 || player.desk.is_full();
+    if spent {
+        failure = Some(Failure::spent(test, most));
+    }
+    let lines = player.desk.take_lines();
+    let places = match &failure {
+        Some(failure) if !spent => blame::decided(&mut player, checked, test, failure, &lines),
+        Some(_) | None => Vec::new(),
+    };
+    Played {
+        failure,
+        spent,
+        steps: most - left,
+        states: player.session.configuration(),
+        ended: player.session.status().map(Status::word),
+        calls: player.session.calls(),
+        lines,
+        places,
+    }
+}
+
+/// A place of a chart that a failed test points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelatedPlace {
+    /// The source of a transition, a condition, a step or a state.
+    pub span: Span,
+    /// The relation to the failure, as text.
+    pub what: String,
+    /// The variable whose assignment within `span` is meant, if there is one.
+    pub(super) sets: Option<String>,
 }

@@ -1,48 +1,21 @@
 //! Plays one test.
 
-use super::blame::{self, RelatedPlace};
-use super::test_host::{Reply, TestClock, TestHost, Wanted, reason_of};
-use super::{A_THING, setting_up};
+use super::A_THING;
+use super::test_host::{Reply, TestHost, Wanted, reason_of};
 use crate::scenario;
-use chartc_compiler::compile::Checked;
 use chartc_compiler::lower::test::{Answer, Expected, Move, StepAddress, Test};
 use chartc_compiler::notation;
 use chartc_compiler::syntax::source::Span;
 use chartc_core::arena::StateId;
 use chartc_core::expr::{Environment, Fuel, Map, Value, evaluate};
-use chartc_core::host::{Machine, Mismatch};
+use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::Status;
-use chartc_core::model::{Chart, Expr, ExprKind, FunctionKind, StateKind};
-use chartc_core::plan::Plan;
-use chartc_runtime::clock::VirtualClock;
+use chartc_core::model::{Chart, Expr, ExprKind, StateKind};
 use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{RunError, Session};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-
-/// The result of a test.
-#[derive(Debug)]
-pub struct Played {
-    /// The reason why it failed, if it did.
-    pub failure: Option<Failure>,
-    /// The active states at the end, as dotted paths.
-    pub states: Vec<String>,
-    /// Whether it used up its steps and was not played to its end. Then the failure says nothing about the chart.
-    pub spent: bool,
-    /// The number of steps that it took.
-    pub steps: u64,
-    /// The status with which the run ended, if it did.
-    pub ended: Option<&'static str>,
-    /// The number of model calls.
-    pub calls: u32,
-    /// The trace of the run.
-    pub lines: Vec<Line>,
-    /// The places of the chart that explain the failure, if the test failed.
-    pub places: Vec<RelatedPlace>,
-}
 
 /// The state of a test while it is played.
 pub(super) struct Player<'p> {
@@ -64,79 +37,8 @@ struct Constants;
 
 impl Environment for Constants {}
 
-/// Plays a test on a machine of its own, with at most `most` steps.
-pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
-    let setting = setting_up(checked.family().into_iter());
-    let unplayed = |failure: Failure, spent: bool| Played {
-        failure: Some(failure),
-        states: Vec::new(),
-        spent,
-        steps: setting.min(most),
-        ended: None,
-        calls: 0,
-        lines: Vec::new(),
-        places: Vec::new(),
-    };
-    let Some(room) = most.checked_sub(setting).filter(|room| *room > 0) else {
-        return unplayed(Failure::spent(test, most), true);
-    };
-    let chart = prepared(checked.chart(), test);
-    let own = Plan::new(&chart);
-    // Child charts begin as declared, even one that runs the chart under test again: only the root is prepared for the test.
-    let family = checked.family();
-    let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
-    let functions = family.iter().flat_map(|chart| &chart.functions);
-    let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
-    let desk =
-        // Each trace line costs `A_THING` steps, so a run with more lines has used up its budget.
-        TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
-    let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
-        Ok(machine) => machine.with_charts(&plans),
-        Err(Mismatch(why)) => {
-            let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
-            return unplayed(failure, false);
-        }
-    };
-    let clock = Arc::new(TestClock { time: VirtualClock::new(), host: desk.clone() });
-    let session = Session::new(machine, Arc::new(desk.clone()), clock, desk.clone())
-        .with_tools(Arc::new(desk.clone()));
-    let mut player = Player {
-        chart: &chart,
-        session,
-        desk,
-        counted: 0,
-        since: (0, 0),
-        last: test.span,
-        marks: Vec::new(),
-    };
-    player.session.machine_mut().allow(room);
-    let mut failure = player.all(test).err();
-    // Count the lines that the last move has caused.
-    player.spend(0);
-    let left = player.session.machine().allowed();
-    let spent = left == 0 || player.desk.is_full();
-    if spent {
-        failure = Some(Failure::spent(test, most));
-    }
-    let lines = player.desk.take_lines();
-    let places = match &failure {
-        Some(failure) if !spent => blame::decided(&mut player, checked, test, failure, &lines),
-        Some(_) | None => Vec::new(),
-    };
-    Played {
-        failure,
-        spent,
-        steps: most - left,
-        states: player.session.configuration(),
-        ended: player.session.status().map(Status::word),
-        calls: player.session.calls(),
-        lines,
-        places,
-    }
-}
-
 /// The chart as the test begins it: with the values of `given`, in the states of `begins`.
-fn prepared(chart: &Chart, test: &Test) -> Chart {
+pub(super) fn prepared(chart: &Chart, test: &Test) -> Chart {
     let mut chart = chart.clone();
     for (id, value) in &test.given {
         chart.variables[id.index()].default = Some(value.clone());
@@ -159,8 +61,17 @@ fn drive<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-impl Player<'_> {
-    fn all(&mut self, test: &Test) -> Result<(), Failure> {
+impl<'c> Player<'c> {
+    pub(super) fn new(
+        chart: &'c Chart,
+        session: Session<Interpreter<'c, TestHost>, TestHost>,
+        desk: TestHost,
+        last: Span,
+    ) -> Self {
+        Self { chart, session, desk, counted: 0, since: (0, 0), last, marks: Vec::new() }
+    }
+
+    pub(super) fn all(&mut self, test: &Test) -> Result<(), Failure> {
         // Functions given before anything else are available while the run starts.
         let given = |(m, _): &&(Move, Span)| matches!(m, Move::Function { .. });
         let before = test.moves.iter().take_while(given).count();
@@ -179,7 +90,7 @@ impl Player<'_> {
     }
 
     /// Counts `steps`, and the trace lines since the last count. Returns whether any steps are left.
-    fn spend(&mut self, steps: u64) -> bool {
+    pub(super) fn spend(&mut self, steps: u64) -> bool {
         let lines = self.desk.with_lines(<[Line]>::len);
         let steps = steps + (lines - self.counted) as u64 * A_THING;
         self.counted = lines;

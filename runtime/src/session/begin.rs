@@ -1,8 +1,8 @@
 //! Builds the questions of started steps, and submits them.
 
-use super::calls::{self, Call, MOST_RETRY_AFTER, Work, failure};
+use super::calls::{self, Call, Exclusive, MOST_RETRY_AFTER, Work, failure};
 use super::ledger::Admission;
-use super::{At, Exclusive, Session, place_of};
+use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
 use crate::error::RunError;
 use crate::executor::{self, Beside, Used};

@@ -1,7 +1,7 @@
 //! Calls under way: waiting for them, answering them from outside, cancelling them.
 
 use super::ledger::Bill;
-use super::{At, Exclusive, QuestionFailure, Session, place_of};
+use super::{At, QuestionFailure, Session, place_of};
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;
@@ -16,7 +16,7 @@ use chartc_core::tables::{ClientRow, StepRowKind, Tables};
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 /// A call under way.
@@ -679,6 +679,19 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let key = at.1;
         self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
         Ok(())
+    }
+}
+
+/// A value that is accessed only through `&mut`, which makes it `Sync` without locking.
+pub(super) struct Exclusive<T>(Mutex<T>);
+
+impl<T> Exclusive<T> {
+    pub(super) const fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

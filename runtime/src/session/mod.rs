@@ -53,7 +53,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 /// The default bound on the model calls that one event or turn may cause; with more, the run fails. Each element of a step with an
 /// `each`, including the chart that it runs, has a bound of its own of the same size.
@@ -859,18 +859,5 @@ impl<P: Parts> DerefMut for LazyBox<P> {
         self.0.get_or_insert_with(|| {
             P::with_pool(|pool| pool.borrow_mut().pop()).flatten().unwrap_or_default()
         })
-    }
-}
-
-/// A value that is accessed only through `&mut`, which makes it `Sync` without locking.
-struct Exclusive<T>(Mutex<T>);
-
-impl<T> Exclusive<T> {
-    const fn new(value: T) -> Self {
-        Self(Mutex::new(value))
-    }
-
-    fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

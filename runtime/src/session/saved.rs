@@ -1,10 +1,10 @@
 //! The saved form of a session.
 
 use super::begin::ElementPlace;
-use super::calls::{self, Call, DOUBT, Failure, Work, is_usage_of};
+use super::calls::{self, Call, DOUBT, Exclusive, Failure, Work, is_usage_of};
 use super::history::SavedHistory;
 use super::ledger::{self, Bill};
-use super::{At, CallPlace, Exclusive, Session, TurnOutcome};
+use super::{At, CallPlace, Session, TurnOutcome};
 use crate::budget::{Amount, Prices, Usage};
 use crate::driver::Probe;
 use crate::error::RunError;

@@ -3,8 +3,6 @@
 use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
 use super::find::{AgentGroup, AgentSpec, params};
-use chartc_compiler::compile::check_within;
-use chartc_compiler::front::load::Memory;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
@@ -592,17 +590,6 @@ impl Driver for Scripted {
 
 /// The name of the agent that runs them.
 pub(super) const NAME: &str = "genesis_mint";
-
-/// The source of the chart.
-const CHART: &str = include_str!("../../../charts/auction.chart");
-
-/// Compiles the chart.
-pub(super) fn chart() -> miette::Result<Chart> {
-    let file = "auction.chart".to_owned();
-    let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
-    let chart = done.charts.first().map(|checked| checked.chart().clone());
-    chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
-}
 
 /// Converts the settings of a run file into those of the auctioneer.
 pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {

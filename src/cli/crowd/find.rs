@@ -7,11 +7,12 @@ use super::super::live::{Named, is_free, is_live, named};
 use super::super::output::{complain, print_json};
 use super::super::pick::refuse;
 use super::show::Format;
-use super::{Common, End, factory};
+use super::{Common, End};
 use crate::costs::amount_text;
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::cost::cost;
-use chartc_compiler::compile::{Checked, Compilation};
+use chartc_compiler::compile::{Checked, Compilation, check_within};
+use chartc_compiler::front::load::Memory;
 use chartc_compiler::syntax::diagnostic::{Severity, nearest};
 use chartc_compiler::syntax::source::Span;
 use chartc_core::expr::{self, Map};
@@ -343,7 +344,7 @@ impl Forecast {
         if let Some(config) = &file.auction {
             let llm = config.scoring.as_deref().or(common.llm);
             if is_live(llm)
-                && let Ok(chart) = factory::chart()
+                && let Ok(chart) = chart()
             {
                 all.add_models(&chart, llm.unwrap_or_default(), common.model);
                 all.beyond.push("auctions");
@@ -470,4 +471,15 @@ fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) ->
         sum = sum.zip(most).map(|(sum, most)| sum.saturating_add(most));
     }
     sum
+}
+
+/// The source of the chart.
+const CHART: &str = include_str!("../../../charts/auction.chart");
+
+/// Compiles the chart.
+pub(super) fn chart() -> miette::Result<Chart> {
+    let file = "auction.chart".to_owned();
+    let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
+    let chart = done.charts.first().map(|checked| checked.chart().clone());
+    chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
 }

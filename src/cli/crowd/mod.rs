@@ -102,7 +102,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         checkpoints,
     };
     let holding = match &file.auction {
-        Some(config) => Some((config, factory::chart()?)),
+        Some(config) => Some((config, find::chart()?)),
         None => None,
     };
     let plans: Vec<Vec<Plan<'_>>> = agent_set

@@ -27,12 +27,13 @@ use super::output::{
 };
 use super::screen::trigger;
 use super::{Exit, instance, pick, replay};
+use chartc_core::expr::Duration;
 use chartc_core::model::StepKind;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::{self, Line, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use story::{number, time, way};
+use story::way;
 use summary::Summary;
 use world::{Log, Views};
 
@@ -498,4 +499,36 @@ fn is_below(child: &str, above: &str) -> bool {
         "" => !child.is_empty(),
         above => child.strip_prefix(above).is_some_and(|rest| rest.starts_with('/')),
     }
+}
+
+/// The name of a state; `*` for the chart itself.
+fn state(path: &str) -> &str {
+    if path.is_empty() { "*" } else { path }
+}
+
+/// Formats a time on the run's clock, or a duration, in at most two units.
+fn time(ms: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
+    if ms < 60_000 && !ms.is_multiple_of(1000) {
+        return if ms < 1000 { format!("{ms}ms") } else { format!("{:.1}s", ms as f64 / 1000.0) };
+    }
+    if ms < 60_000 {
+        return Duration(ms).to_string();
+    }
+    // Two units are precise enough.
+    let mut parts = Vec::new();
+    let mut rest = ms;
+    for (unit, millis) in UNITS {
+        if rest >= millis || !parts.is_empty() {
+            parts.push(format!("{}{unit}", rest / millis));
+            rest %= millis;
+        }
+    }
+    parts.push(format!("{}s", rest / 1000));
+    parts.truncate(2);
+    parts.concat()
+}
+
+fn number(count: u64, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }

@@ -12,10 +12,10 @@
 use super::super::output::{StyledText, cut, padded, width};
 use super::super::screen::{action_call, more_tokens, outcome, trigger};
 use super::summary::Summary;
-use super::{Filter, Read};
+use super::{Filter, Read, number, state, time};
 use crate::report::Terminal;
 use chartc_compiler::notation;
-use chartc_core::expr::{Duration, Value};
+use chartc_core::expr::Value;
 use chartc_runtime::trace::{Line, LineName, What};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -696,11 +696,6 @@ pub(super) fn rung(rung: &str, repairs: &[String]) -> String {
     }
 }
 
-/// The name of a state; `*` for the chart itself.
-pub(super) fn state(path: &str) -> &str {
-    if path.is_empty() { "*" } else { path }
-}
-
 /// Formats the source and the targets of a transition.
 pub(super) fn way(line: &LineName) -> String {
     let from = state(&line.state);
@@ -770,33 +765,6 @@ pub(super) fn not_taken(why: &str) -> &str {
         "busy" => "a turn is being walked",
         other => other,
     }
-}
-
-/// Formats a time on the run's clock, or a duration, in at most two units.
-pub(super) fn time(ms: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
-    if ms < 60_000 && !ms.is_multiple_of(1000) {
-        return if ms < 1000 { format!("{ms}ms") } else { format!("{:.1}s", ms as f64 / 1000.0) };
-    }
-    if ms < 60_000 {
-        return Duration(ms).to_string();
-    }
-    // Two units are precise enough.
-    let mut parts = Vec::new();
-    let mut rest = ms;
-    for (unit, millis) in UNITS {
-        if rest >= millis || !parts.is_empty() {
-            parts.push(format!("{}{unit}", rest / millis));
-            rest %= millis;
-        }
-    }
-    parts.push(format!("{}s", rest / 1000));
-    parts.truncate(2);
-    parts.concat()
-}
-
-pub(super) fn number(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@
 //! ended ok          ended["ok"] is counted when the run is closed
 //! ```
 
-use super::story::{number, state, time};
-use super::{Read, read};
+use super::{Read, number, read, state, time};
 use crate::cli::output::{StyledText, align_columns, complain};
 use chartc_compiler::compile::Checked;
 use chartc_core::arena::TransitionId;

@@ -9,9 +9,8 @@
 //! 4. The agents that the census has in `busy` are printed.
 
 use self::{CASCADE_KINDS as CAUSES, CENSUS_KINDS as STATES};
-use super::story::{number, time};
 use super::summary::{self, Tool, list};
-use super::{Read, of_lines};
+use super::{Read, number, of_lines, time};
 use crate::cli::Exit;
 use crate::cli::files::stream;
 use crate::cli::glance::{Style, bars, fullest, name, plot};

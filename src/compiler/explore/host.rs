@@ -1,20 +1,20 @@
 //! The host of an exploration: it tries every result of a function, performs actions, collects what happens, and stands for child charts.
 
-use super::moves::{self, HostAct};
 use super::relevant::{Relevant, Slot};
 use super::values::{Hints, all, hinted, some, tried};
-use super::{Happened, is_total, witness};
+use super::{Happened, is_total};
 use crate::analysis::facts::{Facts, conditions};
-use chartc_core::arena::{FunctionId, StateId, StepId};
+use chartc_core::arena::{ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, VarId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, ErrorKind, LimitKind, Record, Sink};
+use chartc_core::machine::{Effect, ErrorKind, Input, LimitKind, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{
     Chart, Expr, Field, FunctionKind, Limits, StateKind, Status, Step, StepKind, Trigger, Type,
     VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The result of a function: its value, or the reason why it fails.
 pub(super) type FunctionResult = Result<Value, String>;
@@ -263,7 +263,7 @@ pub(super) fn perform(
     act: &HostAct,
     log: &mut dyn Sink,
 ) -> bool {
-    for (id, value) in witness::inputs(chart, act) {
+    for (id, value) in inputs(chart, act) {
         // Setting an input looks up its name and copies its value, and most inputs do not change.
         let is_new = match (value, &machine.facts().variables[id.index()]) {
             (Value::Bool(to), Some(Value::Bool(from))) => to != from,
@@ -280,7 +280,7 @@ pub(super) fn perform(
     if let HostAct::Wait(milliseconds) = act {
         now = now.saturating_add(*milliseconds);
     }
-    machine.handle(moves::input(act), now, log).is_ok()
+    machine.handle(input(act), now, log).is_ok()
 }
 
 // Decides whether the chart that a `run` step starts can fail.
@@ -440,4 +440,83 @@ fn rows(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
         rows.push(columns.iter().map(|values| values[nth % values.len()].clone()).collect());
     }
     rows
+}
+
+/// The values of fields, in the order of the fields.
+pub type FieldValues = Rc<[Value]>;
+
+/// The values of params and inputs.
+pub type Named = Rc<[(VarId, Value)]>;
+
+/// An answer to an open step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The step, or the tool that a question called, is done and returns this value.
+    Done(Value),
+    /// The model chooses this option, with arguments.
+    Option(ChoiceId, FieldValues),
+    /// The model calls this tool, with arguments.
+    Call(ToolId, FieldValues),
+    /// The answer is not usable.
+    Unusable,
+    /// The step or tool has failed.
+    Failed,
+    /// It is unknown whether the call took effect.
+    Doubt,
+}
+
+/// One action of a host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HostAct {
+    /// It starts the machine with these params and inputs.
+    Start(Named),
+    /// It sets these inputs and sends an event.
+    Event(Named, EventId, FieldValues),
+    /// It sets these inputs and takes a turn.
+    Turn(Named),
+    /// It waits this many milliseconds, until something is due.
+    Wait(u64),
+    /// It answers an open step or question.
+    Answer(StepKey, Answer),
+}
+
+/// The machine's input for an action of the host.
+fn input(act: &HostAct) -> Input<Vec<Value>> {
+    match act {
+        HostAct::Start(_) => Input::Start,
+        HostAct::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
+        HostAct::Turn(_) => Input::Turn,
+        HostAct::Wait(_) => Input::Tick,
+        HostAct::Answer(key, answer) => Input::Answer(
+            *key,
+            match answer {
+                Answer::Done(value) => Outcome::Done(vec![value.clone()]),
+                Answer::Option(choice, values) => Outcome::Choice(*choice, values.to_vec()),
+                Answer::Call(tool, values) => Outcome::Call(*tool, values.to_vec()),
+                Answer::Unusable => Outcome::Unusable,
+                Answer::Failed => Outcome::Failed(vec![Value::Text("failed".into())]),
+                Answer::Doubt => Outcome::Doubt,
+            },
+        ),
+    }
+}
+
+/// The params among the values that a run begins with, by name.
+pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Value)> {
+    let rows = start.iter().map(|(id, value)| (&chart.variables[id.index()], value));
+    rows.filter(|(row, _)| matches!(row.kind, VariableKind::Param { .. }))
+        .map(|(row, value)| (row.name.clone(), value.clone()))
+        .collect()
+}
+
+/// The inputs that the host sets with an action.
+pub(super) fn inputs<'d>(
+    chart: &Chart,
+    act: &'d HostAct,
+) -> impl Iterator<Item = &'d (VarId, Value)> {
+    let rows = match act {
+        HostAct::Start(rows) | HostAct::Event(rows, ..) | HostAct::Turn(rows) => &rows[..],
+        HostAct::Wait(_) | HostAct::Answer(..) => &[],
+    };
+    rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
 }

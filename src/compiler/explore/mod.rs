@@ -55,8 +55,7 @@ mod walk;
 mod ways;
 pub mod witness;
 
-pub use host::ChildSummary;
-pub use moves::{Answer, FieldValues, HostAct, Named};
+pub use host::{Answer, ChildSummary, FieldValues, HostAct, Named};
 pub use walk::explore;
 
 use crate::analysis::facts::Facts;
@@ -64,10 +63,9 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::Status;
 use chartc_core::model::{Chart, Expr};
-use property::{Properties, Verdict};
+use property::{Properties, Seen, Verdict};
 use relevant::is_total;
 use std::collections::{BTreeMap, BTreeSet};
-use survey::Seen;
 
 /// The maximum number of points that are examined for each `check` line, unless a project sets another one.
 pub const STATES: usize = 2_000;

@@ -1,14 +1,14 @@
 //! The actions of a host at a point of a run: events, turns, answers, and waiting for what is due.
 
-use super::host::{Anything, ChildSummary};
-use super::property::ends_run;
+use super::host::{Answer, Anything, ChildSummary, FieldValues, HostAct, Named};
 use super::relevant::{Relevant, Slot, is_fixed, number};
 use super::values::{Hints, hinted, shown, tried};
+use crate::analysis::facts::reach::is_end;
 use chartc_core::arena::{ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Input, LimitKind, Outcome, StepKey};
+use chartc_core::machine::{LimitKind, StepKey};
 use chartc_core::model::{
     AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, StepKind, Transition,
     Trigger, VariableKind,
@@ -19,44 +19,6 @@ use std::rc::Rc;
 
 /// The maximum number of combinations of the values of several inputs, params or fields.
 const MOST_COMBINATIONS: usize = 128;
-
-/// The values of fields, in the order of the fields.
-pub type FieldValues = Rc<[Value]>;
-
-/// The values of params and inputs.
-pub type Named = Rc<[(VarId, Value)]>;
-
-/// An answer to an open step.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// The step, or the tool that a question called, is done and returns this value.
-    Done(Value),
-    /// The model chooses this option, with arguments.
-    Option(ChoiceId, FieldValues),
-    /// The model calls this tool, with arguments.
-    Call(ToolId, FieldValues),
-    /// The answer is not usable.
-    Unusable,
-    /// The step or tool has failed.
-    Failed,
-    /// It is unknown whether the call took effect.
-    Doubt,
-}
-
-/// One action of a host.
-#[derive(Debug, Clone, PartialEq)]
-pub enum HostAct {
-    /// It starts the machine with these params and inputs.
-    Start(Named),
-    /// It sets these inputs and sends an event.
-    Event(Named, EventId, FieldValues),
-    /// It sets these inputs and takes a turn.
-    Turn(Named),
-    /// It waits this many milliseconds, until something is due.
-    Wait(u64),
-    /// It answers an open step or question.
-    Answer(StepKey, Answer),
-}
 
 /// The actions that are tried at the points of one chart, with their values.
 #[derive(Clone)]
@@ -356,27 +318,6 @@ fn offered(
     }
 }
 
-/// The machine's input for an action of the host.
-pub(super) fn input(act: &HostAct) -> Input<Vec<Value>> {
-    match act {
-        HostAct::Start(_) => Input::Start,
-        HostAct::Event(_, event, payload) => Input::Event(*event, payload.to_vec()),
-        HostAct::Turn(_) => Input::Turn,
-        HostAct::Wait(_) => Input::Tick,
-        HostAct::Answer(key, answer) => Input::Answer(
-            *key,
-            match answer {
-                Answer::Done(value) => Outcome::Done(vec![value.clone()]),
-                Answer::Option(choice, values) => Outcome::Choice(*choice, values.to_vec()),
-                Answer::Call(tool, values) => Outcome::Call(*tool, values.to_vec()),
-                Answer::Unusable => Outcome::Unusable,
-                Answer::Failed => Outcome::Failed(vec![Value::Text("failed".into())]),
-                Answer::Doubt => Outcome::Doubt,
-            },
-        ),
-    }
-}
-
 // The states in which events have an effect, so that events without an effect are tried only once.
 
 /// The states whose transitions or questions react to events. If none of those for an event is active, it has the same effect as any
@@ -608,4 +549,10 @@ fn usual(chart: &Chart, id: VarId) -> Option<Value> {
     let default =
         row.default.as_ref().filter(|_| matches!(row.kind, VariableKind::Param { .. }))?;
     number(default, &|_| None).map(Value::Int)
+}
+
+/// Whether all targets of a transition end the run.
+pub(super) fn ends_run(chart: &Chart, transition: &Transition) -> bool {
+    !transition.targets.is_empty()
+        && transition.targets.iter().all(|target| is_end(chart, target.state))
 }

@@ -1,11 +1,11 @@
 //! The search over the points of a chart's runs. One machine serves for all of them: it is set back to a point before each input.
 
-use super::host::{Anything, Log, Machined, perform};
+use super::host::{self, Anything, HostAct, Log, Machined, perform};
 use super::key::{Bytes, Counting, Keys};
-use super::moves::{AbstractLimits, Bounds, HostAct, Moves, WAYS};
+use super::moves::{AbstractLimits, Bounds, Moves, WAYS};
 use super::relevant::{self, Read, Relevant, Slot};
 use super::values::{Hints, shown};
-use super::{Cut, Edge, Explored, Happened, Reached, Search, witness};
+use super::{Cut, Edge, Explored, Happened, Reached, Search};
 use crate::analysis::facts::conditions::Map;
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value;
@@ -134,7 +134,7 @@ impl Walk<'_> {
                 self.cut(Cut::Work);
                 break;
             }
-            let params = witness::params(self.chart, &start);
+            let params = host::params(self.chart, &start);
             let Ok(mut machine) = Interpreter::new(plan, std::mem::take(&mut host), params) else {
                 self.found.reasons.insert("a run cannot begin with some params".into());
                 return self.found;
@@ -145,7 +145,7 @@ impl Walk<'_> {
             self.units = machine.allowed();
             host = machine.with_host(std::mem::take);
         }
-        let first = self.moves.starts.first().map(|start| witness::params(self.chart, start));
+        let first = self.moves.starts.first().map(|start| host::params(self.chart, start));
         if let Ok(mut machine) = Interpreter::new(plan, host, first.unwrap_or_default()) {
             // A point includes its params, so one machine serves all starts.
             machine.allow(self.units);

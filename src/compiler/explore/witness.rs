@@ -1,7 +1,6 @@
 //! A run that demonstrates a verdict, in words and as a file for `chartc simulate`.
 
-use super::host::{Log, Machined, perform};
-use super::moves::{Answer, HostAct};
+use super::host::{Answer, HostAct, Log, Machined, inputs, params, perform};
 use super::walk::ExploreContext;
 use super::{Edge, Explored, Happened};
 use chartc_core::arena::{ToolId, TransitionId, VarId};
@@ -9,7 +8,7 @@ use chartc_core::expr::{Duration, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{Chart, StepKind, VariableKind};
+use chartc_core::model::{Chart, StepKind};
 use std::collections::BTreeMap;
 
 /// A run from its start.
@@ -52,26 +51,6 @@ impl Witness {
         }
         text
     }
-}
-
-/// The params among the values that a run begins with, by name.
-pub(super) fn params(chart: &Chart, start: &[(VarId, Value)]) -> Vec<(String, Value)> {
-    let rows = start.iter().map(|(id, value)| (&chart.variables[id.index()], value));
-    rows.filter(|(row, _)| matches!(row.kind, VariableKind::Param { .. }))
-        .map(|(row, value)| (row.name.clone(), value.clone()))
-        .collect()
-}
-
-/// The inputs that the host sets with an action.
-pub(super) fn inputs<'d>(
-    chart: &Chart,
-    act: &'d HostAct,
-) -> impl Iterator<Item = &'d (VarId, Value)> {
-    let rows = match act {
-        HostAct::Start(rows) | HostAct::Event(rows, ..) | HostAct::Turn(rows) => &rows[..],
-        HostAct::Wait(_) | HostAct::Answer(..) => &[],
-    };
-    rows.iter().filter(|(id, _)| matches!(chart.variables[id.index()].kind, VariableKind::Input))
 }
 
 /// A value as JSON.

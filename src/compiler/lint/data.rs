@@ -1,13 +1,13 @@
 //! Findings about data that is read before it is set, or set and never read.
 
-use super::{Context, Lint, names, never_set, words};
+use super::{Context, Lint, words};
 use crate::analysis::facts::reach::Cause;
 use crate::analysis::facts::usage::{Usage, assigned, expressions, own_walk, takes_payload, walk};
 use crate::analysis::turn::calls::{Early, ReadingPart, Value, early};
-use crate::analysis::turn::flow::{By, Flow, Lack, Site};
+use crate::analysis::turn::flow::{By, Site};
 use crate::rules;
 use crate::rules::misfit_input::told;
-use crate::rules::read_before_set::{self, keep};
+use crate::rules::read_before_set::keep;
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::Span;
 use Shape::{Anything, Bool, Float, Int, List, Map, Record, Text};
@@ -15,128 +15,12 @@ use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{self, Environment, Fuel, Value as Data, evaluate, type_text};
 use chartc_core::model::{
     Chart, ChoiceKind, ExprKind, Step, StepKind, TemplatePart, Trigger, Type, TypeDef, TypeKind,
-    VariableKind,
+    Variable, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static MAYBE_UNSET: Lint =
-    Lint { rule: &rules::MAYBE_UNSET, needs_whole: true, run: find_maybe_unset };
-
 /// The maximum number of reads that are reported for a chart.
-const MOST: usize = 200;
-
-fn find_maybe_unset(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, .. } = context;
-    if !context.all_read {
-        return;
-    }
-    let agent = is_yaml(context);
-    // A per-turn variable of an agent is inferred from its code.
-    let inferred = |id: VarId| {
-        agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
-    };
-    let flow = Flow::new(chart, facts);
-    // These findings of C0412 need the same data flow, which is computed once.
-    never_set::always_alike(context, &flow, diagnostics);
-    never_set::never_permits(context, &flow, diagnostics);
-    never_set::blank(context, &flow, diagnostics);
-    let mut unset = flow.unset(facts, &inferred);
-    if context.full_prompts {
-        unset.extend(flow.empty_prompts(facts));
-    }
-    if unset.is_empty() {
-        return;
-    }
-    // `read_before_set` reports the reads that `early` finds.
-    let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
-        early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
-    let setters = Setters::new(context);
-    for found in unset.into_iter().take(MOST) {
-        let transition = transition_of(found.site);
-        if !told.insert((step_of(chart, found.site), transition, found.value)) {
-            continue;
-        }
-        let (mut span, what) = self::place(context, found.site);
-        if let (Site::Arguments(step), Value::Variable(id), Lack::Empty) =
-            (found.site, found.value, found.lack)
-        {
-            span = shown_at(context, step, id);
-        }
-        let name = self::name(chart, found.value);
-        let setters = setters.places(context, found.value);
-        // An answer of the same type that nothing keeps may be the missing value.
-        let lost = match found.value {
-            Value::Variable(id) if found.way.is_none() && found.lack == Lack::Empty => {
-                thrown_away(chart, id)
-            }
-            Value::Variable(_) | Value::Answer(_) => None,
-        };
-        let message = match (&found.way, found.lack) {
-            (Some(_), Lack::Empty) => {
-                format!("{what} may show nothing: {name} is still empty when it is first asked")
-            }
-            (Some(_), Lack::Missing | Lack::Default) => {
-                format!("{name} may not be there when {what} reads it")
-            }
-            (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),
-            (None, Lack::Empty) => {
-                let so = format!("{name} is always empty when {what} reads it");
-                match lost {
-                    Some(step) => {
-                        format!("{so}: the answer of {} is thrown away", words::step(chart, step))
-                    }
-                    None => so,
-                }
-            }
-            (None, Lack::Default) => format!("{name} is never set when {what} reads it"),
-        };
-        let lasts = match found.value {
-            Value::Answer(_) => {
-                "; an answer lasts until its turn ends, keep it in a variable".into()
-            }
-            Value::Variable(id) if inferred(id) => {
-                format!("; {}", read_before_set::keep(&chart.variables[id.index()].name))
-            }
-            Value::Variable(id)
-                if matches!(
-                    chart.variables[id.index()].kind,
-                    VariableKind::Var { per_turn: true }
-                ) =>
-            {
-                "; what a turn sets is gone when it ends".into()
-            }
-            Value::Variable(_) => String::new(),
-        };
-        let help = match &found.way {
-            None => format!("set it before, or leave it out here{lasts}"),
-            Some(way) => {
-                let cure = match found.lack {
-                    Lack::Empty => {
-                        "ask only after something sets it, or show other words until then"
-                    }
-                    Lack::Missing | Lack::Default => "set it on every way, or ask for it before",
-                };
-                let way = self::way(chart, found.value, way);
-                format!("a run that gets there: {way}; {cure}{lasts}")
-            }
-        };
-        let rule = if found.way.is_none() { &rules::READ_BEFORE_SET } else { &rules::MAYBE_UNSET };
-        let mut one = rule.at(span, message).help(help);
-        let past = found.way.iter().find_map(|way| self::past(context, found.value, way));
-        if let Some((place, why)) = past {
-            one = one.related(place, why);
-        }
-        if let Some(step) = lost {
-            one = one.related(context.map.step(step).name, "nothing keeps or reads this answer");
-        }
-        for place in setters.iter().take(2) {
-            if past.is_none_or(|(p, _)| p != *place) {
-                one = one.related(*place, "set here");
-            }
-        }
-        diagnostics.push(one);
-    }
-}
+pub(super) const MOST: usize = 200;
 
 // Variables of a turn that are read before the turn sets them.
 
@@ -320,7 +204,7 @@ fn find_unread_variable(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
     }
     let usage = Usage::new(chart);
     for (i, variable) in chart.variables.iter().enumerate() {
-        if names::may_be_identity(variable) && !usage.seen[i] {
+        if may_be_identity(variable) && !usage.seen[i] {
             let message = format!("nothing in the chart reads the param `{}`", variable.name);
             let found = rules::UNREAD_VARIABLE.at(map.variables[i], message);
             diagnostics.push(found.help("remove it, unless the host reads it"));
@@ -830,4 +714,10 @@ pub(super) fn transition_of(site: Site) -> Option<TransitionId> {
         Site::Transition(id) | Site::Moves(id) => Some(id),
         _ => None,
     }
+}
+
+/// Whether a param may identify the instance to the host: it has no default, and its type is Text or Json.
+pub(super) fn may_be_identity(variable: &Variable) -> bool {
+    let param = matches!(variable.kind, VariableKind::Param { .. });
+    param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }

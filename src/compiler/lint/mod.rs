@@ -132,7 +132,7 @@ pub const LINTS: &[&Lint] = &[
     &names::UNUSED_DECLARATION,
     &never_set::NEVER_SET,
     // Also reports C0412, from the same data-flow analysis.
-    &data::MAYBE_UNSET,
+    &never_set::MAYBE_UNSET,
     &data::UNREAD_VARIABLE,
     &never_set::MISSPELT_VARIABLE,
     &lines::UNUSED_BINDING,

@@ -1,6 +1,6 @@
 //! Findings about names that clash, and declarations that nothing uses.
 
-use super::data::is_yaml;
+use super::data::{is_yaml, may_be_identity};
 use super::{Context, Lint, never_set};
 use crate::analysis::facts::conditions::implies;
 use crate::analysis::facts::usage::Usage;
@@ -15,8 +15,7 @@ use crate::syntax::source::{FileId, Sources, Span};
 use chartc_core::arena::{ChoiceId, StateId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    ChoiceKind, Field, Function, FunctionKind, StateKind, ToolSet, Type, TypeKind, Variable,
-    VariableKind,
+    ChoiceKind, Field, Function, FunctionKind, StateKind, ToolSet, TypeKind, VariableKind,
 };
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -240,12 +239,6 @@ const fn word(function: &Function) -> &'static str {
         FunctionKind::Pure { .. } => "function",
         FunctionKind::Effect => "effect",
     }
-}
-
-/// Whether a param may identify the instance to the host: it has no default, and its type is Text or Json.
-pub(super) fn may_be_identity(variable: &Variable) -> bool {
-    let param = matches!(variable.kind, VariableKind::Param { .. });
-    param && matches!(variable.ty, Type::Text | Type::Json) && variable.default.is_none()
 }
 
 /// Reports functions, tools and clients of a file that no chart and no test of the file uses. Declarations of `imported` files may be for

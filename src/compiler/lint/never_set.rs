@@ -1,18 +1,19 @@
 //! Conditions on variables that nothing sets, and variables whose names are misspelt.
 
-use super::data::{self, Setters, is_yaml};
+use super::data::{self, MOST, Setters, is_yaml, shown_at, step_of, thrown_away, transition_of};
 use super::{Context, Lint, permissions, words};
 use crate::analysis::facts::conditions::{Verdict, decide};
 use crate::analysis::facts::usage::{
     ExprOwner, Fixed, Usage, expressions, fixed, own_walk, written,
 };
-use crate::analysis::turn::calls::Value;
-use crate::analysis::turn::flow::{Flow, Site, with_values};
+use crate::analysis::turn::calls::{Value, early};
+use crate::analysis::turn::flow::{Flow, Lack, Site, with_values};
 use crate::explore::witness::json;
+use crate::notation;
+use crate::rules::{self, read_before_set};
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::Span;
-use crate::{notation, rules};
-use chartc_core::arena::{TransitionId, VarId};
+use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{Action, Chart, Expr, ExprKind, Trigger, Type, VariableKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -343,3 +344,119 @@ fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
     });
     from
 }
+
+fn find_maybe_unset(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, .. } = context;
+    if !context.all_read {
+        return;
+    }
+    let agent = is_yaml(context);
+    // A per-turn variable of an agent is inferred from its code.
+    let inferred = |id: VarId| {
+        agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
+    };
+    let flow = Flow::new(chart, facts);
+    // These findings of C0412 need the same data flow, which is computed once.
+    always_alike(context, &flow, diagnostics);
+    never_permits(context, &flow, diagnostics);
+    blank(context, &flow, diagnostics);
+    let mut unset = flow.unset(facts, &inferred);
+    if context.full_prompts {
+        unset.extend(flow.empty_prompts(facts));
+    }
+    if unset.is_empty() {
+        return;
+    }
+    // `read_before_set` reports the reads that `early` finds.
+    let mut told: BTreeSet<(Option<StepId>, Option<TransitionId>, Value)> =
+        early(chart, facts).into_iter().map(|e| (Some(e.step), None, e.value)).collect();
+    let setters = Setters::new(context);
+    for found in unset.into_iter().take(MOST) {
+        let transition = transition_of(found.site);
+        if !told.insert((step_of(chart, found.site), transition, found.value)) {
+            continue;
+        }
+        let (mut span, what) = super::data::place(context, found.site);
+        if let (Site::Arguments(step), Value::Variable(id), Lack::Empty) =
+            (found.site, found.value, found.lack)
+        {
+            span = shown_at(context, step, id);
+        }
+        let name = super::data::name(chart, found.value);
+        let setters = setters.places(context, found.value);
+        // An answer of the same type that nothing keeps may be the missing value.
+        let lost = match found.value {
+            Value::Variable(id) if found.way.is_none() && found.lack == Lack::Empty => {
+                thrown_away(chart, id)
+            }
+            Value::Variable(_) | Value::Answer(_) => None,
+        };
+        let message = match (&found.way, found.lack) {
+            (Some(_), Lack::Empty) => {
+                format!("{what} may show nothing: {name} is still empty when it is first asked")
+            }
+            (Some(_), Lack::Missing | Lack::Default) => {
+                format!("{name} may not be there when {what} reads it")
+            }
+            (None, Lack::Missing) => format!("{name} is never there when {what} reads it"),
+            (None, Lack::Empty) => {
+                let so = format!("{name} is always empty when {what} reads it");
+                match lost {
+                    Some(step) => {
+                        format!("{so}: the answer of {} is thrown away", words::step(chart, step))
+                    }
+                    None => so,
+                }
+            }
+            (None, Lack::Default) => format!("{name} is never set when {what} reads it"),
+        };
+        let lasts = match found.value {
+            Value::Answer(_) => {
+                "; an answer lasts until its turn ends, keep it in a variable".into()
+            }
+            Value::Variable(id) if inferred(id) => {
+                format!("; {}", read_before_set::keep(&chart.variables[id.index()].name))
+            }
+            Value::Variable(id)
+                if matches!(
+                    chart.variables[id.index()].kind,
+                    VariableKind::Var { per_turn: true }
+                ) =>
+            {
+                "; what a turn sets is gone when it ends".into()
+            }
+            Value::Variable(_) => String::new(),
+        };
+        let help = match &found.way {
+            None => format!("set it before, or leave it out here{lasts}"),
+            Some(way) => {
+                let cure = match found.lack {
+                    Lack::Empty => {
+                        "ask only after something sets it, or show other words until then"
+                    }
+                    Lack::Missing | Lack::Default => "set it on every way, or ask for it before",
+                };
+                let way = super::data::way(chart, found.value, way);
+                format!("a run that gets there: {way}; {cure}{lasts}")
+            }
+        };
+        let rule = if found.way.is_none() { &rules::READ_BEFORE_SET } else { &rules::MAYBE_UNSET };
+        let mut one = rule.at(span, message).help(help);
+        let past = found.way.iter().find_map(|way| super::data::past(context, found.value, way));
+        if let Some((place, why)) = past {
+            one = one.related(place, why);
+        }
+        if let Some(step) = lost {
+            one = one.related(context.map.step(step).name, "nothing keeps or reads this answer");
+        }
+        for place in setters.iter().take(2) {
+            if past.is_none_or(|(p, _)| p != *place) {
+                one = one.related(*place, "set here");
+            }
+        }
+        diagnostics.push(one);
+    }
+}
+
+pub(super) static MAYBE_UNSET: Lint =
+    Lint { rule: &rules::MAYBE_UNSET, needs_whole: true, run: find_maybe_unset };

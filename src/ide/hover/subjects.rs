@@ -4,7 +4,8 @@ use super::{Markdown, View, code, contains};
 use crate::costs;
 use crate::ide::hover;
 use crate::ide::visit::{self, SyntaxNode};
-use chartc_compiler::analysis::turn::cost::{Cost, Driver, money};
+use chartc_compiler::analysis::turn::Driver;
+use chartc_compiler::analysis::turn::cost::{Cost, money};
 use chartc_compiler::compile::Compilation;
 use chartc_compiler::lint::words::{self, TransitionHead};
 use chartc_compiler::lower::{Lowered, NameKind, Use};
@@ -21,7 +22,7 @@ use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     ActionForm, AskOn, Chart, ChoiceKind, Expr, ExprKind, Failure, FailurePolicy, Field,
     FunctionKind, Limits, Lost, Otherwise, Position, StateKind, Step, StepKind, Template,
-    TemplatePart, Trigger, Type, TypeKind, VariableKind, declare,
+    TemplatePart, Trigger, Type, TypeKind, VariableKind, schema,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -804,7 +805,7 @@ pub(super) fn sent(markdown: &mut Markdown, view: &View<'_>, id: StepId) {
         markdown.line(format!("**Tools** that it may call, {} times at most:", tools.calls));
         markdown.code("text", &listed(&offers));
     }
-    let answer = declare::of_answer(chart, id);
+    let answer = schema::of_answer(chart, id);
     if !answer.is_empty() {
         markdown.line("**Answer**, by this schema:");
         markdown.code("json", &pretty(&answer));

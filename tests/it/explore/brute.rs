@@ -8,7 +8,7 @@ use crate::soundness::random::Random;
 use chartc::load::Memory;
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::facts::endless::traps;
-use chartc_compiler::explore::survey::Seen;
+use chartc_compiler::explore::property::Seen;
 use chartc_compiler::explore::{Search, explore, property};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;

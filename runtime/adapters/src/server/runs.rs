@@ -3,7 +3,7 @@
 use super::guard::unique;
 use chartc_core::expr;
 use chartc_core::machine::Receipt;
-use chartc_core::model::{Chart, Field, VariableKind, declare};
+use chartc_core::model::{Chart, Field, VariableKind, schema};
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Reply};
 use chartc_runtime::trace::{Line, What};
 use chartc_store::{Listed, Sqlite, Store, StoreError};
@@ -607,7 +607,7 @@ impl Offer {
             all.map(|variable| Part {
                 name: variable.name.clone(),
                 doc: variable.doc.clone(),
-                schema: read(&declare::of_type(chart, &variable.ty)),
+                schema: read(&schema::of_type(chart, &variable.ty)),
                 is_needed: variable.default.is_none()
                     && matches!(variable.kind, VariableKind::Param { .. }),
             })
@@ -616,7 +616,7 @@ impl Offer {
         let field = |field: &Field| Part {
             name: field.name.clone(),
             doc: String::new(),
-            schema: read(&declare::of_type(chart, &field.ty)),
+            schema: read(&schema::of_type(chart, &field.ty)),
             is_needed: true,
         };
         let events = chart.events.iter().map(|event| {

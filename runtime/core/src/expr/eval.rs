@@ -11,7 +11,7 @@
 
 use super::builtin::builtin_with;
 use super::convert::widen;
-use super::format::{self, render_to};
+use super::format::write;
 use super::fuel::{Fuel, fail};
 use super::values::{
     binary_with, compare_with, elements_with, equal, field, index_with, slice_with, symbol, unary,
@@ -19,7 +19,8 @@ use super::values::{
 use super::{EvalError, Map, Value};
 use crate::arena::{FunctionId, LocalId, PredicateId, StepId, VarId};
 use crate::model::{
-    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Template, Type, UnaryOp,
+    Action, BinaryOp, Builtin, CompareOp, Expr, ExprKind, Observable, Template, TemplatePart, Type,
+    UnaryOp,
 };
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -281,7 +282,7 @@ impl<'e> Evaluator<'e> {
 
     fn text<'s>(&self, text: &Template, scope: Option<&Scope<'_>>, depth: u32) -> Evaluated<'s> {
         let mut to = String::new();
-        format::render_to(self, text, scope, depth, &mut to)?;
+        render_to(self, text, scope, depth, &mut to)?;
         Ok(Cow::Owned(Value::Text(to)))
     }
 
@@ -662,4 +663,66 @@ fn block<E: Environment>(
         }
     }
     Ok(())
+}
+
+// Renders texts with placeholders.
+
+pub(super) fn render_to(
+    evaluator: &Evaluator<'_>,
+    template: &Template,
+    scope: Option<&Scope<'_>>,
+    depth: u32,
+    to: &mut String,
+) -> Result<(), EvalError> {
+    for part in &template.parts {
+        match part {
+            TemplatePart::Text(text) => {
+                evaluator.fuel.charge_text(text.len())?;
+                to.push_str(text);
+            }
+            TemplatePart::Hole { expr, spec } => {
+                let value = evaluator.eval(expr, scope, depth)?;
+                write(&value, spec, to, evaluator.fuel)?;
+            }
+            TemplatePart::Options => match evaluator.environment.options() {
+                Some(options) => {
+                    evaluator.fuel.charge_text(options.len())?;
+                    to.push_str(options);
+                }
+                None => return fail!("there are no options outside a question's prompt"),
+            },
+            TemplatePart::Bad(text) => return fail!("`{text}` is no placeholder"),
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the placeholders of a text, like Python's `str.format`.
+///
+/// # Errors
+/// A placeholder has no value, or its format spec does not accept the value.
+pub fn render(
+    template: &Template,
+    environment: &dyn Environment,
+    fuel: &Fuel,
+) -> Result<String, EvalError> {
+    let mut to = String::new();
+    render_to(&Evaluator { environment, fuel }, template, None, 0, &mut to)?;
+    Ok(to)
+}
+
+/// Like [`render`], with the element of an `each` bound to its local.
+///
+/// # Errors
+/// As for [`render`].
+pub(crate) fn render_for(
+    template: &Template,
+    element: Option<&crate::value::Value>,
+    environment: &dyn Environment,
+    fuel: &Fuel,
+) -> Result<String, EvalError> {
+    let scope = element.map(Scope::of_element);
+    let mut to = String::new();
+    render_to(&Evaluator { environment, fuel }, template, scope.as_ref(), 0, &mut to)?;
+    Ok(to)
 }

@@ -11,11 +11,9 @@
 //! pad      "   +1,234.50": numbers are aligned to the right by default
 //! ```
 
-use super::eval::{Environment, Evaluator, Scope};
 use super::fuel::{Fuel, fail};
 use super::{EvalError, Value};
 use crate::duration::Duration;
-use crate::model::{Template, TemplatePart};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write;
@@ -619,66 +617,4 @@ fn is_printable(c: char) -> bool {
     let mut bytes = [b'x'; 5];
     let len = 1 + c.encode_utf8(&mut bytes[1..]).len();
     core::str::from_utf8(&bytes[..len]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))
-}
-
-// Renders texts with placeholders.
-
-/// Replaces the placeholders of a text, like Python's `str.format`.
-///
-/// # Errors
-/// A placeholder has no value, or its format spec does not accept the value.
-pub fn render(
-    template: &Template,
-    environment: &dyn Environment,
-    fuel: &Fuel,
-) -> Result<String, EvalError> {
-    let mut to = String::new();
-    render_to(&Evaluator { environment, fuel }, template, None, 0, &mut to)?;
-    Ok(to)
-}
-
-/// Like [`render`], with the element of an `each` bound to its local.
-///
-/// # Errors
-/// As for [`render`].
-pub(crate) fn render_for(
-    template: &Template,
-    element: Option<&crate::value::Value>,
-    environment: &dyn Environment,
-    fuel: &Fuel,
-) -> Result<String, EvalError> {
-    let scope = element.map(Scope::of_element);
-    let mut to = String::new();
-    render_to(&Evaluator { environment, fuel }, template, scope.as_ref(), 0, &mut to)?;
-    Ok(to)
-}
-
-pub(super) fn render_to(
-    evaluator: &Evaluator<'_>,
-    template: &Template,
-    scope: Option<&Scope<'_>>,
-    depth: u32,
-    to: &mut String,
-) -> Result<(), EvalError> {
-    for part in &template.parts {
-        match part {
-            TemplatePart::Text(text) => {
-                evaluator.fuel.charge_text(text.len())?;
-                to.push_str(text);
-            }
-            TemplatePart::Hole { expr, spec } => {
-                let value = evaluator.eval(expr, scope, depth)?;
-                write(&value, spec, to, evaluator.fuel)?;
-            }
-            TemplatePart::Options => match evaluator.environment.options() {
-                Some(options) => {
-                    evaluator.fuel.charge_text(options.len())?;
-                    to.push_str(options);
-                }
-                None => return fail!("there are no options outside a question's prompt"),
-            },
-            TemplatePart::Bad(text) => return fail!("`{text}` is no placeholder"),
-        }
-    }
-    Ok(())
 }

@@ -35,7 +35,7 @@ use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, format};
 use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
 use crate::machine::{Element, Fault, Input, Instant, Receipt, Sink, Status, StepKey};
 use crate::model::{
-    Action, Expr, Field, Receiver, StateKind, StepKind, TypeDef, VariableKind, declare,
+    Action, Expr, Field, Receiver, StateKind, StepKind, TypeDef, VariableKind, schema,
 };
 use crate::outbox::Outbox;
 use crate::plan::Plan;
@@ -206,7 +206,7 @@ impl<H: Host> Machine for Interpreter<'_, H> {
     }
 
     fn tool_schema(&self, tool: ToolId) -> String {
-        declare::of_tool(self.plan.chart(), tool)
+        schema::of_tool(self.plan.chart(), tool)
     }
 
     fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault> {
@@ -228,16 +228,16 @@ impl<H: Host> Machine for Interpreter<'_, H> {
         Ok(ToolCall {
             tool: row.name.clone(),
             arguments: names.zip(arguments).collect(),
-            result: declare::of_type(chart, &row.result),
+            result: schema::of_type(chart, &row.result),
         })
     }
 
     fn answer_schema(&self, step: StepId) -> String {
-        declare::of_answer(self.plan.chart(), step)
+        schema::of_answer(self.plan.chart(), step)
     }
 
     fn argument_schema(&self, choice: ChoiceId) -> String {
-        declare::of_arguments(self.plan.chart(), choice)
+        schema::of_arguments(self.plan.chart(), choice)
     }
 
     fn is_active(&self, state: StateId) -> bool {

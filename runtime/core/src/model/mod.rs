@@ -18,6 +18,7 @@
 
 pub mod declare;
 mod expr;
+pub mod schema;
 mod state;
 
 pub use crate::form::ActionForm;

@@ -1,7 +1,7 @@
 //! Autonomous runs: each agent has a loop of its own, and acts as soon as it has finished thinking.
 
 use super::slot::{Loop, Share};
-use super::ticks::Wanted;
+use super::ticks::{Passed, Wanted};
 use super::{Engine, Maker, Output};
 use crate::config::Exhaustion;
 use crate::state::Moment;
@@ -192,17 +192,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
 
 /// The number of agents that continue before their lines are taken. This bounds the number of lines in memory.
 const AT_ONCE: usize = 1024;
-
-/// The result of waiting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Passed {
-    /// Time has passed, or an agent can continue.
-    Something,
-    /// The limit is reached.
-    Limit,
-    /// Nothing will happen any more.
-    Nothing,
-}
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Lets all agents continue that can. If none can, first admits calls that wait at the gate. Returns whether any agent continued.

@@ -1,6 +1,6 @@
 //! A run as data, and its continuation from this data.
 
-use super::slot::{Loop, Mail};
+use super::slot::{Loop, Mail, Origin};
 use super::{Engine, Lines, Maker, New, Output, Recipe};
 use crate::census::Census;
 use crate::gate::Counted;
@@ -27,18 +27,6 @@ struct Run {
     counted: Counted,
     /// The agents in each state.
     census: Census,
-}
-
-/// The origin of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Origin {
-    /// The run file names it; this is its number there.
-    Configured(usize),
-    /// Another agent has made it.
-    Spawned,
-    /// It is part of the world.
-    Service,
 }
 
 /// An agent.

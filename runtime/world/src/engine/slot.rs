@@ -1,7 +1,6 @@
 //! One agent in the engine: its loop, its mail, and one step of its work.
 
 use super::Lines;
-use super::kept::Origin;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
@@ -265,4 +264,16 @@ fn go<M: Machine>(share: &mut Share<M>, now: Instant) {
             slot.mode = Loop::Broken("its code has panicked".into());
         }
     }
+}
+
+/// The origin of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Origin {
+    /// The run file names it; this is its number there.
+    Configured(usize),
+    /// Another agent has made it.
+    Spawned,
+    /// It is part of the world.
+    Service,
 }

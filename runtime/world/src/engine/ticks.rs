@@ -1,7 +1,6 @@
 //! Runs in ticks. In each tick, all agents first decide what to do, and all see the same state of the world. Then they act one after the
 //! other.
 
-use super::autonomous::Passed;
 use super::slot::{Loop, Mail};
 use super::{Engine, Maker, Output, Recipe};
 use crate::census::Census;
@@ -451,4 +450,15 @@ impl TickStats {
     pub(super) fn is_empty(&self) -> bool {
         self.summary == Summary::default() && self.active.is_empty()
     }
+}
+
+/// The result of waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// Time has passed, or an agent can continue.
+    Something,
+    /// The limit is reached.
+    Limit,
+    /// Nothing will happen any more.
+    Nothing,
 }

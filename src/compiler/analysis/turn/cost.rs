@@ -2,6 +2,7 @@
 
 use super::calls::region;
 use super::walk::{Shared, Walks, turn};
+use super::{Driver, TurnCost, calls_model};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::reach::{
     GraphNode, domain, entered_by_default, entries, is_end, restored,
@@ -23,42 +24,6 @@ pub struct Cost {
     pub events: Vec<Driver>,
     /// The calls of a whole run.
     pub run: RunCost,
-}
-
-/// The model calls of one turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnCost {
-    /// The leaf in which the turn begins.
-    pub leaf: StateId,
-    /// The minimum number of calls of a turn that ends without an error.
-    pub least: u64,
-    /// The maximum number of calls, with retries and repeated questions.
-    pub worst: u64,
-    /// The steps that contribute to the worst case, most expensive first.
-    pub drivers: Vec<Driver>,
-}
-
-/// A step that calls the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Driver {
-    /// The step that calls a model.
-    pub step: StepId,
-    /// The maximum number of its calls without retries: one for each element of an `each`; for a question, one in each leaf where it may
-    /// be asked.
-    pub times: u64,
-    /// The number of further attempts of each call.
-    pub retries: u64,
-    /// The number of tools that each call may use; after each tool, the model is called again.
-    pub tools: u64,
-    /// Whether the retries are those of the step's client, not of the step itself or the chart's defaults.
-    pub of_client: bool,
-}
-
-impl Driver {
-    /// The total number of calls, with retries and calls after tools.
-    pub fn calls(&self) -> u64 {
-        self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
-    }
 }
 
 /// The model calls of one run.
@@ -318,7 +283,7 @@ impl Most<'_> {
 
 /// The cost of a run that makes these calls. `None` if a step calls a model without a known price, or if all of them are free.
 pub fn money<'c>(chart: &'c Chart, run: &RunCost) -> Option<Money<'c>> {
-    let steps: Vec<&Step> = chart.steps.iter().filter(|step| calls(step)).collect();
+    let steps: Vec<&Step> = chart.steps.iter().filter(|step| calls_model(step)).collect();
     let mut clients: Vec<&Client> = Vec::new();
     for step in &steps {
         let mut next = Some(step.client?);
@@ -382,11 +347,6 @@ fn most<'c>(chart: &'c Chart, run: &RunCost, clients: &[&Client], price: f64) ->
         }
         _ => Most::Unbounded,
     }
-}
-
-/// Whether the step calls a model.
-fn calls(step: &Step) -> bool {
-    matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
 }
 
 // The fewest model calls of a run to its end, or of a stay in a state: a shortest path over transitions.

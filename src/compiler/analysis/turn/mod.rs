@@ -44,3 +44,47 @@ pub mod calls;
 pub mod cost;
 pub mod flow;
 pub mod walk;
+
+use chartc_core::arena::{StateId, StepId};
+use chartc_core::model::{Step, StepKind};
+
+/// The model calls of one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnCost {
+    /// The leaf in which the turn begins.
+    pub leaf: StateId,
+    /// The minimum number of calls of a turn that ends without an error.
+    pub least: u64,
+    /// The maximum number of calls, with retries and repeated questions.
+    pub worst: u64,
+    /// The steps that contribute to the worst case, most expensive first.
+    pub drivers: Vec<Driver>,
+}
+
+/// A step that calls the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driver {
+    /// The step that calls a model.
+    pub step: StepId,
+    /// The maximum number of its calls without retries: one for each element of an `each`; for a question, one in each leaf where it may
+    /// be asked.
+    pub times: u64,
+    /// The number of further attempts of each call.
+    pub retries: u64,
+    /// The number of tools that each call may use; after each tool, the model is called again.
+    pub tools: u64,
+    /// Whether the retries are those of the step's client, not of the step itself or the chart's defaults.
+    pub of_client: bool,
+}
+
+impl Driver {
+    /// The total number of calls, with retries and calls after tools.
+    pub fn calls(&self) -> u64 {
+        self.times.saturating_mul(self.retries.saturating_add(self.tools).saturating_add(1))
+    }
+}
+
+/// Whether the step calls a model.
+fn calls_model(step: &Step) -> bool {
+    matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
+}

@@ -1,7 +1,7 @@
 //! The walk of a turn from each leaf: the steps that may run, how often, and those that no walk reaches.
 
 use super::calls::{is_model, region};
-use super::cost::{Driver, TurnCost};
+use super::{Driver, TurnCost};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::reach::{
     entered_by_default, entries, exclusive, is_end, is_history, is_leaf,

@@ -6,7 +6,7 @@ use super::payload::{answering, choice_fields};
 use super::program::{Arms, HostMethods};
 use super::{Context, blocks, keep, machine, steps};
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
-use chartc_core::model::{Field, StepKind, Type, VariableKind, declare};
+use chartc_core::model::{Field, StepKind, Type, VariableKind, schema};
 use codegen::{Function, Impl, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -320,21 +320,21 @@ fn schemas(context: &Context<'_>, item: &mut Impl) {
     for (i, step) in context.chart.steps.iter().enumerate() {
         let asked = matches!(step.kind, StepKind::Llm | StepKind::Human(_));
         let text =
-            if asked { declare::of_answer(context.chart, StepId::at(i)) } else { String::new() };
+            if asked { schema::of_answer(context.chart, StepId::at(i)) } else { String::new() };
         if !text.is_empty() {
             let _ = writeln!(answers, "{i} => {text:?},");
         }
     }
     let mut arguments = String::new();
     for i in 0..context.chart.choices.len() {
-        let text = declare::of_arguments(context.chart, ChoiceId::at(i));
+        let text = schema::of_arguments(context.chart, ChoiceId::at(i));
         if !text.is_empty() {
             let _ = writeln!(arguments, "{i} => {text:?},");
         }
     }
     let mut tools = String::new();
     for i in 0..context.chart.tools.len() {
-        let text = declare::of_tool(context.chart, ToolId::at(i));
+        let text = schema::of_tool(context.chart, ToolId::at(i));
         if !text.is_empty() {
             let _ = writeln!(tools, "{i} => {text:?},");
         }

@@ -13,7 +13,7 @@ use super::types::{list_item, owned};
 use chartc_core::arena::{EventId, SendId, StepId};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, Each, Expr, Field, Lost, Position, Receiver, StepKind, Template,
-    Type, declare,
+    Type, schema,
 };
 use codegen::{Enum, Impl, Scope, Struct, Variant};
 use std::fmt::Write;
@@ -329,7 +329,7 @@ pub(super) fn call(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) 
     };
     let mut results = String::new();
     for i in 0..context.chart.tools.len() {
-        let text = declare::of_type(context.chart, &context.chart.tools[i].result);
+        let text = schema::of_type(context.chart, &context.chart.tools[i].result);
         let _ = writeln!(results, "{i} => {text:?},");
     }
     function.line(format!(

@@ -19,8 +19,8 @@ use super::convert::{Brings, Converter, ExprContext};
 use super::document::{
     ActKind, Descriptor, Document, Initial, Payload, ScxmlStateKind, Transition, dotted, walk,
 };
-use super::infer::{Class, Kinds, reads_data, reads_name};
-use super::scope::{Scope, event_names};
+use super::infer::reads_name;
+use super::scope::{Class, Kinds, Scope, event_names, reads_data};
 use super::{Family, PassedParam};
 use crate::rules::{left_out, outside_subset};
 use crate::syntax::diagnostic::Diagnostic;

@@ -11,8 +11,7 @@
 //! n ? 'some' : 'none'       if n != 0 then "some" else "none"
 //! ```
 
-use super::infer::{Class, Kinds};
-use super::scope::Scope;
+use super::scope::{Class, Kinds, Scope};
 use super::script::{Expr as Script, ScriptExprKind};
 use crate::rules::{faulty_expression, outside_subset};
 use crate::syntax::diagnostic::{Diagnostic, near, nearest};

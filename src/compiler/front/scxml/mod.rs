@@ -30,8 +30,7 @@ use crate::syntax::source::{FileId, Ident, Source, Span};
 use convert::{Converter, ExprContext};
 use document::{ActKind, Descriptor, Document, Invoke, ScxmlStateKind, To, dotted, walk};
 use elements::{EXECUTABLE, Tag};
-use infer::Kinds;
-use scope::Scope;
+use scope::{Kinds, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use xml::{Attribute, Child, Element};
 

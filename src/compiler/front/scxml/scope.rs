@@ -1,10 +1,10 @@
 //! The names of a document: states, variables, and events with data.
 
 use super::PassedParam;
-use super::document::{ActKind, Descriptor, Document, Event, Executable, dotted, walk};
-use super::infer::{Kinds, reads_data};
+use super::document::{ActKind, Descriptor, Document, Event, Executable, Payload, dotted, walk};
 use super::script::{Expr, ScriptExprKind, Statement, StatementKind};
 use crate::syntax::source::{Ident, Span};
+use crate::syntax::{TypeExpr, TypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
@@ -353,4 +353,207 @@ pub(super) fn event_names(document: &Document) -> Vec<(String, Vec<Ident>, Span)
         }
     }
     found
+}
+
+/// A set of kinds of values, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Kinds {
+    own: u8,
+    /// The kinds of the items, if the value is a list.
+    items: u8,
+}
+
+impl Kinds {
+    /// No value at all: an expression that always fails.
+    pub(super) const NEVER: Self = Self::from_bits(0);
+    /// `undefined` and `null`, which are one value here.
+    pub(super) const NONE: Self = Self::from_bits(1);
+    pub(super) const BOOL: Self = Self::from_bits(2);
+    pub(super) const INT: Self = Self::from_bits(4);
+    pub(super) const FLOAT: Self = Self::from_bits(8);
+    pub(super) const NUMBER: Self = Self::from_bits(12);
+    pub(super) const TEXT: Self = Self::from_bits(16);
+    pub(super) const MAP: Self = Self { own: 64, items: 127 };
+    pub(super) const ANY: Self = Self { own: 127, items: 127 };
+
+    const fn from_bits(own: u8) -> Self {
+        Self { own, items: 0 }
+    }
+
+    /// A list whose items have these kinds.
+    pub(super) const fn list(self) -> Self {
+        Self { own: 32, items: self.own }
+    }
+
+    /// The kinds of the items, if a value of these kinds is a list. The items of its items are not tracked: they may be of any kind.
+    pub(super) const fn item(self) -> Self {
+        Self { own: self.items, items: if self.items & 0x60 == 0 { 0 } else { 127 } }
+    }
+
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self { own: self.own | other.own, items: self.items | other.items }
+    }
+
+    /// These kinds without those of `other`.
+    pub(super) const fn less(self, other: Self) -> Self {
+        Self { own: self.own & !other.own, items: self.items }
+    }
+
+    /// Whether all of these kinds are in `other`.
+    pub(super) const fn within(self, other: Self) -> bool {
+        self.own & !other.own == 0
+    }
+
+    /// Whether any of these kinds is in `other`.
+    pub(super) const fn meets(self, other: Self) -> bool {
+        self.own & other.own != 0
+    }
+
+    /// Whether it is certainly a list, or either a list or nothing.
+    pub(super) const fn is_list(self) -> bool {
+        self.own == 32 || self.own == 33
+    }
+
+    pub(super) const fn may_be_list(self) -> bool {
+        self.own & 32 != 0
+    }
+
+    /// Whether a value of these kinds may be equal to one of `other`.
+    pub(super) const fn may_equal(self, other: Self) -> bool {
+        self.meets(other) || self.meets(Self::NUMBER) && other.meets(Self::NUMBER)
+    }
+
+    /// The type of a variable that stores such values.
+    pub(super) fn class(self) -> Class {
+        match self.own {
+            2 => Class::Bool,
+            4 => Class::Int,
+            8 | 12 => Class::Float,
+            16 => Class::Text,
+            _ => Class::Json,
+        }
+    }
+}
+
+/// The type of a translated expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// The literal `none`, which has no type of its own.
+    None,
+    Bool,
+    Int,
+    Float,
+    Text,
+    List,
+    Map,
+    Json,
+}
+
+impl Class {
+    /// The type as it is declared.
+    pub(super) fn written(self, span: Span) -> TypeExpr {
+        let name = match self {
+            Self::Bool => "Bool",
+            Self::Int => "Int",
+            Self::Float => "Float",
+            Self::Text => "Text",
+            _ => "Json",
+        };
+        TypeExpr { kind: TypeKind::Name(name.to_owned()), span }
+    }
+}
+
+/// Whether a transition reads the data of its event.
+pub(super) fn reads_data(cond: Option<&Expr>, body: &[Executable]) -> bool {
+    let mut found = cond.is_some_and(mentions_event);
+    walk(body, &mut |act| found |= exprs(act).into_iter().any(mentions_event));
+    found
+}
+
+/// The expressions of one element, without those of nested elements.
+pub(super) fn exprs(act: &Executable) -> Vec<&Expr> {
+    match &act.kind {
+        ActKind::Assign(place, value) => vec![place, value],
+        ActKind::Raise(_, data) => data.iter().flat_map(of_payload).collect(),
+        ActKind::Send(send) => {
+            let delay = send.delay.iter().filter_map(|d| match d {
+                super::document::Delay::Computed(delay) => Some(delay),
+                super::document::Delay::Fixed(..) => None,
+            });
+            send.data.iter().flat_map(of_payload).chain(&send.put).chain(delay).collect()
+        }
+        ActKind::If(branches) => branches.iter().filter_map(|(test, _)| test.as_ref()).collect(),
+        ActKind::ForEach(each) => vec![&each.array],
+        ActKind::Log(_, value) => value.iter().collect(),
+        ActKind::Script(statements) => {
+            let mut found = Vec::new();
+            of_statements(statements, &mut found);
+            found
+        }
+        ActKind::Cancel(_) | ActKind::Faulty(_) => Vec::new(),
+    }
+}
+
+fn of_payload(payload: &Payload) -> Vec<&Expr> {
+    match payload {
+        Payload::Fields(fields, _) => fields.iter().map(|(_, value)| value).collect(),
+        Payload::Value(value) => vec![value],
+    }
+}
+
+fn of_statements<'s>(statements: &'s [Statement], to: &mut Vec<&'s Expr>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Assign(a, b) | StatementKind::Push(a, b) => to.extend([a, b]),
+            StatementKind::Declare(_, value) => to.extend(value),
+            StatementKind::If(test, then, other) => {
+                to.push(test);
+                of_statements(then, to);
+                of_statements(other, to);
+            }
+            StatementKind::ForOf(_, source, body) => {
+                to.push(source);
+                of_statements(body, to);
+            }
+            StatementKind::Log(all) => to.extend(all),
+            StatementKind::Faulty(_) => {}
+        }
+    }
+}
+
+/// Whether an expression reads more of the event than its name.
+fn mentions_event(expr: &Expr) -> bool {
+    mentions(expr, false)
+}
+
+pub(super) fn mentions(expr: &Expr, name_too: bool) -> bool {
+    let mentions_event = |expr: &Expr| mentions(expr, name_too);
+    match &expr.kind {
+        ScriptExprKind::Name(name) => name == "_event",
+        ScriptExprKind::Member(of, name) => {
+            let name_only =
+                name.node == "name" && of.kind == ScriptExprKind::Name("_event".to_owned());
+            (name_too || !name_only) && mentions_event(of)
+        }
+        ScriptExprKind::None
+        | ScriptExprKind::Bool(_)
+        | ScriptExprKind::Int(_)
+        | ScriptExprKind::Float(_)
+        | ScriptExprKind::Text(_)
+        | ScriptExprKind::Faulty(_) => false,
+        ScriptExprKind::Not(x)
+        | ScriptExprKind::Negate(x)
+        | ScriptExprKind::Number(x)
+        | ScriptExprKind::Typeof(x) => mentions_event(x),
+        ScriptExprKind::Index(a, b)
+        | ScriptExprKind::Binary(_, a, b)
+        | ScriptExprKind::Compare(_, a, b)
+        | ScriptExprKind::And(a, b)
+        | ScriptExprKind::Or(a, b)
+        | ScriptExprKind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
+        ScriptExprKind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
+        ScriptExprKind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
+        ScriptExprKind::Array(all) => all.iter().any(mentions_event),
+        ScriptExprKind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
+    }
 }

@@ -1,6 +1,5 @@
 //! Cells, the operations on their possible contents, and what conditions and readings say about them.
 
-use super::points::Op;
 use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::usage::{actions, expressions, own_expressions, own_walk, walk};
 use crate::analysis::turn::calls::Value;
@@ -1101,4 +1100,27 @@ impl Environment for WithPredicates<'_> {
     fn predicate(&self, id: PredicateId) -> Option<&Expr> {
         Some(&self.chart.predicates[id.index()].expr)
     }
+}
+
+/// One operation on an edge, in terms of the chart. `code` translates it to cells; `path` executes it on symbolic values.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Op<'c> {
+    /// The condition has this value. With a place if it is evaluated there, and not only known to have the value.
+    Assume(Option<Site>, &'c Expr, bool),
+    /// The expression is evaluated in this place.
+    Read(Site, &'c Expr, How),
+    /// The block of actions runs.
+    Do(Site, &'c [Action]),
+    /// The block may run, or not.
+    Maybe(Site, &'c [Action]),
+    /// The variable or answer gets an unknown value.
+    Set(Value),
+    /// A turn begins: per-turn variables and answers are reset.
+    Fresh,
+    /// Time passes: inputs, clocks and host functions may have other values from here on.
+    Stir,
+    /// A step is started that the walk does not await.
+    Started(StepId),
+    /// Only a run in which this step has been started continues.
+    Needs(StepId),
 }

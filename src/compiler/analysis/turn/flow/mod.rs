@@ -51,14 +51,14 @@ use super::calls::Value;
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::conditions::{Map, Verdict, decide};
 use crate::analysis::facts::usage::{reads, walk};
-use cells::{FRESH, How, Reader, Records, constant, look};
+use cells::{FRESH, How, Op, Reader, Records, constant, look};
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{
     Action, AskOn, Chart, Expr, ExprKind, Observable, Position, Receiver, StateKind, StepKind,
     TemplatePart, VariableKind,
 };
-use points::{Op, Point, Points, fold, split};
+use points::{Point, Points, fold, split};
 use solve::{MOST_WORK, Solved};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,6 +1,6 @@
 //! The points of runs and the edges from each to the next, with the operations on them.
 
-use super::cells::{How, Site, constant};
+use super::cells::{How, Op, Site, constant};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::cover::{Key, keys};
 use crate::analysis::facts::reach::{domain, is_end, is_history, is_leaf};
@@ -313,29 +313,6 @@ impl<'c, 'f> Points<'c, 'f> {
 }
 
 // The edges from point to point, with the operations on them.
-
-/// One operation on an edge, in terms of the chart. `code` translates it to cells; `path` executes it on symbolic values.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Op<'c> {
-    /// The condition has this value. With a place if it is evaluated there, and not only known to have the value.
-    Assume(Option<Site>, &'c Expr, bool),
-    /// The expression is evaluated in this place.
-    Read(Site, &'c Expr, How),
-    /// The block of actions runs.
-    Do(Site, &'c [Action]),
-    /// The block may run, or not.
-    Maybe(Site, &'c [Action]),
-    /// The variable or answer gets an unknown value.
-    Set(Value),
-    /// A turn begins: per-turn variables and answers are reset.
-    Fresh,
-    /// Time passes: inputs, clocks and host functions may have other values from here on.
-    Stir,
-    /// A step is started that the walk does not await.
-    Started(StepId),
-    /// Only a run in which this step has been started continues.
-    Needs(StepId),
-}
 
 /// A connection from one point to another.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 //! Edges are translated to cells once, when the search first comes to their point, and are then executed each time its contents grow. After
 //! the fixpoint, each edge is executed once more to record what its readings see.
 
-use super::cells::{Applier, Book, Cells, Masks, Records, Sights};
-use super::points::{By, Edge, Mode, Op, Point, Points};
+use super::cells::{Applier, Book, Cells, Masks, Op, Records, Sights};
+use super::points::{By, Edge, Mode, Point, Points};
 use crate::analysis::facts::conditions::Map;
 use chartc_core::arena::{StateId, StepId};
 use std::collections::VecDeque;

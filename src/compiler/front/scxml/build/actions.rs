@@ -4,9 +4,10 @@ use super::super::convert::{
     Brings, Converter, ExprContext, Value, call, fails, literal, shown, text_value,
 };
 use super::super::document::{ActKind, Delay, Event, Executable, ForEach, Payload, Send, To};
-use super::super::infer::{Class, Kinds, items};
+use super::super::infer::items;
 use super::super::script::{Expr as Script, ScriptExprKind, Statement, StatementKind};
 use super::{Builder, comments, noted, path};
+use crate::front::scxml::scope::{Class, Kinds};
 use crate::rules::{OUTSIDE_SUBSET, left_out, outside_subset};
 use crate::syntax::diagnostic::nearest;
 use crate::syntax::source::{Ident, Span};
