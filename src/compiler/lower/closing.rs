@@ -1,11 +1,11 @@
 //! What needs all states and steps: components, permissions, earlier names, and charts with one name.
 
-use super::context::{Cx, Declared, NameKind, declare};
+use super::context::{Cx, Declared, NameKind, Written, declare};
 use super::expr::{self, Env, Options};
-use super::{Lowered, steps, structure, transitions};
+use super::{Lowered, paths, steps, transitions};
 use crate::rules::{TYPE_ERROR, duplicate_name, faulty_rename, unknown_name};
 use crate::syntax::diagnostic::Diagnostic;
-use crate::syntax::source::{FileId, Ident, Span};
+use crate::syntax::source::{FileId, Span};
 use crate::syntax::{self, Argument, MetaValue};
 use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
@@ -107,10 +107,10 @@ pub(super) fn check(cx: &mut Cx<'_>, check: &syntax::Check, span: Span) {
     let root = StateId(0);
     let lowered = match (takes, argument) {
         (Takes::State, Argument::State(path)) => {
-            structure::state(cx, root, path).map(CheckArgument::State)
+            paths::state(cx, root, path).map(CheckArgument::State)
         }
         (Takes::Before, Argument::Before(a, b)) => {
-            let (a, b) = (structure::state(cx, root, a), structure::state(cx, root, b));
+            let (a, b) = (paths::state(cx, root, a), paths::state(cx, root, b));
             a.zip(b).map(|(a, b)| CheckArgument::Before(a, b))
         }
         (Takes::Bound(unit), Argument::Bound(bound)) if bound.unit.node == *unit => {
@@ -172,19 +172,6 @@ pub(super) fn lost_components(
 }
 
 // `renamed_from`: the earlier names of states, steps and variables, by which saved runs continue.
-
-/// An earlier name as it is written.
-pub(super) struct Written<'s> {
-    what: Renamed,
-    /// The current name.
-    now: &'s str,
-    old: &'s Ident,
-}
-
-/// Stores the earlier names of a declaration until all names are known.
-pub(super) fn note<'s>(cx: &mut Cx<'s>, what: Renamed, now: &'s str, names: &'s [Ident]) {
-    cx.renamed.extend(names.iter().map(|old| Written { what, now, old }));
-}
 
 /// Adds the earlier names to the model. Each must be free now, and be the earlier name of one thing only.
 pub(super) fn close(cx: &mut Cx<'_>) {

@@ -1,6 +1,5 @@
 //! The context of lowering: the chart so far, its spans and names, the visible declarations, the uses of names, and the findings.
 
-use super::expr::literals::Segments;
 use super::{Lowered, SourceMap};
 use crate::front::load::Loaded;
 use crate::rules::{duplicate_name, unknown_name};
@@ -12,7 +11,7 @@ use chartc_core::arena::{
     VarId,
 };
 use chartc_core::model::{
-    Chart, Failure, FailurePolicy, Forward, Receiver, StepKind, Transition, Type,
+    Chart, Failure, FailurePolicy, Forward, Receiver, Renamed, StepKind, Transition, Type,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -50,7 +49,7 @@ pub(super) struct Cx<'s> {
     /// The number of copies made of `each after` lines.
     pub(super) copies: usize,
     /// The `renamed_from` clauses, as written.
-    pub(super) renamed: Vec<super::closing::Written<'s>>,
+    pub(super) renamed: Vec<Written<'s>>,
     /// The ids of events that some `send` uses.
     pub(super) sent: BTreeSet<SendId>,
     /// The ids that a `cancel` names, each with its place.
@@ -814,5 +813,54 @@ impl Record<'_> {
             }
         }
         self.uses.append(&mut found);
+    }
+}
+
+/// An earlier name as it is written.
+pub(super) struct Written<'s> {
+    pub(super) what: Renamed,
+    /// The current name.
+    pub(super) now: &'s str,
+    pub(super) old: &'s Ident,
+}
+
+/// Stores the earlier names of a declaration until all names are known.
+pub(super) fn note<'s>(cx: &mut Cx<'s>, what: Renamed, now: &'s str, names: &'s [Ident]) {
+    cx.renamed.extend(names.iter().map(|old| Written { what, now, old }));
+}
+
+/// The segments of dotted names: for each prefix, the place of its last segment in the first name that begins with it.
+#[derive(Default)]
+pub(super) struct Segments(HashMap<String, Span>);
+
+impl Segments {
+    /// Adds a declared name. Returns, for each of its segments, the place where that prefix is declared.
+    pub(in crate::lower) fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
+        let mut means = Vec::new();
+        prefixes(names, |prefix, at| {
+            means.push(*self.0.entry(prefix.to_owned()).or_insert(at));
+        });
+        means
+    }
+
+    /// Returns, for each segment of a name, the place where that prefix is declared, up to the first unknown segment.
+    pub(in crate::lower) fn find(&self, names: &[Ident]) -> Vec<Span> {
+        let mut means = Vec::new();
+        prefixes(names, |prefix, _| means.extend(self.0.get(prefix)));
+        means
+    }
+}
+
+fn prefixes(names: &[Ident], mut visit: impl FnMut(&str, Span)) {
+    let [first, rest @ ..] = names else { return };
+    visit(&first.node, first.span);
+    let mut prefix = String::new();
+    for name in rest {
+        if prefix.is_empty() {
+            prefix.push_str(&first.node);
+        }
+        prefix.push('.');
+        prefix.push_str(&name.node);
+        visit(&prefix, name.span);
     }
 }

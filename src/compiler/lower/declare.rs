@@ -1,21 +1,23 @@
 //! Declares types, variables, events, functions, clients, tools and their options.
 
-use super::context::{Cx, Declared, NameKind, TypeItem, declare};
-use super::expr::{self, Env};
-use super::{closing, structure};
-use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, type_error};
-use crate::syntax::diagnostic::{Broken, Diagnostic};
+use super::context::{self, Cx, Declared, NameKind, TypeItem, declare};
+use super::expr::{self, Env, optional};
+use super::tools::tool_set;
+use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name};
+use crate::syntax::diagnostic::Broken;
 use crate::syntax::source::{Ident, Span};
-use crate::syntax::{self, Entry, Param, Path, TemplatePart, ToolPattern, TypeExpr};
+use crate::syntax::{self, Entry, Param, Path, TemplatePart, TypeExpr};
 use chartc_core::arena::{
-    ClientId, EventId, FunctionId, PredicateId, StateId, ToolId, ToolSetId, TypeId, VarId,
+    ClientId, EventId, FunctionId, PredicateId, StateId, ToolId, TypeId, VarId,
 };
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
     ActionForm, Client, Event, Expr, ExprKind, Field, Function, FunctionKind, Method, Predicate,
-    Renamed, Template, Tool, ToolSet, Type, TypeDef, TypeKind, Variable, VariableKind,
+    Renamed, Template, Tool, Type, TypeDef, TypeKind, Variable, VariableKind,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::BTreeMap;
 
 /// Declares all host functions.
 pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function>]) {
@@ -35,7 +37,7 @@ pub(super) fn functions(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Function
             name.span,
             id,
         );
-        let params = structure::fields(cx, &item.node.params, NameKind::Param);
+        let params = fields(cx, &item.node.params, NameKind::Param);
         let kind = match &item.node.kind {
             syntax::FunctionKind::Pure(result, method, fallback) => {
                 let result = resolve(cx, result);
@@ -315,7 +317,7 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
             default,
         });
         cx.map.variables.push(span);
-        closing::note(cx, Renamed::Variable(id), name, &node.renamed);
+        context::note(cx, Renamed::Variable(id), name, &node.renamed);
     }
 }
 
@@ -398,7 +400,7 @@ pub(super) fn event<'s>(cx: &mut Cx<'s>, path: &'s Path, params: &[Param], doc: 
         cx.report(finding);
     }
     // Declared in spite of the error, so that uses of the event are not reported as well.
-    let fields = structure::fields(cx, params, NameKind::Param);
+    let fields = fields(cx, params, NameKind::Param);
     let id = EventId::at(cx.chart.events.len());
     if declare(&mut cx.findings, &mut cx.names.events, "event", &name, path.span, id) {
         cx.chart.events.push(Event { name, doc: doc.to_owned(), fields });
@@ -533,7 +535,7 @@ pub(super) fn declare_types<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<
         };
     }
     let held: Vec<Vec<usize>> = cx.chart.types.iter().map(held).collect();
-    let endless = structure::on(&held);
+    let endless = on(&held);
     for (_, item) in kept.iter().filter(|(id, _)| endless[id.index()]) {
         let name = item.node.name();
         let finding = TYPE_ERROR
@@ -559,7 +561,7 @@ fn held(ty: &TypeDef) -> Vec<usize> {
 
 fn record_fields(cx: &mut Cx<'_>, record: &syntax::Record) -> Vec<Field> {
     let params: Vec<_> = record.fields.iter().map(|f| f.node.clone()).collect();
-    let mut fields = super::structure::fields(cx, &params, NameKind::Field);
+    let mut fields = fields(cx, &params, NameKind::Field);
     let mut seen = std::collections::BTreeSet::new();
     fields.retain(|f| seen.insert(f.name.clone()));
     fields
@@ -598,14 +600,6 @@ pub(super) fn resolve(cx: &mut Cx<'_>, written: &TypeExpr) -> Type {
     }
 }
 
-/// The type `T?`. A Json value may be none anyway, and no type is optional twice.
-pub(super) fn optional(ty: Type) -> Type {
-    match ty {
-        Type::Json | Type::Optional(_) => ty,
-        _ => Type::Optional(Box::new(ty)),
-    }
-}
-
 fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     if let Some((_, plain)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
         return plain.clone();
@@ -621,171 +615,7 @@ fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     Type::Json
 }
 
-/// The finding for a value of the wrong type.
-pub(super) fn mismatch(cx: &Cx<'_>, span: Span, want: &Type, found: &Type) -> Diagnostic {
-    type_error::mismatch(&cx.type_name(want), &cx.type_name(found), span)
-}
-
 // Declares tools and sets of tools.
-
-/// Declares all tools, then all sets. A set may only name sets that are declared before it.
-pub(super) fn declare_tools<'s>(
-    cx: &mut Cx<'s>,
-    items: &[Declared<'s, &'s syntax::Tool>],
-    sets: &[Declared<'_, &syntax::ToolSet>],
-) {
-    for item in items {
-        let name = item.node.name.text();
-        cx.record_tool(&item.node.name);
-        let id = ToolId::at(cx.chart.tools.len());
-        let span = item.node.name.span;
-        let free = declare(&mut cx.findings, &mut cx.names.tools, "tool", &name, span, id);
-        let params = structure::fields(cx, &item.node.params, NameKind::Param);
-        let result = resolve(cx, &item.node.result);
-        if free {
-            cx.map.tools.push(span);
-            cx.tool_items.push(item.node);
-            let (doc, idempotent) = (item.doc.to_owned(), item.node.idempotent);
-            cx.chart.tools.push(Tool { name, doc, params, result, idempotent });
-        }
-    }
-    for item in sets {
-        tool_set(cx, item.node);
-    }
-}
-
-fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
-    let (name, span) = (&node.name.node, node.name.span);
-    cx.record_declaration(&node.name, NameKind::ToolSet);
-    if let Some((_, tool)) = cx.names.tools.get(name) {
-        cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
-    }
-    let mut any = false;
-    let mut tools = BTreeSet::new();
-    let mut minus = Vec::new();
-    for pattern in &node.plus {
-        match pattern {
-            ToolPattern::Any(_) => any = true,
-            ToolPattern::Name(path) => {
-                let text = path.text();
-                if let Some((tool, _)) = cx.names.tools.get(&text) {
-                    tools.insert(*tool);
-                    cx.record_tool_use(&path.names);
-                } else if let Some((set, place)) = cx.names.tool_sets.get(&text).copied() {
-                    cx.record_use(path.span, place, NameKind::ToolSet);
-                    let set = &cx.chart.tool_sets[set.index()];
-                    any |= set.any;
-                    tools.extend(&set.tools);
-                    minus.extend(set.minus.iter().cloned());
-                } else {
-                    unknown_tool(cx, &text, path.span);
-                }
-            }
-            ToolPattern::Prefix(path) => {
-                cx.record_tool_use(&path.names);
-                let prefix = format!("{}.", path.text());
-                let matching: Vec<ToolId> = below(&cx.names.tools, &prefix).collect();
-                if matching.is_empty() {
-                    unknown_tool(cx, &format!("{prefix}*"), path.span);
-                }
-                tools.extend(matching);
-            }
-        }
-    }
-    for pattern in &node.minus {
-        match pattern {
-            ToolPattern::Any(span) => {
-                cx.report(ILLEGAL_STRUCTURE.at(*span, "`- any` leaves no tool in the set"));
-            }
-            ToolPattern::Name(path) => take_away(cx, path, &mut tools, &mut minus),
-            ToolPattern::Prefix(path) => {
-                cx.record_tool_use(&path.names);
-                let prefix = format!("{}.", path.text());
-                for tool in below(&cx.names.tools, &prefix) {
-                    tools.remove(&tool);
-                }
-                minus.push(format!("{prefix}*"));
-            }
-        }
-    }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
-    if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
-        let tools = tools.into_iter().collect();
-        cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
-        cx.map.tool_sets.push(Some(span));
-    }
-}
-
-/// The set with this name. A tool is a set of its own, and `any` is the set of all tools.
-pub(super) fn named_tool_set(cx: &mut Cx<'_>, names: &[Ident]) -> Option<ToolSetId> {
-    let (Some(first), Some(last)) = (names.first(), names.last()) else { return None };
-    let span = first.span.to(last.span);
-    let words: Vec<&str> = names.iter().map(|name| name.node.as_str()).collect();
-    let name = words.join(".");
-    let name = name.as_str();
-    if let Some((id, place)) = cx.names.tool_sets.get(name).copied() {
-        cx.record_use(span, place, NameKind::ToolSet);
-        return Some(id);
-    }
-    cx.record_tool_use(names);
-    let tool = cx.names.tools.get(name).map(|(id, _)| *id);
-    let any = name == "any";
-    if tool.is_none() && !any {
-        let known: Vec<String> =
-            cx.names.tool_sets.keys().chain(cx.names.tools.keys()).cloned().collect();
-        cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
-        return None;
-    }
-    // Another line may have made the set for this tool or for `any` before.
-    if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
-        return Some(ToolSetId::at(made));
-    }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
-    let (tools, minus) = (tool.into_iter().collect(), Vec::new());
-    cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
-    cx.map.tool_sets.push(None);
-    Some(id)
-}
-
-/// The tools whose names start with `prefix`, by name.
-fn below<'t>(
-    tools: &'t super::context::Table<ToolId>,
-    prefix: &'t str,
-) -> impl Iterator<Item = ToolId> + 't {
-    tools
-        .range(prefix.to_owned()..)
-        .take_while(move |(name, _)| name.starts_with(prefix))
-        .map(|(_, (id, _))| *id)
-}
-
-fn take_away(
-    cx: &mut Cx<'_>,
-    path: &syntax::Path,
-    tools: &mut BTreeSet<ToolId>,
-    minus: &mut Vec<String>,
-) {
-    let name = path.text();
-    if let Some((set, place)) = cx.names.tool_sets.get(&name).copied() {
-        cx.record_use(path.span, place, NameKind::ToolSet);
-        for tool in &cx.chart.tool_sets[set.index()].tools {
-            tools.remove(tool);
-            minus.push(cx.chart.tools[tool.index()].name.clone());
-        }
-        return;
-    }
-    cx.record_tool_use(&path.names);
-    if let Some((tool, _)) = cx.names.tools.get(&name) {
-        tools.remove(tool);
-    }
-    // Also if it is not declared: the host may have such a tool, which `any` would include.
-    minus.push(name);
-}
-
-fn unknown_tool(cx: &mut Cx<'_>, name: &str, span: Span) {
-    let known: Vec<String> =
-        cx.names.tools.keys().chain(cx.names.tool_sets.keys()).cloned().collect();
-    cx.unknown("tool", name, span, known.iter().map(String::as_str));
-}
 
 // Lowers the options of a client for its server: `options { num_ctx 8192 }`.
 
@@ -870,4 +700,66 @@ fn name(key: &syntax::Expr) -> Option<&str> {
     let syntax::ExprKind::Text(text) = &key.kind else { return None };
     let [TemplatePart::Text(name, _)] = text.parts.as_slice() else { return None };
     Some(name)
+}
+
+/// The fields of a record, or the parameters of a final state, event, function, tool or option. Reports duplicate names.
+pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<Field> {
+    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut fields = Vec::new();
+    for param in params {
+        cx.record_declaration(&param.name, kind);
+        let name = param.name.node.as_str();
+        if let Some(first) = seen.get(name) {
+            cx.findings.push(duplicate_name::twice("parameter", name, param.name.span, *first));
+        } else {
+            seen.insert(name, param.name.span);
+        }
+        fields.push(Field { name: name.to_owned(), ty: resolve(cx, &param.ty) });
+    }
+    fields
+}
+
+/// Whether each node lies on a cycle. `next` lists the successors of each node. Takes linear time in nodes and edges, and does not recurse.
+fn on(next: &[Vec<usize>]) -> Vec<bool> {
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    for _ in next {
+        graph.add_node(());
+    }
+    for (from, all) in next.iter().enumerate() {
+        graph.extend_with_edges(all.iter().map(|to| (NodeIndex::new(from), NodeIndex::new(*to))));
+    }
+    let mut found = vec![false; next.len()];
+    for component in kosaraju_scc(&graph) {
+        for node in &component {
+            // A component of one node is a cycle only if the node is its own successor.
+            found[node.index()] = component.len() > 1 || next[node.index()].contains(&node.index());
+        }
+    }
+    found
+}
+
+/// Declares all tools, then all sets. A set may only name sets that are declared before it.
+pub(super) fn declare_tools<'s>(
+    cx: &mut Cx<'s>,
+    items: &[Declared<'s, &'s syntax::Tool>],
+    sets: &[Declared<'_, &syntax::ToolSet>],
+) {
+    for item in items {
+        let name = item.node.name.text();
+        cx.record_tool(&item.node.name);
+        let id = ToolId::at(cx.chart.tools.len());
+        let span = item.node.name.span;
+        let free = declare(&mut cx.findings, &mut cx.names.tools, "tool", &name, span, id);
+        let params = fields(cx, &item.node.params, NameKind::Param);
+        let result = resolve(cx, &item.node.result);
+        if free {
+            cx.map.tools.push(span);
+            cx.tool_items.push(item.node);
+            let (doc, idempotent) = (item.doc.to_owned(), item.node.idempotent);
+            cx.chart.tools.push(Tool { name, doc, params, result, idempotent });
+        }
+    }
+    for item in sets {
+        tool_set(cx, item.node);
+    }
 }

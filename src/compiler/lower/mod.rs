@@ -24,6 +24,7 @@
 //! numbered ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
 //! [`transition`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
 
+mod actions;
 mod block;
 mod closing;
 mod context;
@@ -31,10 +32,12 @@ mod declare;
 mod expr;
 mod nodes;
 mod outcomes;
+mod paths;
 mod source_map;
 mod steps;
 mod structure;
 pub mod test;
+mod tools;
 mod transitions;
 
 pub use closing::properties;

@@ -1,14 +1,13 @@
 //! Small rules about lines and steps: what a line has beside it, items that may stand once, `each after`, `cut ok`, `doubt retry`.
 
-use super::Follower;
 use super::context::Cx;
-use super::transitions::{Draft, add};
+use super::{Follower, TransitionSpans};
 use crate::rules::{ILLEGAL_STRUCTURE, illegal_structure};
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::Span;
 use crate::syntax::{self, LineKind, Noted, StateItem, StepItem};
-use chartc_core::arena::{StateId, StepId};
-use chartc_core::model::{StepKind, TransitionKind, Trigger, Type};
+use chartc_core::arena::{ChoiceId, StateId, StepId, TransitionId};
+use chartc_core::model::{Choice, StepKind, Transition, TransitionKind, Trigger, Type};
 use std::collections::BTreeSet;
 
 /// An item to which a condition may belong.
@@ -239,4 +238,27 @@ pub(super) fn items(cx: &mut Cx<'_>, items: &[Noted<StepItem>]) {
             None => seen[nth] = Some(noted.span),
         }
     }
+}
+
+/// A transition that has no id yet.
+pub(super) struct Draft {
+    pub(super) transition: Transition,
+    pub(super) spans: TransitionSpans,
+    pub(super) choice: Option<(Choice, Span)>,
+    pub(super) each: bool,
+}
+
+/// Adds a transition, and its option if it has one, to the model.
+pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
+    let id = TransitionId::at(cx.chart.transitions.len());
+    if let Some((mut choice, span)) = draft.choice {
+        draft.transition.trigger = Trigger::Choice(ChoiceId::at(cx.chart.choices.len()));
+        choice.transition = id;
+        cx.chart.choices.push(choice);
+        cx.map.choices.push(span);
+    }
+    cx.chart.states[draft.transition.source.index()].transitions.push(id);
+    cx.chart.transitions.push(draft.transition);
+    cx.map.transitions.push(draft.spans);
+    id
 }

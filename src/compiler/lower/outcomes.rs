@@ -1,17 +1,16 @@
 //! Lowers the outcomes of steps and the events that are sent to other charts.
 
-use super::context::{Cx, NameKind};
+use super::context::Cx;
 use super::expr::{self, Env};
-use super::transitions::{self, Draft};
-use super::{Lowered, TransitionSpans};
+use super::nodes::{self, Draft};
+use super::{Lowered, TransitionSpans, transitions};
 use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, illegal_structure, unknown_name};
 use crate::syntax::diagnostic::Diagnostic;
-use crate::syntax::source::{Ident, Span};
+use crate::syntax::source::Span;
 use crate::syntax::{self, AskElse, CATCH_ALL, FailWord, OutcomeKind};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Chart, Event, Expr, Failure, FailurePolicy, Otherwise, Receiver, StepKind, Transition, Trigger,
-    Type,
+    Chart, Event, Failure, FailurePolicy, Otherwise, Receiver, StepKind, Transition, Trigger, Type,
 };
 use std::collections::BTreeMap;
 
@@ -81,7 +80,7 @@ fn push(
         kind: tail.kind,
         actions: tail.actions,
     };
-    let line = transitions::add(cx, Draft { transition, spans, choice: None, each: false });
+    let line = nodes::add(cx, Draft { transition, spans, choice: None, each: false });
     cx.chart.steps[id.index()].outcomes.push(line);
     line
 }
@@ -199,57 +198,6 @@ pub(super) fn otherwise(cx: &mut Cx<'_>, id: StepId, ask: &syntax::Ask) {
 }
 
 // Events that are sent to other charts: their receivers, and whether these declare them.
-
-/// The word for the chart that runs this one.
-const PARENT: &str = "parent";
-
-/// The receiver that `to` means, and the index of the element; reports an unknown one.
-pub(super) fn addressed(
-    cx: &mut Cx<'_>,
-    env: &mut Env,
-    (to, element): &(Ident, Option<syntax::Expr>),
-) -> Option<(Receiver, Option<Box<Expr>>)> {
-    let receiver = receiver(cx, to);
-    // Lowered even if the receiver is unknown, to report the errors in it.
-    let index = element.as_ref().map(|index| Box::new(expr::expect(cx, env, index, &Type::Int)));
-    let receiver = receiver?;
-    let has_elements = match receiver {
-        Receiver::Child(step) => cx.step_nodes[step.index()].step.each.is_some(),
-        Receiver::Own | Receiver::Parent | Receiver::Element(..) => false,
-    };
-    if let (Some(element), false) = (element, has_elements) {
-        let message = format!("`{}` runs one chart, and has no elements", to.node);
-        let finding = ILLEGAL_STRUCTURE.at(element.span, message);
-        cx.report(finding.help("leave the index out"));
-        return None;
-    }
-    Some((receiver, index))
-}
-
-/// The receiver that `to` means; reports an unknown one.
-fn receiver(cx: &mut Cx<'_>, to: &Ident) -> Option<Receiver> {
-    if to.node == PARENT {
-        return Some(Receiver::Parent);
-    }
-    let Some((step, place)) = cx.names.steps.get(&to.node).copied() else {
-        let steps = cx.step_nodes.iter().map(|node| &node.step);
-        let runs = steps.filter(|step| matches!(step.kind, syntax::StepKind::Run(_)));
-        let known: Vec<String> = runs.map(|step| step.name.node.clone()).collect();
-        let known = known.iter().map(String::as_str).chain([PARENT]);
-        cx.unknown("`run` step", &to.node, to.span, known);
-        return None;
-    };
-    cx.record_use(to.span, place, NameKind::Step);
-    if !matches!(cx.step_nodes[step.index()].step.kind, syntax::StepKind::Run(_)) {
-        let finding = ILLEGAL_STRUCTURE
-            .at(to.span, format!("`{}` runs no chart, and takes no events", to.node))
-            .help("events go to the chart itself, to a `run` step, or to `parent`")
-            .related(place, "declared here");
-        cx.report(finding);
-        return None;
-    }
-    Some(Receiver::Child(step))
-}
 
 /// Reports events that the receiving chart does not declare, as far as the receivers are known.
 pub(super) fn refuse_unheard(

@@ -3,7 +3,7 @@
 use super::context::{self, Cx, NameKind, Record, Sight};
 use super::declare::{self, count};
 use super::expr::{self, Bound, Env, Options, element_of};
-use super::{Lowered, block, nodes, one, outcomes, transitions};
+use super::{Lowered, actions, nodes, one, outcomes, transitions};
 use crate::front::load::Loaded;
 use crate::rules::{
     ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR, duplicate_name, endless_run, unknown_name,
@@ -77,7 +77,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
 fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> StepKind {
     match &step.kind {
         syntax::StepKind::Llm => StepKind::Llm,
-        syntax::StepKind::Code(body) => StepKind::Code(block::listed(cx, env, body)),
+        syntax::StepKind::Code(body) => StepKind::Code(actions::listed(cx, env, body)),
         syntax::StepKind::Ask(ask) => StepKind::Ask {
             on: ask_on(cx, &ask.on),
             always: ask.always,
@@ -219,7 +219,7 @@ fn tools(
     calls: Option<&Spanned<u32>>,
     span: Span,
 ) {
-    let Some(found) = declare::named_tool_set(cx, &set.names) else { return };
+    let Some(found) = super::tools::named_tool_set(cx, &set.names) else { return };
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {

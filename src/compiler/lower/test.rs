@@ -19,7 +19,7 @@
 
 use super::context::{Cx, Inner, NameKind};
 use super::expr::{self, Bound, Env};
-use super::{declare, structure};
+use super::{declare, paths};
 use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, illegal_structure};
 use crate::syntax::source::{Ident, Span};
 use crate::syntax::{
@@ -237,7 +237,7 @@ fn refuse_late(cx: &mut Cx<'_>, begun: bool, what: &str, span: Span) {
 fn beginning(cx: &mut Cx<'_>, written: &[crate::syntax::Path]) -> Vec<StateId> {
     let mut found: Vec<(StateId, Span)> = Vec::new();
     for path in written {
-        let Some(state) = structure::state(cx, StateId(0), path) else { continue };
+        let Some(state) = paths::state(cx, StateId(0), path) else { continue };
         let kind = match cx.chart.state(state).kind {
             StateKind::Final { .. } => "a final state",
             StateKind::History { .. } => "a history",
@@ -249,7 +249,7 @@ fn beginning(cx: &mut Cx<'_>, written: &[crate::syntax::Path]) -> Vec<StateId> {
         let message = format!("a test cannot begin in {kind}");
         cx.report(ILLEGAL_STRUCTURE.at(path.span, message).help("name a state that can be left"));
     }
-    if !super::transitions::refuse_apart(cx, &found) {
+    if !paths::refuse_apart(cx, &found) {
         return Vec::new();
     }
     found.into_iter().map(|(state, _)| state).collect()
@@ -621,7 +621,7 @@ fn expected(cx: &mut Cx<'_>, env: &mut Env, written: &Assertion, span: Span) -> 
         Assertion::Holds(condition) => Expected::Holds(expr::condition(cx, env, condition)),
         Assertion::At(states) => {
             let found: Option<Vec<_>> =
-                states.iter().map(|path| structure::state(cx, StateId(0), path)).collect();
+                states.iter().map(|path| paths::state(cx, StateId(0), path)).collect();
             Expected::At(found?)
         }
         Assertion::Ended(status) => Expected::Ended(status.as_ref().map(|word| word.node.clone())),
@@ -630,7 +630,7 @@ fn expected(cx: &mut Cx<'_>, env: &mut Env, written: &Assertion, span: Span) -> 
             Expected::Offered(names?, *only)
         }
         Assertion::Denied(path) => match path {
-            Some(path) => Expected::Denied(Some(structure::state(cx, StateId(0), path)?)),
+            Some(path) => Expected::Denied(Some(paths::state(cx, StateId(0), path)?)),
             None => Expected::Denied(None),
         },
         Assertion::Called(path, arguments) => called(cx, env, path, arguments.as_deref(), span)?,

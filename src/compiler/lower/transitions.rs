@@ -2,14 +2,17 @@
 
 use super::context::{Cx, NameKind, NodeKind};
 use super::expr::{self, Bound, Env, Options};
-use super::nodes::{Beside, idle_when};
-use super::{TransitionSpans, block, declare, structure};
-use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, illegal_structure};
+use super::nodes::{Beside, Draft, Neighbour, add, idle_when};
+use super::paths::{self, find, in_two_regions, is_history, refuse_apart};
+use super::{TransitionSpans, actions, declare, tools};
+use crate::rules::{
+    ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, illegal_structure, needless_except,
+};
 use crate::syntax::source::{Ident, Span, Spanned};
-use crate::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind};
-use chartc_core::arena::{ChoiceId, StateId, StepId, ToolSetId, TransitionId, VarId};
+use crate::syntax::{self, Deadline, Done, EventPattern, LineKind, MayKind, Noted};
+use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
-    BinaryOp, Choice, ChoiceKind, Expr, ExprKind, StateKind, StepKind, Target, Transition,
+    BinaryOp, Choice, ChoiceKind, Expr, ExprKind, Scope, StateKind, StepKind, Target, Transition,
     TransitionKind, Trigger, Type, VariableKind,
 };
 
@@ -40,29 +43,6 @@ pub(super) fn own(
     } else {
         add(cx, draft);
     }
-}
-
-/// A transition that has no id yet.
-pub(super) struct Draft {
-    pub(super) transition: Transition,
-    pub(super) spans: TransitionSpans,
-    pub(super) choice: Option<(Choice, Span)>,
-    pub(super) each: bool,
-}
-
-/// Adds a transition, and its option if it has one, to the model.
-pub(super) fn add(cx: &mut Cx<'_>, mut draft: Draft) -> TransitionId {
-    let id = TransitionId::at(cx.chart.transitions.len());
-    if let Some((mut choice, span)) = draft.choice {
-        draft.transition.trigger = Trigger::Choice(ChoiceId::at(cx.chart.choices.len()));
-        choice.transition = id;
-        cx.chart.choices.push(choice);
-        cx.map.choices.push(span);
-    }
-    cx.chart.states[draft.transition.source.index()].transitions.push(id);
-    cx.chart.transitions.push(draft.transition);
-    cx.map.transitions.push(draft.spans);
-    id
 }
 
 /// Lowers a line; `None` if it has an error that leaves no transition.
@@ -147,7 +127,7 @@ pub(super) fn tail(
     env.hidden.clear();
     env.payload.extend(after_choice.iter().cloned());
     let targets = targets(cx, env, &written.targets);
-    let actions = written.actions.as_ref().map(|b| block::actions(cx, env, b));
+    let actions = written.actions.as_ref().map(|b| actions::actions(cx, env, b));
     let (targets, target_spans) = targets?;
     let kind = kind(cx, source, written, &targets);
     Some(Tail {
@@ -169,7 +149,7 @@ pub(super) fn targets(
     let mut found = Vec::new();
     let mut complete = true;
     for target in written {
-        match structure::state(cx, env.state, &target.path) {
+        match paths::state(cx, env.state, &target.path) {
             Some(state) => {
                 let arguments = final_arguments(cx, env, state, target);
                 found.push((Target { state, arguments }, target.path.span));
@@ -230,23 +210,6 @@ fn refuse_computed(cx: &mut Cx<'_>, env: &mut Env, state: StateId, target: &synt
             .related(cx.map.state(state).name, "declared here");
         cx.report(finding);
     }
-}
-
-/// Whether the states can be active together; reports two that cannot. Comparing neighbours in document order is enough, because what lies
-/// between two targets shares their common ancestor.
-pub(super) fn refuse_apart(cx: &mut Cx<'_>, found: &[(StateId, Span)]) -> bool {
-    let mut sorted = found.to_vec();
-    sorted.sort_unstable();
-    for pair in sorted.windows(2) {
-        let [(a, first), (b, second)] = pair else { continue };
-        if !structure::in_two_regions(cx, *a, *b) {
-            let (x, y) = (&cx.chart.state(*a).path, &cx.chart.state(*b).path);
-            let finding = illegal_structure::apart(x, y, *second, *first);
-            cx.report(finding);
-            return false;
-        }
-    }
-    true
 }
 
 /// Determines the kind of a transition by its source and targets: internal, external or targetless.
@@ -484,7 +447,7 @@ fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<DoneSubject> {
         _ => None,
     };
     let Some((step, place)) = step else {
-        if structure::find(cx, env.state, path).is_none()
+        if paths::find(cx, env.state, path).is_none()
             && let [name] = path.names.as_slice()
         {
             let known: Vec<String> = cx.names.steps.keys().cloned().collect();
@@ -494,10 +457,10 @@ fn subject(cx: &mut Cx<'_>, env: &Env, done: &Done) -> Option<DoneSubject> {
             cx.unknown("step or state", &name.node, name.span, known);
             return None;
         }
-        return structure::state(cx, env.state, path).map(DoneSubject::State);
+        return paths::state(cx, env.state, path).map(DoneSubject::State);
     };
     cx.record_use(path.span, place, NameKind::Step);
-    if let Some(state) = structure::find(cx, env.state, path) {
+    if let Some(state) = paths::find(cx, env.state, path) {
         let other = cx.map.states[state.index()].name;
         cx.report(duplicate_name::step_and_state(&path.text(), path.span, place, other));
     }
@@ -564,7 +527,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
     let (name, kind) = match &may.kind {
         MayKind::Option(name, params) => {
             cx.record_choice(name);
-            let fields = structure::fields(cx, params, NameKind::Param);
+            let fields = declare::fields(cx, params, NameKind::Param);
             env.hidden = fields.iter().map(|f| f.name.clone()).collect();
             let all = fields.iter().zip(params);
             found.after_choice = all
@@ -577,7 +540,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
             ((name.node.clone(), name.span), Some(ChoiceKind::Option(fields)))
         }
         MayKind::Call(set, into) => {
-            let known = declare::named_tool_set(cx, &set.names);
+            let known = tools::named_tool_set(cx, &set.names);
             let into = into.as_ref().and_then(|name| {
                 let kept = variable(cx, name, &Type::Json)?;
                 known.is_none_or(|set| keeps(cx, set, kept, name)).then_some(kept)
@@ -630,7 +593,7 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
     cx.record_use(name.span, place, NameKind::Variable);
     let declared = &cx.chart.variables[id.index()];
     if !matches!(declared.kind, VariableKind::Var { .. }) {
-        super::block::refuse_write(cx, id, name.span, place);
+        actions::refuse_write(cx, id, name.span, place);
         return None;
     }
     let want = declared.ty.clone();
@@ -645,4 +608,123 @@ pub(super) fn variable(cx: &mut Cx<'_>, name: &Ident, ty: &Type) -> Option<VarId
 /// Whether a step asks a question whose answer is an option.
 pub(super) fn is_ask(kind: &StepKind) -> bool {
     matches!(kind, StepKind::Ask { .. })
+}
+
+/// Adds the transitions of a `from … { }`.
+pub(super) fn from(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) {
+    let Some(scope) = scope(cx, source, from) else {
+        cx.dropped = true;
+        return;
+    };
+    let mut targets: Vec<Vec<StateId>> = Vec::new();
+    for (i, Noted { node: line, span, .. }) in from.lines.iter().enumerate() {
+        let near = |nth: usize| {
+            from.lines.get(nth).map(|noted| (Neighbour::Line(&noted.node), noted.span))
+        };
+        let beside = Beside::new(i.checked_sub(1).and_then(near), near(i + 1));
+        let Some(mut draft) = draft(cx, source, line, *span, beside) else {
+            cx.dropped = true;
+            continue;
+        };
+        if draft.each {
+            cx.dropped = true;
+            let finding = ILLEGAL_STRUCTURE
+                .at(*span, "`each after` is not allowed in `from`")
+                .help("write it as a line of the state whose leaves it is meant for");
+            cx.report(finding);
+            continue;
+        }
+        let mut scope = scope.clone();
+        // A line of `from *` does not apply in its own targets, so that it does not restart them.
+        if scope.wildcard {
+            let left = draft.transition.targets.iter().map(|t| t.state);
+            let left: Vec<StateId> = left.filter(|t| !is_history(cx, *t)).collect();
+            scope.none_of.extend(&left);
+            targets.push(left);
+            scope.none_of.sort_unstable();
+            scope.none_of.dedup();
+        }
+        draft.transition.scope = Some(scope);
+        draft.spans.from = Some(from.span);
+        add(cx, draft);
+    }
+    if scope.wildcard {
+        needless(cx, source, from, &targets);
+    }
+}
+
+/// Reports exceptions that a `from *` makes anyway: final children, and states that are targets of each of its lines. `targets` contains
+/// the targets by line.
+fn needless(cx: &mut Cx<'_>, source: StateId, from: &syntax::From, targets: &[Vec<StateId>]) {
+    for path in &from.except {
+        let Some(state) = find(cx, source, path) else { continue };
+        let row = cx.chart.state(state);
+        let is_final = row.parent == Some(source) && matches!(row.kind, StateKind::Final { .. });
+        let always = !targets.is_empty() && targets.iter().all(|left| left.contains(&state));
+        if is_final || always {
+            let finding = needless_except::left_out(&row.name, is_final, path.span);
+            cx.report(finding);
+        }
+    }
+}
+
+fn scope(cx: &mut Cx<'_>, source: StateId, from: &syntax::From) -> Option<Scope> {
+    if let NodeKind::Final(..) = cx.nodes[source.index()].kind {
+        let (name, declared) = (&cx.chart.state(source).name, cx.map.state(source).name);
+        let finding = illegal_structure::in_final("`from`", name, from.span, declared);
+        cx.report(finding);
+        return None;
+    }
+    let wildcard = from.states.is_empty();
+    let any_of = reachable(cx, source, &from.states);
+    let mut none_of = reachable(cx, source, &from.except);
+    if !wildcard && any_of.is_empty() {
+        return None;
+    }
+    // Nothing leads out of a final child.
+    if wildcard {
+        none_of.extend(finals(cx, source));
+    }
+    none_of.sort_unstable();
+    none_of.dedup();
+    Some(Scope { wildcard, any_of, none_of })
+}
+
+/// The final children of a state, cached because many lines may ask for them.
+fn finals(cx: &mut Cx<'_>, state: StateId) -> Vec<StateId> {
+    if let Some((_, known)) = cx.finals.as_ref().filter(|(known, _)| *known == state) {
+        return known.clone();
+    }
+    let is_final = |s: &StateId| matches!(cx.chart.state(*s).kind, StateKind::Final { .. });
+    let found: Vec<StateId> = cx.chart.children(state).filter(is_final).collect();
+    cx.finals = Some((state, found.clone()));
+    found
+}
+
+/// The states of a list that can be active together with `source`, in document order; reports the others.
+fn reachable(cx: &mut Cx<'_>, source: StateId, written: &[syntax::Path]) -> Vec<StateId> {
+    let mut found = Vec::new();
+    for path in written {
+        let Some(state) = paths::state(cx, source, path) else { continue };
+        let together = cx.chart.contains(source, state)
+            || cx.chart.contains(state, source)
+            || in_two_regions(cx, source, state);
+        if is_history(cx, state) {
+            let declared = cx.map.state(state).name;
+            cx.report(illegal_structure::history_in_from(&path.text(), path.span, declared));
+            continue;
+        }
+        if !together {
+            let outer = &cx.chart.state(source).name;
+            let declared = cx.map.state(state).name;
+            let finding =
+                illegal_structure::from_elsewhere(&path.text(), outer, path.span, declared);
+            cx.report(finding);
+            continue;
+        }
+        found.push(state);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }

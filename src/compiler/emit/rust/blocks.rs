@@ -3,9 +3,9 @@
 use super::Context;
 use super::code::{self, Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
-use super::program::{Arms, Methods, for_transition};
+use super::methods::{Arms, Methods, for_transition};
 use super::tables::transition_comment;
-use chartc_core::arena::{EventId, SendId, StateId, TransitionId, VarId};
+use chartc_core::arena::{EventId, SendId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
@@ -107,7 +107,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
             element,
         } => {
             let to = (*to, element.as_deref());
-            super::steps::send(writer, *event, arguments, after.as_ref(), *id, to)
+            send(writer, *event, arguments, after.as_ref(), *id, to)
         }
         Action::Send { event, arguments, after, id, to: Receiver::Own, .. } => {
             let row = &context.chart.events[event.index()];
@@ -126,7 +126,7 @@ fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
             );
             text.using(Use::Outbox).using(Use::Failure)
         }
-        Action::Result(state, values) => super::keep::given(writer, *state, values),
+        Action::Result(state, values) => super::payload::given(writer, *state, values),
         Action::Cancel(SendId(n)) => {
             Fragment::from(format!("outbox.cancel(arena::SendId({n}));\n")).using(Use::Outbox)
         }
@@ -474,5 +474,77 @@ impl Context<'_> {
     /// Whether a variable may have no value yet, so that its field is an `Option`.
     pub(super) fn is_supplied(&self, id: VarId) -> bool {
         self.waits[id.index()] == Wait::Start
+    }
+}
+
+/// Writes the statements that send an event to another chart.
+fn send(
+    writer: &mut Writer<'_>,
+    event: EventId,
+    arguments: &[Expr],
+    after: Option<&Expr>,
+    id: Option<SendId>,
+    (to, element): (Receiver, Option<&Expr>),
+) -> Fragment {
+    let context = writer.context;
+    let row = &context.chart.events[event.index()];
+    let name = format!("EventName::{}.id()", context.names.events[event.index()]);
+    let values = row.fields.iter().zip(arguments);
+    let values = values.map(|(field, value)| writer.valued(value, &field.ty));
+    let values = Fragment::joined(values, ", ");
+    // The language evaluates the index of an element last.
+    let (to, addressed) = match (element, to) {
+        (Some(index), Receiver::Child(StepId(n))) => {
+            let whole = writer.value_code(index, &Type::Int);
+            let whole = writer.own(&whole);
+            let absent = context.failure("there is no such element");
+            let addressed = code!(
+                "let Ok(element) = u32::try_from({whole}) else {{ return {absent}; }};
+                let to = machine::Receiver::Element(arena::StepId({n}), machine::Element::at(element));",
+                whole
+            );
+            ("to".to_owned(), addressed.using(Use::Failure))
+        }
+        _ => (to_text(to), Fragment::default()),
+    };
+    let payload = if values.is_empty() {
+        "Vec::new()".into()
+    } else {
+        code!("Vec::from([{values}])", values)
+    };
+    let payload = code!("let payload: Vec<Value> = {payload};", payload).using(Use::Outbox);
+    let post = format!(
+        "outbox.post({name}, {to});
+        self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
+    );
+    if after.is_none() {
+        return code!("{{ {payload}\n{addressed}\n{post} }}\n", payload, addressed);
+    }
+    let (delay, id) = (delay(writer, after), id_of(id));
+    let full = context.failure(&format!("no room to send `{}`", row.name));
+    let text = code!(
+        "{payload}
+        let delay: u64 = {delay};
+        {addressed}
+        if delay == 0 {{ {post} }} else {{
+            let Some(slot) = outbox.send_to({name}, {to}, delay, {id}) else {{ return {full}; }};
+            self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
+            self.letters[slot] = payload;
+        }}\n",
+        payload,
+        delay,
+        addressed
+    );
+    text.using(Use::Failure)
+}
+
+/// Writes a receiver that is known when the code is written.
+fn to_text(to: Receiver) -> String {
+    match to {
+        Receiver::Own => "machine::Receiver::Own".to_owned(),
+        Receiver::Parent => "machine::Receiver::Parent".to_owned(),
+        Receiver::Child(StepId(n)) | Receiver::Element(StepId(n), _) => {
+            format!("machine::Receiver::Child(arena::StepId({n}))")
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! Writes the dynamic interface of the machine, through which a host sends inputs, and the code for child machines.
 
-use super::code::{Fragment, Use, code};
-use super::expr::Writer;
-use super::payload::{answering, choice_fields};
-use super::program::{Arms, HostMethods};
-use super::{Context, blocks, keep, machine, steps};
+use super::code::Use;
+use super::methods::HostMethods;
+use super::payload::{self, answering, choice_fields};
+use super::steps::{self, reader};
+use super::{Context, blocks, machine};
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{Field, StepKind, Type, VariableKind, schema};
-use codegen::{Function, Impl, Scope};
-use std::collections::{BTreeMap, BTreeSet};
+use codegen::{Impl, Scope};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Adds the conversions from and to values, `impl host::Machine` and `impl host::Typed`.
@@ -132,16 +132,6 @@ fn payloads(context: &Context<'_>, scope: &mut Scope) {
     }
     steps::payloads(context, &mut item);
     scope.push_impl(item);
-}
-
-pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
-    let function = item.new_fn(name).arg("id", id);
-    let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
-    function.arg(argument, ty).ret("Result<Self, host::Mismatch>");
-    let what = if name == "choice" { "option" } else { name };
-    function.line(format!(
-        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({what:?}, id.0)), }})"
-    ));
 }
 
 /// Writes an arm that reads the fields of the variant `head` from `values`.
@@ -375,7 +365,7 @@ fn clone(context: &Context<'_>, ty: &Type) -> &'static str {
 fn result(context: &Context<'_>, item: &mut Impl) {
     let function = item.new_fn("result").arg_ref_self().ret("Vec<(String, Value)>");
     let mut arms = String::new();
-    for one in keep::finals(context) {
+    for one in payload::finals(context) {
         let rows: Vec<String> = (one.params.iter().zip(&one.fields))
             .map(|(param, name)| {
                 format!(
@@ -402,17 +392,6 @@ fn result(context: &Context<'_>, item: &mut Impl) {
 
 // Writes the code for child machines of `run` steps. They come from sibling modules, and borrow the host while they run.
 
-/// The charts of the same file that a chart runs, or that run it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Kin {
-    /// For each chart that it runs, by name, the module.
-    pub(super) children: BTreeMap<String, String>,
-    /// The modules of all charts that it runs, directly or through others, without its own.
-    pub(super) below: BTreeSet<String>,
-    /// Whether some chart, be it itself, runs it.
-    pub(super) is_child: bool,
-}
-
 impl Context<'_> {
     /// The trait bounds of this machine's host, including those of its child charts.
     pub(super) fn bounds(&self) -> String {
@@ -438,7 +417,7 @@ impl Context<'_> {
     }
 
     /// The `run` steps: number, chart and module.
-    fn runs(&self) -> impl Iterator<Item = (usize, &str, &String)> {
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &str, &String)> {
         self.chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
             StepKind::Run(run) => Some((i, run.chart.as_str(), self.kin.children.get(&run.chart)?)),
             StepKind::Llm
@@ -462,92 +441,6 @@ pub(super) fn emit_children(context: &Context<'_>, scope: &mut Scope) {
     scope.raw(format!(
         "/// A machine that a `run` step has begun.\nenum Child<{}> {{ {variants} }}",
         context.bounds()
-    ));
-}
-
-/// Writes `step_run`: the params of `run` steps.
-pub(super) fn run_steps(context: &Context<'_>) -> Arms {
-    let result = "Option<Vec<(&'static str, Value)>>";
-    let mut steps =
-        Arms::new("step_run", ("key", "machine::StepKey"), "key.step.0", result, "None");
-    for (i, step) in context.chart.steps.iter().enumerate() {
-        let StepKind::Run(run) = &step.kind else { continue };
-        let id = StepId::at(i);
-        let mut writer = Writer::new(context);
-        writer.begin_element(id);
-        let given = run.arguments.iter().map(|(name, argument)| {
-            code!("({name:?}, {value})", value = writer.valued(argument, &argument.ty))
-        });
-        let given = Fragment::joined(given, ", ");
-        let result = code!("Ok(Some(Vec::from([{given}])))", given);
-        steps.arm(i, &step.name, writer.element(id, &result), result);
-    }
-    steps
-}
-
-/// Adds `Params::named`, through which a parent chart passes the params.
-pub(super) fn params(context: &Context<'_>, item: &mut Impl) {
-    if !context.kin.is_child {
-        return;
-    }
-    let (mut fields, mut checks) = (String::new(), String::new());
-    for (row, name) in context.chart.variables.iter().zip(&context.names.variables) {
-        let VariableKind::Param { range } = &row.kind else { continue };
-        let read = if row.default.is_some() { "take" } else { "need" };
-        let _ = write!(fields, "{name}: given.{read}({:?})?, ", row.name);
-        let Some((low, high)) = range else { continue };
-        let clone = if context.facts.is_copy(&row.ty) { "" } else { ".clone()" };
-        let check = |value: &str| {
-            format!(
-                "generated::within({:?}, &{value}{clone}.into_value(), &Value::{low:?}, &Value::{high:?})?;",
-                row.name
-            )
-        };
-        if row.default.is_some() {
-            let _ = write!(checks, "if let Some(value) = &params.{name} {{ {} }}", check("value"));
-        } else {
-            checks.push_str(&check(&format!("params.{name}")));
-        }
-    }
-    let mut named = Function::new("named");
-    named.vis("pub(super)").ret("Result<Self, host::Mismatch>");
-    let unused = if fields.is_empty() { "_" } else { "" };
-    named.arg(format!("{unused}given"), "Vec<(&'static str, Value)>");
-    if fields.is_empty() {
-        named.line("Ok(Self {})");
-    } else {
-        named.line(format!(
-            "let mut given = generated::Given::of(given);
-            let params = Self {{ {fields} }};
-            {checks}
-            Ok(params)"
-        ));
-    }
-    item.push_fn(named);
-}
-
-/// Adds `place_child`, which creates the machine of a `run` step that was under way when the machine was saved.
-pub(super) fn place(context: &Context<'_>, item: &mut Impl) {
-    if !context.has_children() {
-        return;
-    }
-    let mut made = String::new();
-    for (i, chart, module) in context.runs() {
-        let variant = super::names::upper_camel(module);
-        let _ = writeln!(
-            made,
-            "({i}, {chart:?}) => Child::{variant}(Box::new(super::{module}::Machine::lent(
-                super::{module}::Params::saved(saved)?, family::Lent::of(None))?)),"
-        );
-    }
-    let place = item.new_fn("place_child").arg_mut_self().arg("key", "machine::StepKey");
-    place.arg("saved", "&saved::Saved").ret("Result<(), saved::Unfit>").line(format!(
-        "let child = match (key.step.0, saved.chart()) {{
-            {made}
-            (_, chart) => return Err(saved::Unfit::OtherChart(chart.into())),
-        }};
-        self.children.push((key, child));
-        Ok(())"
     ));
 }
 

@@ -1,6 +1,5 @@
 //! Writes files of generated code, with their documentation, and lays them out.
 
-use super::drive::Kin;
 use super::{names, source};
 use crate::compile::Checked;
 use crate::lower::{Lowered, SourceMap};
@@ -283,4 +282,15 @@ fn prose(line: &str) -> String {
         rest = &rest[len..];
     }
     out
+}
+
+/// The charts of the same file that a chart runs, or that run it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kin {
+    /// For each chart that it runs, by name, the module.
+    pub(super) children: BTreeMap<String, String>,
+    /// The modules of all charts that it runs, directly or through others, without its own.
+    pub(super) below: BTreeSet<String>,
+    /// Whether some chart, be it itself, runs it.
+    pub(super) is_child: bool,
 }

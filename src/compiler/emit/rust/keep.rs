@@ -2,15 +2,14 @@
 
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
-use super::payload::{answer_field, answering};
-use super::program::{Arms, Methods, for_transition};
-use super::tables::{span, state_id, transition_comment};
-use super::types::{optional_inner, owned};
-use super::{Context, blocks, drive, steps};
-use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
-use chartc_core::model::{Expr, Field, StateKind, Type, VariableKind};
+use super::methods::{Arms, Methods, for_transition};
+use super::names::{optional_inner, owned};
+use super::payload::{self, answer_field, answering, finals, given};
+use super::tables::transition_comment;
+use super::{Context, blocks};
+use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
+use chartc_core::model::{Expr, StateKind, Type, VariableKind};
 use chartc_core::semantics::unroll::Place;
-use chartc_core::tables::{RenameRow, RenamedRow, TypeRow, TypedRow};
 use codegen::{Enum, Impl, Scope, Variant};
 use std::fmt::Write;
 
@@ -124,7 +123,7 @@ pub(super) fn into(
 pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, program: &mut Methods) {
     let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
     bind.line(keeps);
-    bind.line(steps::bound(context, keeps_results));
+    bind.line(bound(context, keeps_results));
     bind.line("self.bound.set(match bound {");
     bind.line(
         "program::Bound::Nothing | program::Bound::Call(..) | program::Bound::Returned(..) \
@@ -142,36 +141,6 @@ pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, prog
 }
 
 // Writes the code that stores the arguments of final states.
-
-/// A final state with parameters.
-pub(super) struct Final<'c> {
-    /// The state.
-    pub id: StateId,
-    /// The variant of `Ending`, with the same name as the variant of `State`.
-    pub name: &'c str,
-    /// The declared parameters.
-    pub params: &'c [Field],
-    /// The fields of the variant, one for each parameter.
-    pub fields: Vec<String>,
-}
-
-/// Returns all final states with parameters.
-pub(super) fn finals<'c>(context: &'c Context<'_>) -> Vec<Final<'c>> {
-    let all = context.chart.state_ids().filter_map(|id| match &context.chart.state(id).kind {
-        StateKind::Final { params, .. } if !params.is_empty() => Some(Final {
-            id,
-            name: context.names.states[id.index()].as_deref()?,
-            params,
-            fields: params.iter().map(|f| super::names::snake(&f.name)).collect(),
-        }),
-        StateKind::Final { .. }
-        | StateKind::Atomic
-        | StateKind::Compound { .. }
-        | StateKind::Parallel
-        | StateKind::History { .. } => None,
-    });
-    all.collect()
-}
 
 /// Adds the enum `Ending`, with one variant for each final state with parameters.
 pub(super) fn emit_ending(context: &Context<'_>, scope: &mut Scope) {
@@ -226,18 +195,6 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place
     out
 }
 
-/// Writes the statement that stores the arguments of a final state.
-pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) -> Fragment {
-    let finals = finals(writer.context);
-    let Some(nth) = finals.iter().position(|f| f.id == state) else { return Fragment::default() };
-    let Final { name, params, fields, .. } = &finals[nth];
-    let values = params.iter().zip(fields).zip(values).map(|((param, field), value)| {
-        code!("{field}: {value}", value = writer.kept(value, &param.ty, &param.name))
-    });
-    let values = Fragment::joined(values, ", ");
-    code!("self.endings[{nth}] = Some(Ending::{name} {{ {values} }});\n", values)
-}
-
 /// Writes the body of `Machine::ending`, which returns the arguments of the active final child of the root.
 pub(super) fn query(context: &Context<'_>) -> String {
     let mut out = String::new();
@@ -273,7 +230,7 @@ impl Context<'_> {
 pub(super) fn emit_saved(context: &Context<'_>, item: &mut Impl) {
     save(context, item);
     load(context, item);
-    drive::place(context, item);
+    place(context, item);
 }
 
 /// Adds `Params::saved`, which takes the params of a saved machine, and `Event::values`, which returns the data of an event.
@@ -449,7 +406,7 @@ fn load(context: &Context<'_>, item: &mut Impl) {
     }
     if context.has_endings() {
         body.push_str("core.endings = [const { None }; ");
-        let finals = self::finals(context);
+        let finals = payload::finals(context);
         let _ = writeln!(body, "{}];", finals.len());
         let mut arms = Vec::new();
         for (nth, one) in finals.iter().enumerate() {
@@ -552,22 +509,60 @@ fn rest(context: &Context<'_>, body: &mut String) {
 
 // Writes the rows of types and of earlier names, for runs that another version of the chart has saved.
 
-pub(super) fn type_row(row: &TypeRow<'_>) -> String {
-    let of = match row.of {
-        TypedRow::Param(name) => format!("Param({name:?})"),
-        TypedRow::Variable(name) => format!("Variable({name:?})"),
-        TypedRow::Answer(StepId(n)) => format!("Answer(StepId({n}))"),
-        TypedRow::Event(EventId(n), field) => format!("Event(EventId({n}), {field:?})"),
-        TypedRow::Record(name, field) => format!("Record({name:?}, {field:?})"),
-    };
-    format!("TypeRow {{ of: TypedRow::{of}, ty: {} }}", span(row.ty))
+/// Adds `place_child`, which creates the machine of a `run` step that was under way when the machine was saved.
+fn place(context: &Context<'_>, item: &mut Impl) {
+    if !context.has_children() {
+        return;
+    }
+    let mut made = String::new();
+    for (i, chart, module) in context.runs() {
+        let variant = super::names::upper_camel(module);
+        let _ = writeln!(
+            made,
+            "({i}, {chart:?}) => Child::{variant}(Box::new(super::{module}::Machine::lent(
+                super::{module}::Params::saved(saved)?, family::Lent::of(None))?)),"
+        );
+    }
+    let place = item.new_fn("place_child").arg_mut_self().arg("key", "machine::StepKey");
+    place.arg("saved", "&saved::Saved").ret("Result<(), saved::Unfit>").line(format!(
+        "let child = match (key.step.0, saved.chart()) {{
+            {made}
+            (_, chart) => return Err(saved::Unfit::OtherChart(chart.into())),
+        }};
+        self.children.push((key, child));
+        Ok(())"
+    ));
 }
 
-pub(super) fn rename(row: &RenameRow<'_>) -> String {
-    let what = match row.what {
-        RenamedRow::State(id) => format!("State({})", state_id(id)),
-        RenamedRow::Step(StepId(n)) => format!("Step(StepId({n}))"),
-        RenamedRow::Variable(name) => format!("Variable({name:?})"),
+/// Writes the statements of `bind` that note the begin and end of calls.
+fn bound(context: &Context<'_>, keeps: bool) -> String {
+    if !context.has_calls() {
+        return String::new();
+    }
+    let (choice, values, keep) = if keeps {
+        ("choice", "values", "self.keep_result(*choice, values.first().unwrap_or(&Value::None));")
+    } else {
+        ("_", "_", "")
     };
-    format!("RenameRow {{ what: RenamedRow::{what}, old: {:?} }}", row.old)
+    let (why, failed) = if context.needs.last_result {
+        ("why", "self.last_result = calls::failure(why);")
+    } else {
+        ("_", "")
+    };
+    format!(
+        "match &bound {{
+            program::Bound::Call(caller, tool, Payload::Tool(arguments)) => {{
+                self.calls.begin(*caller, *tool, arguments.clone());
+            }}
+            program::Bound::Returned(caller, {choice}, Payload::Tool({values})) => {{
+                self.calls.end(*caller);
+                {keep}
+            }}
+            program::Bound::CallFailed(caller, Payload::Reason({why})) => {{
+                self.calls.end(*caller);
+                {failed}
+            }}
+            _ => {{}}
+        }}"
+    )
 }

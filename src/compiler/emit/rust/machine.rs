@@ -1,8 +1,8 @@
 //! Writes `Machine`, the typed interface of a chart.
 
 use super::code::Use;
-use super::payload::choice_fields;
-use super::program::HostMethods;
+use super::methods::HostMethods;
+use super::payload::{self, choice_fields};
 use super::{Context, blocks, direct, keep, steps};
 use chartc_core::arena::ChoiceId;
 use chartc_core::model::StateKind;
@@ -74,7 +74,7 @@ fn new(context: &Context<'_>, item: &mut Impl) {
         fields += "begun: false,";
     }
     if context.has_endings() {
-        fields += &format!("endings: [const {{ None }}; {}],", keep::finals(context).len());
+        fields += &format!("endings: [const {{ None }}; {}],", payload::finals(context).len());
     }
     if !context.bare {
         if !context.needs.answers.is_empty() {

@@ -32,6 +32,7 @@ mod expr;
 mod file;
 mod keep;
 mod machine;
+mod methods;
 mod names;
 mod needs;
 mod payload;
@@ -53,8 +54,7 @@ use chartc_core::visible;
 use code::{Code, Fragment, Use, code};
 use codegen::Scope;
 use direct::{Form, Shape};
-use drive::Kin;
-use file::{Unit, doc, formatted, indented};
+use file::{Kin, Unit, doc, formatted, indented};
 use names::Names;
 use needs::{Facts, Needs};
 
@@ -144,7 +144,7 @@ impl Context<'_> {
         if code.is_one_call() {
             return result.without(Use::Failure);
         }
-        let (ty, error) = (types::owned(self, &code.ty), self.error());
+        let (ty, error) = (names::owned(self, &code.ty), self.error());
         code!("(|| -> Result<{ty}, {error}> {{ {result} }})()", result)
             .without(Use::Failure)
             .using(Use::Braces)
@@ -168,7 +168,7 @@ struct Parts {
 }
 
 /// Adds the items for every host. Returns the methods that only hosts with values call.
-fn typed(context: &Context<'_>, parts: &mut Parts) -> program::HostMethods {
+fn typed(context: &Context<'_>, parts: &mut Parts) -> methods::HostMethods {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
     steps::emit(context, scope);
@@ -179,7 +179,7 @@ fn typed(context: &Context<'_>, parts: &mut Parts) -> program::HostMethods {
     drive::emit_children(context, scope);
     let asked = if context.is_direct() {
         parts.form = direct::emit_core(context, scope);
-        program::HostMethods::default()
+        methods::HostMethods::default()
     } else {
         program::emit(context, scope)
     };

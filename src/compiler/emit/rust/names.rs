@@ -1,11 +1,13 @@
 //! Makes the Rust name of everything in a chart that generated code names, each once.
 
+use super::Context;
 use crate::lower::SourceMap;
 use crate::rules::name_clash;
 use crate::spelling;
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::Span;
-use chartc_core::model::{Chart, ChoiceKind, Field, StateKind, TypeKind};
+use chartc_core::arena::VarId;
+use chartc_core::model::{Chart, ChoiceKind, Field, StateKind, Type, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_security::{
     GeneralSecurityProfile, is_potential_mixed_script_confusable_char as is_twin,
@@ -300,6 +302,42 @@ fn legal(mut name: String, letter: char) -> String {
         name.push('_');
     }
     name
+}
+
+/// Returns the Rust type that holds a value of `ty`.
+pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
+    match ty {
+        Type::Bool => "bool".to_owned(),
+        Type::Int => "i64".to_owned(),
+        Type::Float => "f64".to_owned(),
+        Type::Text => "String".to_owned(),
+        Type::Duration => "Duration".to_owned(),
+        Type::Json => "Value".to_owned(),
+        Type::List(item) => format!("Vec<{}>", owned(context, item)),
+        Type::Map(item) => format!("Map<{}>", owned(context, item)),
+        Type::Optional(inner) => format!("Option<{}>", owned(context, inner)),
+        Type::Named(id) => context.names.types[id.index()].clone(),
+    }
+}
+
+/// Returns the type of a list's items; `None` for other types.
+pub(super) fn list_item(ty: &Type) -> Option<&Type> {
+    if let Type::List(item) = ty { Some(item) } else { None }
+}
+
+/// Returns the inner type of an optional; `None` for other types.
+pub(super) fn optional_inner(ty: &Type) -> Option<&Type> {
+    if let Type::Optional(inner) = ty { Some(inner) } else { None }
+}
+
+/// Returns the type made optional; an optional type is unchanged.
+pub(super) fn optional(ty: Type) -> Type {
+    if optional_inner(&ty).is_some() { ty } else { Type::Optional(Box::new(ty)) }
+}
+
+/// The name of a variable inside `Data::new`.
+pub(super) fn local(context: &Context<'_>, id: VarId) -> String {
+    super::local_name(&context.names.variables[id.index()])
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
 use super::expr::Writer;
-use super::types::{self, Names, WireVariant, lent, list_item, optional_inner, owned};
+use super::names::{list_item, optional_inner, owned};
+use super::types::{self, Names, WireVariant, lent};
 use super::{Context, doc};
-use chartc_core::arena::{ChoiceId, FunctionId, StepId};
+use chartc_core::arena::{ChoiceId, FunctionId, StateId, StepId};
 use chartc_core::model::{
-    ChoiceKind, Expr, ExprKind, Field, Function, FunctionKind, StepKind, Type,
+    ChoiceKind, Expr, ExprKind, Field, Function, FunctionKind, StateKind, StepKind, Type,
 };
 use chartc_core::visible;
 use codegen::{Enum, Field as CodeField, Function as CodeFunction, Impl, Scope, Trait, Variant};
@@ -573,4 +574,46 @@ impl Writer<'_> {
         let code = self.expr(argument);
         if optional_inner(want) == Some(&code.ty) { code } else { self.convert(code, want) }
     }
+}
+
+/// A final state with parameters.
+pub(super) struct Final<'c> {
+    /// The state.
+    pub id: StateId,
+    /// The variant of `Ending`, with the same name as the variant of `State`.
+    pub name: &'c str,
+    /// The declared parameters.
+    pub params: &'c [Field],
+    /// The fields of the variant, one for each parameter.
+    pub fields: Vec<String>,
+}
+
+/// Returns all final states with parameters.
+pub(super) fn finals<'c>(context: &'c Context<'_>) -> Vec<Final<'c>> {
+    let all = context.chart.state_ids().filter_map(|id| match &context.chart.state(id).kind {
+        StateKind::Final { params, .. } if !params.is_empty() => Some(Final {
+            id,
+            name: context.names.states[id.index()].as_deref()?,
+            params,
+            fields: params.iter().map(|f| super::names::snake(&f.name)).collect(),
+        }),
+        StateKind::Final { .. }
+        | StateKind::Atomic
+        | StateKind::Compound { .. }
+        | StateKind::Parallel
+        | StateKind::History { .. } => None,
+    });
+    all.collect()
+}
+
+/// Writes the statement that stores the arguments of a final state.
+pub(super) fn given(writer: &mut Writer<'_>, state: StateId, values: &[Expr]) -> Fragment {
+    let finals = finals(writer.context);
+    let Some(nth) = finals.iter().position(|f| f.id == state) else { return Fragment::default() };
+    let Final { name, params, fields, .. } = &finals[nth];
+    let values = params.iter().zip(fields).zip(values).map(|((param, field), value)| {
+        code!("{field}: {value}", value = writer.kept(value, &param.ty, &param.name))
+    });
+    let values = Fragment::joined(values, ", ");
+    code!("self.endings[{nth}] = Some(Ending::{name} {{ {values} }});\n", values)
 }

@@ -1,16 +1,14 @@
 //! Writes the code of steps: tool calls, lists with `each`, prompts, and events for other charts.
 
 use super::Context;
-use super::blocks::{delay, id_of};
 use super::code::{Binding, Code, Fragment, Use, code};
-use super::drive::reader;
 use super::expr::Writer;
 use super::keep::{chosen, into, matched};
+use super::methods::{Arms, HostMethods, Method, Methods};
+use super::names::{list_item, owned};
 use super::payload::answer_field;
-use super::program::{Arms, HostMethods, Method, Methods};
 use super::tables::comment;
-use super::types::{list_item, owned};
-use chartc_core::arena::{EventId, SendId, StepId};
+use chartc_core::arena::StepId;
 use chartc_core::model::{
     Action, Chart, ChoiceKind, Each, Expr, Field, Lost, Position, Receiver, StepKind, Template,
     Type, schema,
@@ -84,39 +82,6 @@ pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool 
         .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
         .arg("result", "&Value");
     true
-}
-
-/// Writes the statements of `bind` that note the begin and end of calls.
-pub(super) fn bound(context: &Context<'_>, keeps: bool) -> String {
-    if !context.has_calls() {
-        return String::new();
-    }
-    let (choice, values, keep) = if keeps {
-        ("choice", "values", "self.keep_result(*choice, values.first().unwrap_or(&Value::None));")
-    } else {
-        ("_", "_", "")
-    };
-    let (why, failed) = if context.needs.last_result {
-        ("why", "self.last_result = calls::failure(why);")
-    } else {
-        ("_", "")
-    };
-    format!(
-        "match &bound {{
-            program::Bound::Call(caller, tool, Payload::Tool(arguments)) => {{
-                self.calls.begin(*caller, *tool, arguments.clone());
-            }}
-            program::Bound::Returned(caller, {choice}, Payload::Tool({values})) => {{
-                self.calls.end(*caller);
-                {keep}
-            }}
-            program::Bound::CallFailed(caller, Payload::Reason({why})) => {{
-                self.calls.end(*caller);
-                {failed}
-            }}
-            _ => {{}}
-        }}"
-    )
 }
 
 /// Adds the methods of `Program` for calls.
@@ -661,78 +626,6 @@ pub(super) fn any(chart: &Chart) -> bool {
     found
 }
 
-/// Writes the statements that send an event to another chart.
-pub(super) fn send(
-    writer: &mut Writer<'_>,
-    event: EventId,
-    arguments: &[Expr],
-    after: Option<&Expr>,
-    id: Option<SendId>,
-    (to, element): (Receiver, Option<&Expr>),
-) -> Fragment {
-    let context = writer.context;
-    let row = &context.chart.events[event.index()];
-    let name = format!("EventName::{}.id()", context.names.events[event.index()]);
-    let values = row.fields.iter().zip(arguments);
-    let values = values.map(|(field, value)| writer.valued(value, &field.ty));
-    let values = Fragment::joined(values, ", ");
-    // The language evaluates the index of an element last.
-    let (to, addressed) = match (element, to) {
-        (Some(index), Receiver::Child(StepId(n))) => {
-            let whole = writer.value_code(index, &Type::Int);
-            let whole = writer.own(&whole);
-            let absent = context.failure("there is no such element");
-            let addressed = code!(
-                "let Ok(element) = u32::try_from({whole}) else {{ return {absent}; }};
-                let to = machine::Receiver::Element(arena::StepId({n}), machine::Element::at(element));",
-                whole
-            );
-            ("to".to_owned(), addressed.using(Use::Failure))
-        }
-        _ => (to_text(to), Fragment::default()),
-    };
-    let payload = if values.is_empty() {
-        "Vec::new()".into()
-    } else {
-        code!("Vec::from([{values}])", values)
-    };
-    let payload = code!("let payload: Vec<Value> = {payload};", payload).using(Use::Outbox);
-    let post = format!(
-        "outbox.post({name}, {to});
-        self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
-    );
-    if after.is_none() {
-        return code!("{{ {payload}\n{addressed}\n{post} }}\n", payload, addressed);
-    }
-    let (delay, id) = (delay(writer, after), id_of(id));
-    let full = context.failure(&format!("no room to send `{}`", row.name));
-    let text = code!(
-        "{payload}
-        let delay: u64 = {delay};
-        {addressed}
-        if delay == 0 {{ {post} }} else {{
-            let Some(slot) = outbox.send_to({name}, {to}, delay, {id}) else {{ return {full}; }};
-            self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
-            self.letters[slot] = payload;
-        }}\n",
-        payload,
-        delay,
-        addressed
-    );
-    text.using(Use::Failure)
-}
-
-/// Writes a receiver that is known when the code is written.
-fn to_text(to: Receiver) -> String {
-    match to {
-        Receiver::Own => "machine::Receiver::Own".to_owned(),
-        Receiver::Parent => "machine::Receiver::Parent".to_owned(),
-        Receiver::Child(StepId(n)) | Receiver::Element(StepId(n), _) => {
-            format!("machine::Receiver::Child(arena::StepId({n}))")
-        }
-    }
-}
-
 impl Context<'_> {
     /// Returns the fields of `Core` for sent events, each with its type.
     fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
@@ -775,4 +668,34 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
             .ret("Vec<host::Post>")
             .line("core::mem::take(&mut self.engine.program.posted)");
     }
+}
+
+pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
+    let function = item.new_fn(name).arg("id", id);
+    let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
+    function.arg(argument, ty).ret("Result<Self, host::Mismatch>");
+    let what = if name == "choice" { "option" } else { name };
+    function.line(format!(
+        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({what:?}, id.0)), }})"
+    ));
+}
+
+/// Writes `step_run`: the params of `run` steps.
+pub(super) fn run_steps(context: &Context<'_>) -> Arms {
+    let result = "Option<Vec<(&'static str, Value)>>";
+    let mut steps =
+        Arms::new("step_run", ("key", "machine::StepKey"), "key.step.0", result, "None");
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        let StepKind::Run(run) = &step.kind else { continue };
+        let id = StepId::at(i);
+        let mut writer = Writer::new(context);
+        writer.begin_element(id);
+        let given = run.arguments.iter().map(|(name, argument)| {
+            code!("({name:?}, {value})", value = writer.valued(argument, &argument.ty))
+        });
+        let given = Fragment::joined(given, ", ");
+        let result = code!("Ok(Some(Vec::from([{given}])))", given);
+        steps.arm(i, &step.name, writer.element(id, &result), result);
+    }
+    steps
 }

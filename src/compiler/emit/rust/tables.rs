@@ -1,14 +1,14 @@
 //! Writes the static tables of a chart. Fields with their default value come from `PLAIN`. For example, a state without children
 //! and transitions becomes `StateRow { path: "p.l.b", parent: StateId(2), end: StateId(5), place: 3, ..StateRow::PLAIN }`.
 
-use super::{Context, keep};
+use super::Context;
 use crate::lint::words::{self, TransitionHead};
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::model::{ActionForm, Status};
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
-    PermissionRow, Reacts, Route, Span, StateRow, StateRowKind, StepRow, StepRowKind, Summary,
-    ToolRow, TransitionRow, TriggerRow, WalkRow,
+    PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StateRow, StateRowKind, StepRow,
+    StepRowKind, Summary, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -39,8 +39,8 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "walks", t.walks.iter(), walk);
     rows(&mut out, "computed_limits", t.computed_limits.iter(), computed_limit);
     let _ = writeln!(out, "reads_amounts: {},", t.reads_amounts);
-    rows(&mut out, "types", t.types.iter(), keep::type_row);
-    rows(&mut out, "renames", t.renames.iter(), keep::rename);
+    rows(&mut out, "types", t.types.iter(), type_row);
+    rows(&mut out, "renames", t.renames.iter(), rename);
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
@@ -399,4 +399,24 @@ pub(super) fn literal(of: &Summary) -> String {
         let _ = write!(out, "{flag}: true, ");
     }
     out + "..Summary::PLAIN }"
+}
+
+fn type_row(row: &TypeRow<'_>) -> String {
+    let of = match row.of {
+        TypedRow::Param(name) => format!("Param({name:?})"),
+        TypedRow::Variable(name) => format!("Variable({name:?})"),
+        TypedRow::Answer(StepId(n)) => format!("Answer(StepId({n}))"),
+        TypedRow::Event(EventId(n), field) => format!("Event(EventId({n}), {field:?})"),
+        TypedRow::Record(name, field) => format!("Record({name:?}, {field:?})"),
+    };
+    format!("TypeRow {{ of: TypedRow::{of}, ty: {} }}", span(row.ty))
+}
+
+fn rename(row: &RenameRow<'_>) -> String {
+    let what = match row.what {
+        RenamedRow::State(id) => format!("State({})", state_id(id)),
+        RenamedRow::Step(StepId(n)) => format!("Step(StepId({n}))"),
+        RenamedRow::Variable(name) => format!("Variable({name:?})"),
+    };
+    format!("RenameRow {{ what: RenamedRow::{what}, old: {:?} }}", row.old)
 }

@@ -3,6 +3,7 @@
 use super::Context;
 use super::code::{Constant, Fragment, Use, code};
 use super::expr::Writer;
+use super::names::{local, owned};
 use chartc_core::arena::{TypeId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
@@ -12,37 +13,7 @@ use chartc_core::model::{
 use chartc_core::visible;
 use codegen::{Enum, Field, Field as CodeField, Function, Impl, Scope, Struct, Variant};
 use std::collections::BTreeSet;
-
-/// Returns the Rust type that holds a value of `ty`.
-pub(super) fn owned(context: &Context<'_>, ty: &Type) -> String {
-    match ty {
-        Type::Bool => "bool".to_owned(),
-        Type::Int => "i64".to_owned(),
-        Type::Float => "f64".to_owned(),
-        Type::Text => "String".to_owned(),
-        Type::Duration => "Duration".to_owned(),
-        Type::Json => "Value".to_owned(),
-        Type::List(item) => format!("Vec<{}>", owned(context, item)),
-        Type::Map(item) => format!("Map<{}>", owned(context, item)),
-        Type::Optional(inner) => format!("Option<{}>", owned(context, inner)),
-        Type::Named(id) => context.names.types[id.index()].clone(),
-    }
-}
-
-/// Returns the type of a list's items; `None` for other types.
-pub(super) fn list_item(ty: &Type) -> Option<&Type> {
-    if let Type::List(item) = ty { Some(item) } else { None }
-}
-
-/// Returns the inner type of an optional; `None` for other types.
-pub(super) fn optional_inner(ty: &Type) -> Option<&Type> {
-    if let Type::Optional(inner) = ty { Some(inner) } else { None }
-}
-
-/// Returns the type made optional; an optional type is unchanged.
-pub(super) fn optional(ty: Type) -> Type {
-    if optional_inner(&ty).is_some() { ty } else { Type::Optional(Box::new(ty)) }
-}
+use std::fmt::Write;
 
 /// Returns the Rust type of a borrowed `ty` as an argument of a host function.
 pub(super) fn lent(context: &Context<'_>, ty: &Type) -> String {
@@ -378,7 +349,7 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
     }
     scope.push_struct(item);
     let item = scope.new_impl("Params").push_fn(new);
-    super::drive::params(context, item);
+    named_params(context, item);
 }
 
 fn inputs(context: &Context<'_>, scope: &mut Scope) {
@@ -497,11 +468,6 @@ fn computed_limit(context: &Context<'_>, limit: &ComputedLimit) -> String {
     )
 }
 
-/// The name of a variable inside `Data::new`.
-pub(super) fn local(context: &Context<'_>, id: VarId) -> String {
-    super::local_name(&context.names.variables[id.index()])
-}
-
 /// A bound of a range as a literal of the param's type.
 fn bound(value: &Value, row: &Variable) -> String {
     match (value, &row.ty) {
@@ -511,4 +477,45 @@ fn bound(value: &Value, row: &Variable) -> String {
         (Value::Duration(ms), _) => format!("Duration({ms})"),
         (other, _) => format!("{other:?}"),
     }
+}
+
+/// Adds `Params::named`, through which a parent chart passes the params.
+fn named_params(context: &Context<'_>, item: &mut Impl) {
+    if !context.kin.is_child {
+        return;
+    }
+    let (mut fields, mut checks) = (String::new(), String::new());
+    for (row, name) in context.chart.variables.iter().zip(&context.names.variables) {
+        let VariableKind::Param { range } = &row.kind else { continue };
+        let read = if row.default.is_some() { "take" } else { "need" };
+        let _ = write!(fields, "{name}: given.{read}({:?})?, ", row.name);
+        let Some((low, high)) = range else { continue };
+        let clone = if context.facts.is_copy(&row.ty) { "" } else { ".clone()" };
+        let check = |value: &str| {
+            format!(
+                "generated::within({:?}, &{value}{clone}.into_value(), &Value::{low:?}, &Value::{high:?})?;",
+                row.name
+            )
+        };
+        if row.default.is_some() {
+            let _ = write!(checks, "if let Some(value) = &params.{name} {{ {} }}", check("value"));
+        } else {
+            checks.push_str(&check(&format!("params.{name}")));
+        }
+    }
+    let mut named = Function::new("named");
+    named.vis("pub(super)").ret("Result<Self, host::Mismatch>");
+    let unused = if fields.is_empty() { "_" } else { "" };
+    named.arg(format!("{unused}given"), "Vec<(&'static str, Value)>");
+    if fields.is_empty() {
+        named.line("Ok(Self {})");
+    } else {
+        named.line(format!(
+            "let mut given = generated::Given::of(given);
+            let params = Self {{ {fields} }};
+            {checks}
+            Ok(params)"
+        ));
+    }
+    item.push_fn(named);
 }

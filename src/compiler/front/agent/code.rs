@@ -14,9 +14,11 @@
 
 mod scope;
 
-pub(super) use scope::{AMOUNTS, InputUse, OBSERVABLES, Role, Scope, Status, Ty};
+pub(super) use scope::{AMOUNTS, InputUse, OBSERVABLES, Role, Scope, Status};
 
-use super::build::steps::{self, binary, choose, expr};
+use super::expression::Ty;
+
+use super::expression::{self, binary, choose, expr};
 use super::python::{Expr as Python, PyExprKind, Statement as PythonStatement, StatementKind};
 use crate::rules::{REFUSED_CODE, read_before_set, refused_code};
 use crate::syntax::diagnostic::{Diagnostic, near};
@@ -55,7 +57,7 @@ impl<'s> Converter<'s> {
             PyExprKind::Or(parts) => self.logic(parts, BinaryOp::Or, span),
             PyExprKind::Unary(UnaryOp::Not, operand) => {
                 let operand = self.condition(operand);
-                steps::not(operand, span)
+                expression::not(operand, span)
             }
             // The branches are converted as conditions, because their values may differ in type.
             PyExprKind::If(condition, then, other) => {
@@ -84,7 +86,7 @@ impl<'s> Converter<'s> {
         parts.fold(first, |left, part| {
             let right = self.condition(part);
             let span = left.span.to(right.span);
-            steps::binary(op, left, right, span)
+            expression::binary(op, left, right, span)
         })
     }
 
@@ -104,7 +106,7 @@ impl<'s> Converter<'s> {
             PyExprKind::Bool(b) => whole(ExprKind::Bool(*b), Ty::Bool),
             PyExprKind::Int(i) => whole(ExprKind::Int(*i), Ty::Int),
             PyExprKind::Float(x) => whole(ExprKind::Float(*x), Ty::Float),
-            PyExprKind::Text(text) => (steps::text(text.clone(), span), Ty::Text),
+            PyExprKind::Text(text) => (expression::text(text.clone(), span), Ty::Text),
             PyExprKind::Name(name) => self.name(name, span),
             PyExprKind::Context(name, default) => self.context(name, default.as_deref(), span),
             PyExprKind::Key(name) => self.scope.read(&name.node, span),
@@ -164,7 +166,7 @@ impl<'s> Converter<'s> {
             PyExprKind::Set(items) => {
                 let (items, ty) = self.items(items);
                 let list = expr(ExprKind::List(items), span);
-                (steps::call("set", vec![list], span), ty.list())
+                (expression::call("set", vec![list], span), ty.list())
             }
             PyExprKind::Dict(entries) => self.dict(entries, span),
             PyExprKind::Comprehension { item, name, source, filter } => {
@@ -177,7 +179,7 @@ impl<'s> Converter<'s> {
 
     fn name(&mut self, name: &str, span: Span) -> (Expr, Ty) {
         if let Some((name, ty)) = self.locals.iter().rev().find(|(n, _)| n == name) {
-            return (steps::name(name.clone(), span), ty.clone());
+            return (expression::name(name.clone(), span), ty.clone());
         }
         self.scope.read(name, span)
     }
@@ -272,7 +274,7 @@ impl<'s> Converter<'s> {
             };
             let joined = parts.fold(first, |left, right| {
                 let span = left.span.to(right.span);
-                steps::binary(op, left, right, span)
+                expression::binary(op, left, right, span)
             });
             return (joined, Ty::Bool);
         }
@@ -297,7 +299,7 @@ impl<'s> Converter<'s> {
         let (value, ty) = self.value(python);
         if ty == Ty::Bool {
             let span = value.span;
-            return (steps::call("int", vec![value], span), Ty::Int);
+            return (expression::call("int", vec![value], span), Ty::Int);
         }
         (value, ty)
     }
@@ -329,7 +331,7 @@ impl<'s> Converter<'s> {
         } else {
             Ty::Json
         };
-        (steps::binary(op, a, b, span), ty)
+        (expression::binary(op, a, b, span), ty)
     }
 
     fn compare(&mut self, left: &Python, rest: &[(CompareOp, Python)], span: Span) -> (Expr, Ty) {
@@ -369,7 +371,7 @@ fn truth(value: Expr, ty: &Ty) -> Expr {
         return value;
     }
     let span = value.span;
-    steps::call("bool", vec![value], span)
+    expression::call("bool", vec![value], span)
 }
 
 // Converts calls of functions and methods.
@@ -411,7 +413,7 @@ impl Converter<'_> {
         } else if let PyExprKind::Attribute(base, method) = &function.kind {
             self.method(base, method, arguments, span)
         } else if function.kind == PyExprKind::Bad {
-            (steps::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown)
+            (expression::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown)
         } else {
             self.refuse(function.span, "only functions and methods by name can be called")
         }
@@ -435,7 +437,7 @@ impl Converter<'_> {
     ) -> (Expr, Ty) {
         let finding = refused_code::not_available(name, at).meant(name, near(name, known));
         self.findings.push(finding);
-        (steps::expr(crate::syntax::ExprKind::Bad, at), Ty::Unknown)
+        (expression::expr(crate::syntax::ExprKind::Bad, at), Ty::Unknown)
     }
 
     fn function(&mut self, name: &str, at: Span, arguments: &[Python], span: Span) -> (Expr, Ty) {
@@ -443,7 +445,7 @@ impl Converter<'_> {
             return self.unknown(at, name, FUNCTIONS.iter().map(|(n, ..)| *n));
         };
         if !self.counted(name, arguments.len(), least, most, span) {
-            return (steps::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
+            return (expression::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
         }
         if arguments.is_empty() {
             let zero = match name {
@@ -469,7 +471,7 @@ impl Converter<'_> {
                     ("sum", _) => Ty::Json,
                     _ => Ty::Bool,
                 };
-                return (steps::call(name, vec![list], span), result);
+                return (expression::call(name, vec![list], span), result);
             }
             _ => {}
         }
@@ -490,7 +492,7 @@ impl Converter<'_> {
             // `set`, `sorted`: a list of the same elements.
             _ => element_type(&first).list(),
         };
-        (steps::call(name, values, span), ty)
+        (expression::call(name, values, span), ty)
     }
 
     /// The argument of `any`, `all` or `sum`. The items of a comprehension are converted to the type that the language requires.
@@ -505,7 +507,7 @@ impl Converter<'_> {
                 (truth(value, &ty), Ty::Bool)
             } else if ty == Ty::Bool {
                 let span = value.span;
-                (steps::call("int", vec![value], span), Ty::Int)
+                (expression::call("int", vec![value], span), Ty::Int)
             } else {
                 (value, ty)
             }
@@ -527,7 +529,11 @@ impl Converter<'_> {
             }
             // Tuples and sets become lists in the language.
             let name = if matches!(name.as_str(), "tuple" | "set") { "list" } else { name };
-            let is = steps::call("is_a", vec![value.clone(), steps::text(name, ty.span)], span);
+            let is = expression::call(
+                "is_a",
+                vec![value.clone(), expression::text(name, ty.span)],
+                span,
+            );
             test = Some(match test {
                 Some(left) => binary(BinaryOp::Or, left, is, span),
                 None => is,
@@ -551,7 +557,7 @@ impl Converter<'_> {
             return self.unknown(method.span, &method.node, METHODS.iter().map(|(n, ..)| *n));
         };
         if !self.counted(name, arguments.len(), least, most, span) {
-            return (steps::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
+            return (expression::expr(crate::syntax::ExprKind::Bad, span), Ty::Unknown);
         }
         let (base, base_ty) = self.value(base);
         let mut values = vec![base];
@@ -567,7 +573,7 @@ impl Converter<'_> {
             ("starts_with", _) => Ty::Bool,
             _ => Ty::Text,
         };
-        (steps::call(function, values, span), ty)
+        (expression::call(function, values, span), ty)
     }
 }
 

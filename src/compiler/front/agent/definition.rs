@@ -1,7 +1,7 @@
 //! The content of an `agent.yaml`, with spans: [`super::read`] makes it from the YAML tree, [`super::build`] makes a chart from it. A field
 //! without a comment has the name of its key in the file.
 
-use super::code::Ty;
+use super::expression::Ty;
 use super::node::Node;
 use super::text::Text;
 use crate::syntax::source::{Ident, Span, Spanned};

@@ -17,6 +17,7 @@ mod build;
 mod code;
 mod comment;
 mod definition;
+mod expression;
 pub mod keys;
 mod node;
 mod python;

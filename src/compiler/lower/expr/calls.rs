@@ -5,7 +5,7 @@ use super::{
     refuse_missing, unknown,
 };
 use crate::lower::context::{Cx, NameKind};
-use crate::lower::{declare, structure};
+use crate::lower::{paths, tools};
 use crate::rules::TYPE_ERROR;
 use crate::syntax;
 use crate::syntax::source::{Ident, Span};
@@ -90,10 +90,10 @@ fn in_state(
         // Declarations are lowered before states exist. `only_when_running` has reported the call in them.
         return unknown(name);
     }
-    let Some(state) = structure::names(cx, env.state, &path.iter().collect::<Vec<_>>()) else {
+    let Some(state) = paths::names(cx, env.state, &path.iter().collect::<Vec<_>>()) else {
         return unknown(name);
     };
-    if structure::is_history(cx, state) {
+    if paths::is_history(cx, state) {
         let message =
             format!("`{}` is a history, which is never active", cx.chart.state(state).path);
         cx.report(TYPE_ERROR.at(span, message));
@@ -177,7 +177,7 @@ fn repeated(
 fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId, String)> {
     let words: Vec<&str> = set.iter().map(|name| name.node.as_str()).collect();
     let words = words.join(".");
-    let id = declare::named_tool_set(cx, set)?;
+    let id = tools::named_tool_set(cx, set)?;
     let all = cx.chart.tools_of(id);
     for tool in &all {
         let params = &cx.tool_items[tool.index()].params;
@@ -522,14 +522,14 @@ fn get(
         if let Type::Map(value) = &arguments[0].ty { (**value).clone() } else { Type::Json };
     arguments.push(expect(cx, env, &written[1], &Type::Text));
     let ty = match written.get(2) {
-        None => declare::optional(value),
+        None => super::optional(value),
         Some(default) if value == Type::Json => {
             arguments.push(expr(cx, env, default, hint));
             Type::Json
         }
         Some(default) => {
             let missing = matches!(default.kind, syntax::ExprKind::None);
-            let value = if missing { declare::optional(value) } else { value };
+            let value = if missing { super::optional(value) } else { value };
             arguments.push(expect(cx, env, default, &value));
             value
         }

@@ -2,7 +2,6 @@
 
 use super::{Env, expr, inner, may_be_missing, of, unknown};
 use crate::lower::context::{Cx, NameKind};
-use crate::lower::declare;
 use crate::rules::{
     TYPE_ERROR, duplicate_name, unescaped_brace, unknown_name, unknown_placeholder,
 };
@@ -14,7 +13,7 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
     Builtin, Expr, ExprKind, Field, Template, TemplatePart, Type, TypeKind, UnaryOp,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The value of a literal; also of a list, map or record of literals, and of a negated number.
 pub(in crate::lower) fn value_of(expr: &Expr) -> Option<Value> {
@@ -126,7 +125,7 @@ fn misfit(cx: &Cx<'_>, found: &Expr, want: &Type, span: Span) -> Diagnostic {
     {
         return may_be_missing(span);
     }
-    blame(cx, declare::mismatch(cx, span, want, &found.ty), &[found])
+    blame(cx, super::mismatch(cx, span, want, &found.ty), &[found])
 }
 
 /// If exactly one of an expression's parts is a variable, the finding about it names the variable's declaration as the cause.
@@ -218,10 +217,10 @@ fn common(a: &Expr, b: &Expr) -> Option<Type> {
         return Some(a.ty.clone());
     }
     if a.kind == ExprKind::None {
-        return Some(declare::optional(b.ty.clone()));
+        return Some(super::optional(b.ty.clone()));
     }
     if b.kind == ExprKind::None {
-        return Some(declare::optional(a.ty.clone()));
+        return Some(super::optional(a.ty.clone()));
     }
     match (&a.ty, &b.ty) {
         (Type::Json, _) | (_, Type::Json) => Some(Type::Json),
@@ -543,39 +542,3 @@ fn for_some_value(spec: &str) -> Result<(), String> {
 }
 
 // The segments of dotted names.
-
-/// The segments of dotted names: for each prefix, the place of its last segment in the first name that begins with it.
-#[derive(Default)]
-pub(in crate::lower) struct Segments(HashMap<String, Span>);
-
-impl Segments {
-    /// Adds a declared name. Returns, for each of its segments, the place where that prefix is declared.
-    pub(in crate::lower) fn declare(&mut self, names: &[Ident]) -> Vec<Span> {
-        let mut means = Vec::new();
-        prefixes(names, |prefix, at| {
-            means.push(*self.0.entry(prefix.to_owned()).or_insert(at));
-        });
-        means
-    }
-
-    /// Returns, for each segment of a name, the place where that prefix is declared, up to the first unknown segment.
-    pub(in crate::lower) fn find(&self, names: &[Ident]) -> Vec<Span> {
-        let mut means = Vec::new();
-        prefixes(names, |prefix, _| means.extend(self.0.get(prefix)));
-        means
-    }
-}
-
-fn prefixes(names: &[Ident], mut visit: impl FnMut(&str, Span)) {
-    let [first, rest @ ..] = names else { return };
-    visit(&first.node, first.span);
-    let mut prefix = String::new();
-    for name in rest {
-        if prefix.is_empty() {
-            prefix.push_str(&first.node);
-        }
-        prefix.push('.');
-        prefix.push_str(&name.node);
-        visit(&prefix, name.span);
-    }
-}

@@ -23,7 +23,6 @@ pub(super) use literals::{
 };
 
 use super::context::{Cx, NameKind};
-use super::declare;
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;
 use crate::syntax::diagnostic::{Diagnostic, near};
@@ -235,13 +234,13 @@ fn default_of(
         let ty = if bare { right.ty.clone() } else { Type::Json };
         return of(ExprKind::Default(Box::new(left), Box::new(right)), ty);
     }
-    let optional = declare::optional(present.clone());
+    let optional = optional(present.clone());
     let want = if matches!(right.ty, Type::Optional(_)) { optional } else { present.clone() };
     // With a Float default, an optional Int would have to be converted, so this is reported instead.
     match literals::coerce(right, &want) {
         Ok(right) => of(ExprKind::Default(Box::new(left), Box::new(right)), want),
         Err(right) => {
-            let finding = declare::mismatch(cx, default.span, &present, &right.ty);
+            let finding = mismatch(cx, default.span, &present, &right.ty);
             cx.report(finding);
             unknown("")
         }
@@ -537,7 +536,7 @@ fn bound(cx: &mut Cx<'_>, bound: &Bound, span: Span) -> Type {
 
 fn answer(cx: &Cx<'_>, env: &Env, id: StepId) -> Expr {
     let returns = cx.chart.steps[id.index()].returns.clone();
-    let ty = if env.answer == Some(id) { returns } else { declare::optional(returns) };
+    let ty = if env.answer == Some(id) { returns } else { optional(returns) };
     of(ExprKind::Answer(id), ty)
 }
 
@@ -688,7 +687,7 @@ fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: &Ident) -> 
         cx.report(finding);
         return unknown(&field.node);
     };
-    let ty = if optional { declare::optional(found.ty.clone()) } else { found.ty.clone() };
+    let ty = if optional { self::optional(found.ty.clone()) } else { found.ty.clone() };
     narrowed(env, of(ExprKind::Field(Box::new(lowered), field.node.clone()), ty))
 }
 
@@ -1065,4 +1064,17 @@ fn enum_hint(cx: &Cx<'_>, left: &Expr, right: &Expr) -> Option<String> {
     let ExprKind::Text(text) = &right.kind else { return None };
     let value = values.iter().find(|v| Some(v.as_str()) == text.literal())?;
     Some(format!("write `{}.{value}`", cx.chart.types[id.index()].name))
+}
+
+/// The type `T?`. A Json value may be none anyway, and no type is optional twice.
+pub(super) fn optional(ty: Type) -> Type {
+    match ty {
+        Type::Json | Type::Optional(_) => ty,
+        _ => Type::Optional(Box::new(ty)),
+    }
+}
+
+/// The finding for a value of the wrong type.
+pub(super) fn mismatch(cx: &Cx<'_>, span: Span, want: &Type, found: &Type) -> Diagnostic {
+    type_error::mismatch(&cx.type_name(want), &cx.type_name(found), span)
 }

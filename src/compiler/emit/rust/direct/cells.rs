@@ -1,8 +1,8 @@
 //! Cells: the steps for one occurrence in one leaf. Those that differ only in names become one, and what may fail becomes a method.
 
 use super::super::code::{Binding, Fragment, Use, code};
-use super::super::program::{self, Methods};
-use super::super::{Context, blocks, keep};
+use super::super::{Context, blocks, keep, program};
+use crate::emit::rust::methods::Methods;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::machine::Record;
 use chartc_core::program::Block;

@@ -1,17 +1,18 @@
 //! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::code::{Fragment, Use, code};
-use super::super::program::{self, Methods};
-use super::super::{Context, blocks, direct, keep};
-use super::Form;
+use super::super::{Context, blocks, direct, keep, program};
 use super::cells::{self, Cells, Guard, Steps};
 use super::rows::Rows;
+use super::{EVENT, FAULTS, Form, OCCURRENCE, dead_end, pattern, sinking};
+use crate::emit::rust::methods::Methods;
+use crate::emit::rust::payload;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::StateKind;
 use chartc_core::semantics::unroll::Candidate;
 use chartc_core::store::Occurrence;
 use chartc_core::visible;
-use codegen::{Enum, Function, Impl, Scope, Struct, Variant};
+use codegen::{Enum, Impl, Scope, Struct, Variant};
 use std::collections::BTreeMap;
 
 /// The right side of a match arm. For most methods it is an expression that says whether a transition was taken.
@@ -65,40 +66,7 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
 }
 
 /// A parameter of a method: its use, its name and its type. It gets an underscore if the body does not read it.
-type Parameter = (Use, &'static str, &'static str);
-
-pub(super) const EVENT: Parameter = (Use::Event, "event", "EventName");
-pub(super) const OCCURRENCE: Parameter = (Use::Occurrence, "occurrence", "store::Occurrence");
-pub(super) const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
-
-/// Adds `is_dead_end`, which says whether the current configuration is a dead end.
-pub(super) fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
-    let body = match cells.dead_ends().as_slice() {
-        [] => "false".to_owned(),
-        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
-    };
-    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
-}
-
-/// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.
-pub(super) fn sinking(
-    name: &str,
-    parameter: Option<Parameter>,
-    body: Fragment,
-    gives: bool,
-) -> Function {
-    let mut function = Function::new(name);
-    function.generic("S: machine::Sink + ?Sized").arg_mut_self();
-    function.attr(if body.has(Use::Sink) { "inline" } else { "inline(always)" });
-    for (what, name, ty) in parameter.into_iter().chain([(Use::Sink, "sink", "&mut S")]) {
-        function.arg(body.parameter(name, what), ty);
-    }
-    if gives {
-        function.ret("bool");
-    }
-    function.line(body.text);
-    function
-}
+pub(super) type Parameter = (Use, &'static str, &'static str);
 
 /// Writes a `match`, or a single right side if all arms are equal. Arms with equal right sides are merged; the most frequent right side
 /// becomes the last arm, `_`, if it has several patterns.
@@ -255,15 +223,6 @@ fn on_other(cells: &mut Cells<'_>) -> Does {
     Does::Code(code.using(Use::Occurrence))
 }
 
-/// Writes the Rust pattern of an occurrence.
-pub(super) fn pattern(occurrence: Occurrence) -> String {
-    // The debug output is already Rust, except for the paths.
-    let text = format!("{occurrence:?}");
-    let text = text.replace("StateId", "arena::StateId");
-    let text = text.replacen("Error(", "Error(machine::ErrorKind::", 1);
-    format!("store::Occurrence::{text}")
-}
-
 /// Writes the steps at the end of the run, by leaf.
 fn leave(cells: &mut Cells<'_>) -> Does {
     let leaves = leaves(cells.context).into_iter();
@@ -397,7 +356,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
         field("begun", "bool".to_owned(), "false");
     }
     if context.has_endings() {
-        let finals = keep::finals(context).len();
+        let finals = payload::finals(context).len();
         // `[None; n]` would need a `Copy` type.
         let value = format!("[const {{ None }}; {finals}]");
         field("endings", format!("[Option<Ending>; {finals}]"), &value);

@@ -29,6 +29,7 @@ pub(super) use dispatch::{emit_core, new};
 
 use super::Context;
 use super::code::{self, Fragment, Use};
+use cells::Cells;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::machine::ErrorKind;
 use chartc_core::model::{
@@ -37,6 +38,8 @@ use chartc_core::model::{
 use chartc_core::semantics::unroll::Unroll;
 use chartc_core::store::Occurrence;
 use chartc_core::tables::Tables;
+use codegen::{Function, Impl};
+use dispatch::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Context<'_> {
@@ -466,4 +469,43 @@ fn leaves(chart: &Chart) -> impl Iterator<Item = StateId> + '_ {
         StateKind::Compound { .. } | StateKind::Parallel | StateKind::History { .. } => false,
     })
     .map(|(i, _)| StateId::at(i))
+}
+
+const EVENT: Parameter = (Use::Event, "event", "EventName");
+
+const OCCURRENCE: Parameter = (Use::Occurrence, "occurrence", "store::Occurrence");
+
+const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
+
+/// Adds `is_dead_end`, which says whether the current configuration is a dead end.
+fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
+    let body = match cells.dead_ends().as_slice() {
+        [] => "false".to_owned(),
+        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
+    };
+    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+}
+
+/// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.
+fn sinking(name: &str, parameter: Option<Parameter>, body: Fragment, gives: bool) -> Function {
+    let mut function = Function::new(name);
+    function.generic("S: machine::Sink + ?Sized").arg_mut_self();
+    function.attr(if body.has(Use::Sink) { "inline" } else { "inline(always)" });
+    for (what, name, ty) in parameter.into_iter().chain([(Use::Sink, "sink", "&mut S")]) {
+        function.arg(body.parameter(name, what), ty);
+    }
+    if gives {
+        function.ret("bool");
+    }
+    function.line(body.text);
+    function
+}
+
+/// Writes the Rust pattern of an occurrence.
+fn pattern(occurrence: Occurrence) -> String {
+    // The debug output is already Rust, except for the paths.
+    let text = format!("{occurrence:?}");
+    let text = text.replace("StateId", "arena::StateId");
+    let text = text.replacen("Error(", "Error(machine::ErrorKind::", 1);
+    format!("store::Occurrence::{text}")
 }

@@ -7,7 +7,6 @@
 use super::super::code::{Fragment, Use};
 use super::super::{Context, blocks, direct};
 use super::cells::Cells;
-use super::dispatch;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::machine::{Loss, Record};
 use chartc_core::model::{Action, BinaryOp, Expr, ExprKind, Type};
@@ -117,10 +116,8 @@ impl<'c> Rows<'c> {
                 }
                 Operation::Queued(occurrence) => {
                     if cells.queues {
-                        operations.push(format!(
-                            "Instruction::Queue({})",
-                            dispatch::pattern(*occurrence)
-                        ));
+                        operations
+                            .push(format!("Instruction::Queue({})", direct::pattern(*occurrence)));
                     }
                     continue;
                 }
@@ -176,19 +173,19 @@ impl<'c> Rows<'c> {
             self.enter.operations,
             self.context.configuration(self.enter.next)
         );
-        item.push_fn(dispatch::sinking("enter", None, sinks(enter), false));
+        item.push_fn(direct::sinking("enter", None, sinks(enter), false));
         let leave = format!(
             "{}direct::perform(self, Self::operations(STEPS[self.configuration as usize]), sink);",
             self.operations_of(&self.leave.iter().collect::<Vec<_>>())
         );
-        item.push_fn(dispatch::sinking("leave", None, sinks(leave), false));
+        item.push_fn(direct::sinking("leave", None, sinks(leave), false));
         let event = sinks(self.on_event()).using(Use::Event);
-        item.push_fn(dispatch::sinking("on_event", Some(dispatch::EVENT), event, true));
+        item.push_fn(direct::sinking("on_event", Some(direct::EVENT), event, true));
         let other = self.on_other();
-        item.push_fn(dispatch::sinking("on_other", Some(dispatch::OCCURRENCE), other, true));
+        item.push_fn(direct::sinking("on_other", Some(direct::OCCURRENCE), other, true));
         let nothing = self.on_nothing();
-        item.push_fn(dispatch::sinking("on_nothing", Some(dispatch::FAULTS), nothing, true));
-        dispatch::dead_end(cells, item);
+        item.push_fn(direct::sinking("on_nothing", Some(direct::FAULTS), nothing, true));
+        direct::dead_end(cells, item);
         item.new_fn("would_handle")
             .arg_mut_self()
             .arg("event", "EventName")
@@ -278,7 +275,7 @@ impl<'c> Rows<'c> {
         let len = self.context.configurations().len();
         let arms = self.others.iter().enumerate();
         let arms: String = arms
-            .map(|(nth, (on, _))| format!("{} => {},\n", dispatch::pattern(*on), nth * len))
+            .map(|(nth, (on, _))| format!("{} => {},\n", direct::pattern(*on), nth * len))
             .collect();
         let rows: Vec<&OccurrenceEffect> = self.others.iter().flat_map(|(_, rows)| rows).collect();
         // The chart ignores all other occurrences.

@@ -1,8 +1,8 @@
 //! Writes reads, and lists, maps, records and comprehensions with the loops over them.
 
 use super::super::code::{self, code};
-use super::super::types::{list_item, optional, optional_inner, owned};
 use super::{Binding, Code, Constant, Error, Form, Fragment, Use, Writer};
+use crate::emit::rust::names::{self, list_item, optional, optional_inner, owned};
 use chartc_core::arena::{LocalId, StepId, ToolSetId, TypeId, VarId};
 use chartc_core::model::{Expr, Observable, Since, StreakOf, Type, TypeKind};
 use chartc_core::semantics::unroll::Place;
@@ -23,7 +23,7 @@ impl Writer<'_> {
         let row = &self.context.chart.variables[id.index()];
         let name = &self.context.names.variables[id.index()];
         if self.early {
-            let name = super::super::types::local(self.context, id);
+            let name = names::local(self.context, id);
             // Nobody can set it before the machine exists.
             if self.context.is_supplied(id) {
                 return self.fails(&row.ty, &format!("`{}` was never set", row.name));

@@ -18,8 +18,8 @@ mod compare;
 
 pub(super) use access::{local_name, loop_head};
 
-use super::Context;
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
+use super::{Context, names};
 use chartc_core::arena::{LocalId, PredicateId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -214,7 +214,7 @@ impl<'w> Writer<'w> {
             ExprKind::Default(of, default) => self.default(of, default, &expr.ty),
             ExprKind::Builtin(function, arguments) => self.builtin(*function, arguments, &expr.ty),
             ExprKind::Call(function, arguments) => self.host_call(*function, arguments),
-            ExprKind::List(items) => match super::types::list_item(&expr.ty) {
+            ExprKind::List(items) => match names::list_item(&expr.ty) {
                 Some(item) => self.list(items, item),
                 None => self.json_list(items),
             },
@@ -232,7 +232,7 @@ impl<'w> Writer<'w> {
 
     /// Writes code of type `ty` that always fails.
     fn fails(&self, ty: &Type, why: &str) -> Code {
-        let rust = super::types::owned(self.context, ty);
+        let rust = names::owned(self.context, ty);
         let call = if self.context.bare {
             format!("Err::<{rust}, _>(machine::Fault)")
         } else {
@@ -652,13 +652,13 @@ impl Writer<'_> {
         if *want == Type::Json || code.constant.is_some() {
             return self.json(code);
         }
-        let (rust, value) = (super::types::owned(self.context, want), self.own(&code));
+        let (rust, value) = (names::owned(self.context, want), self.own(&code));
         code!("{{ let value: {rust} = {value}; value.into_value() }}", value).using(Use::Braces)
     }
 
     /// Writes a conversion through a `Value`.
     fn typed(&self, code: Code, want: &Type) -> Code {
-        let rust = super::types::owned(self.context, want);
+        let rust = names::owned(self.context, want);
         let call = code!("generated::typed::<{rust}>({value})", value = self.json(code));
         self.tries(call, want.clone(), Error::Failure)
     }
@@ -684,7 +684,7 @@ impl Writer<'_> {
 
     /// Whether two types of the chart have the same Rust type.
     fn same_rust(&self, a: &Type, b: &Type) -> bool {
-        let name = |ty| super::types::owned(self.context, ty);
+        let name = |ty| names::owned(self.context, ty);
         name(a) == name(b)
     }
 }

@@ -19,11 +19,13 @@
 mod names;
 pub(super) mod steps;
 
-use super::code::{Converter, InputUse, Role, Scope, Ty};
+use super::code::{Converter, InputUse, Role, Scope};
 use super::definition::{
     Agent, BUILTINS, CURRENT_STATE, Component, ComponentKind, Injection, Listed, Machine,
     OnFailure, Policy, Source, Source as Condition, Step, StepType, Workflow, builtin,
 };
+use super::expression::Ty;
+use super::expression::{self, call, expr, literal, name, text};
 use super::node::{Node, Value};
 use super::text::{FormatPart, Text};
 use crate::rules::{WRONG_TYPE, hidden_step, unknown_name, unused_fragment};
@@ -36,10 +38,7 @@ use crate::syntax::{
 };
 use names::{ComponentWork, InjectionWork, PermitWork, StepWork, Work, inputs};
 use std::collections::{BTreeMap, BTreeSet};
-use steps::{
-    Builder, Built, Functions, apart, call, chart_step, expr, literal, name, noted, outside, path,
-    policy_span, text,
-};
+use steps::{Builder, Built, Functions, apart, chart_step, noted, outside, path, policy_span};
 
 /// The syntax of an agent: one file with one chart.
 pub(super) fn file(
@@ -171,7 +170,7 @@ fn allow(builder: &mut Builder<'_>, work: &PermitWork<'_>) -> Option<Noted<Chart
         (Some(Condition::Invoke(invoke)), _) => {
             let found = builder.functions.invoke(invoke, &builder.scope);
             let span = found.span;
-            Some(steps::call("bool", vec![found], span))
+            Some(expression::call("bool", vec![found], span))
         }
         (Some(Condition::Text(_)), Some(condition)) => {
             Some(Converter::new(&mut builder.scope, builder.findings).condition(condition))
@@ -214,7 +213,7 @@ fn body(
     for (i, one) in built.into_iter().enumerate() {
         let mut extra = one.lines;
         let mut at_home = homes[i].into_iter().collect::<Vec<_>>();
-        if steps::is_question(sources[i]) && !shared.contains(&i) {
+        if names::is_question(sources[i]) && !shared.contains(&i) {
             let options = steps::options(sources[i]);
             if let Some(named) = &sources[i].states {
                 at_home =

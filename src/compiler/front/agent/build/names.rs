@@ -1,12 +1,13 @@
 //! The role of each name of an agent, from the reads and writes of all its code in the order of the walk.
 
 use crate::front::agent::code::{
-    AMOUNTS, Converter, InputUse, OBSERVABLES, Role, Scope, Ty, is_identity,
+    AMOUNTS, Converter, InputUse, OBSERVABLES, Role, Scope, is_identity,
 };
 use crate::front::agent::definition::{
     Agent, BUILTINS, CURRENT_STATE, Component, Injection, Permit, Source, Step, StepType, Workflow,
     builtin,
 };
+use crate::front::agent::expression::Ty;
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{
     self, Asked, Context, ContextUse, Expr, PyExprKind, Statement, StatementKind, uses,
@@ -338,8 +339,8 @@ pub(super) fn events(work: &Work<'_>) -> Vec<Event> {
         }
         writes(&one.code, !conditional, &mut events);
         let moves = one.step.to.is_some() || one.step.map.is_some();
-        if super::steps::guesses(one.step) {
-            for name in super::steps::HEURISTIC {
+        if guesses(one.step) {
+            for name in HEURISTIC {
                 let kind = EventKind::Read { nested: false, lenient: true, prompt: false };
                 events.push(Event::new(name, one.step.name.span, kind));
             }
@@ -560,5 +561,39 @@ pub(super) fn texts(nodes: &[Node], out: &mut Vec<FormatPart>) {
             }
             _ => {}
         }
+    }
+}
+
+/// The names that the heuristic reads. It decides if there is no model, or if the call of the model fails.
+const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
+
+/// Whether the heuristic may choose a target if the call of the question fails.
+pub(super) fn guesses(step: &Step) -> bool {
+    let known = |answer: &str| matches!(answer, "pivot" | "ship" | "continue");
+    is_question(step) && step.map.iter().flatten().any(|(answer, _)| known(&answer.node))
+}
+
+/// Whether a step asks the model for an answer of its map, even if only when a function does not decide.
+pub(super) fn is_question(step: &Step) -> bool {
+    step.kind == StepType::Transition && step.map.is_some() && decider(step) != Decider::Function
+}
+
+/// The decider of a transition step: the model, a host function, or first the one and then the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decider {
+    /// The model.
+    Model,
+    /// A host function with a fallback value.
+    Function,
+    /// A host function; if it fails, the model.
+    FunctionThenModel,
+}
+
+/// The decider of a step.
+pub(super) fn decider(step: &Step) -> Decider {
+    match &step.decision {
+        None => Decider::Model,
+        Some(invoke) if invoke.fallback.is_some() => Decider::Function,
+        Some(_) => Decider::FunctionThenModel,
     }
 }

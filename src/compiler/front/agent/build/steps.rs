@@ -1,11 +1,13 @@
 //! Builds the steps of a chart from those of the list: their order, prompts, calls and decisions.
 
-use super::names::{StepWork, Words, Work};
+use super::names::{Decider, StepWork, Words, Work, decider, guesses, is_question};
 use super::{failure, policy};
-use crate::front::agent::code::{Converter, Role, Scope, Ty};
+use crate::front::agent::code::{Converter, Role, Scope};
 use crate::front::agent::definition::{
     Agent, BUILTINS, CURRENT_STATE, Invoke, OnFailure, Policy, Source, Step, StepType, builtin,
 };
+use crate::front::agent::expression::Ty;
+use crate::front::agent::expression::{self, binary, call, compare, expr, literal, name, text};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::text::{Access, Field, FormatPart, parts};
 use crate::rules::{unescaped_brace, unknown_placeholder, unused_fragment};
@@ -15,7 +17,7 @@ use crate::syntax::{
     self, Action, Ask, AskElse, BinaryOp, Block, ChartItem, CompareOp, Entry, EventPattern, Expr,
     ExprKind, FailWord, Function, FunctionKind, Hole, Line, LineKind, May, MayKind, Method, Noted,
     Outcome, OutcomeKind, Param, Path, StateItem, StepItem, StepKind, Tail, Target, Template,
-    TemplatePart, Trivia, TypeExpr, TypeKind, UnaryOp,
+    TemplatePart, Trivia, TypeExpr, TypeKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,8 +219,6 @@ pub(super) fn policy_span(policy: &Policy, or: Span) -> Span {
 
 // Transition steps: the model or a host function decides where to go.
 
-/// The names that the heuristic reads. It decides if there is no model, or if the call of the model fails.
-pub(super) const HEURISTIC: &[&str] = &["action_history", "successful_actions", "failed_actions"];
 /// The name of the heuristic's host function. It returns whether the last three actions were on one artifact.
 pub(super) const REPEATS: &str = "repeats_one_artifact";
 
@@ -242,37 +242,6 @@ pub(super) fn overlapping(steps: &[&Step]) -> BTreeSet<usize> {
     }
     let shared = |of: &&Vec<usize>| of.iter().collect::<BTreeSet<_>>().len() > 1;
     by_state.values().filter(shared).flatten().copied().collect()
-}
-
-/// Whether a step asks the model for an answer of its map, even if only when a function does not decide.
-pub(super) fn is_question(step: &Step) -> bool {
-    step.kind == StepType::Transition && step.map.is_some() && decider(step) != Decider::Function
-}
-
-/// The decider of a transition step: the model, a host function, or first the one and then the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decider {
-    /// The model.
-    Model,
-    /// A host function with a fallback value.
-    Function,
-    /// A host function; if it fails, the model.
-    FunctionThenModel,
-}
-
-/// The decider of a step.
-pub(super) fn decider(step: &Step) -> Decider {
-    match &step.decision {
-        None => Decider::Model,
-        Some(invoke) if invoke.fallback.is_some() => Decider::Function,
-        Some(_) => Decider::FunctionThenModel,
-    }
-}
-
-/// Whether the heuristic may choose a target if the call of the question fails.
-pub(super) fn guesses(step: &Step) -> bool {
-    let known = |answer: &str| matches!(answer, "pivot" | "ship" | "continue");
-    is_question(step) && step.map.iter().flatten().any(|(answer, _)| known(&answer.node))
 }
 
 /// The options of a question, as `may` lines.
@@ -619,7 +588,7 @@ fn invoke_value(node: &Node, scope: Option<&Scope>) -> Expr {
         Value::Float(x) => ExprKind::Float(*x),
         Value::Text(text) => match scope {
             Some(scope) => ExprKind::Text(template(&parts(text), span, false, scope)),
-            None => return self::text(text.value.clone(), span),
+            None => return expression::text(text.value.clone(), span),
         },
         Value::List(items) => {
             ExprKind::List(items.iter().map(|i| invoke_value(i, scope)).collect())
@@ -852,53 +821,6 @@ pub(in crate::front::agent) fn tail(guard: Option<Expr>, to: Option<&Ident>) -> 
 /// A step as an item of a chart's body, after a blank line.
 pub(in crate::front::agent) fn chart_step(step: syntax::Step, span: Span) -> Noted<ChartItem> {
     apart(ChartItem::State(StateItem::Step(step)), span)
-}
-
-/// An expression of a given kind.
-pub(in crate::front::agent) fn expr(kind: ExprKind, span: Span) -> Expr {
-    Expr { kind, span }
-}
-
-/// An expression that reads a name.
-pub(in crate::front::agent) fn name(name: impl Into<String>, span: Span) -> Expr {
-    expr(ExprKind::Name(name.into()), span)
-}
-
-/// A string without placeholders, as an expression.
-pub(in crate::front::agent) fn text(value: impl Into<String>, span: Span) -> Expr {
-    expr(ExprKind::Text(literal(value, span)), span)
-}
-
-/// A template without placeholders.
-pub(in crate::front::agent) fn literal(value: impl Into<String>, span: Span) -> Template {
-    let value = value.into();
-    let parts = if value.is_empty() { Vec::new() } else { vec![TemplatePart::Text(value, span)] };
-    Template { parts, span, block: false }
-}
-
-/// A call: `f(arguments)`.
-pub(in crate::front::agent) fn call(function: &str, arguments: Vec<Expr>, span: Span) -> Expr {
-    expr(ExprKind::Call(Spanned::new(function.to_owned(), span), arguments), span)
-}
-
-/// A binary operation: `left op right`.
-pub(in crate::front::agent) fn binary(op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
-    expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), span)
-}
-
-/// A comparison: `left op right`.
-pub(in crate::front::agent) fn compare(left: Expr, op: CompareOp, right: Expr, span: Span) -> Expr {
-    expr(ExprKind::Compare(Box::new(left), vec![(op, right)]), span)
-}
-
-/// A negation: `not operand`.
-pub(in crate::front::agent) fn not(operand: Expr, span: Span) -> Expr {
-    expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), span)
-}
-
-/// A conditional expression: `if condition then yes else no`.
-pub(in crate::front::agent) fn choose(condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr {
-    expr(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)), span)
 }
 
 /// A condition on the active state: `in(a) or in(b)`; `false` for no state.

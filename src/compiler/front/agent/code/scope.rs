@@ -1,12 +1,12 @@
 //! The names of code at a point of the walk: what they mean, their types, and whether they are set.
 
 use super::Converter;
-use crate::front::agent::build::steps::{self, expr, text};
 use crate::front::agent::definition::Builtin;
+use crate::front::agent::expression::{self, Ty, expr, text};
 use crate::front::agent::node::{Node, Value};
 use crate::front::agent::python::{Asked, Expr as Python, Literal, PyExprKind};
 use crate::syntax::source::Span;
-use crate::syntax::{CompareOp, Entry, Expr, ExprKind, TypeExpr, TypeKind};
+use crate::syntax::{CompareOp, Entry, Expr, ExprKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The meaning of a name of an agent.
@@ -83,11 +83,11 @@ impl Scope {
     fn plain(&self, name: &str, span: Span) -> Expr {
         match self.roles.get(name) {
             Some(Role::Variable { written, .. } | Role::Given(InputUse { written, .. })) => {
-                steps::name(written.clone(), span)
+                expression::name(written.clone(), span)
             }
-            Some(Role::State) => steps::name("state", span),
-            Some(Role::Missing) => steps::expr(ExprKind::None, span),
-            Some(Role::Input(_) | Role::Step) | None => steps::name(name, span),
+            Some(Role::State) => expression::name("state", span),
+            Some(Role::Missing) => expression::expr(ExprKind::None, span),
+            Some(Role::Input(_) | Role::Step) | None => expression::name(name, span),
         }
     }
 
@@ -98,7 +98,7 @@ impl Scope {
             return expr;
         }
         let zero = self.ty(name).zero(span);
-        steps::expr(ExprKind::Default(Box::new(expr), Box::new(zero)), span)
+        expression::expr(ExprKind::Default(Box::new(expr), Box::new(zero)), span)
     }
 
     /// The expression that reads a name, with its type.
@@ -275,7 +275,7 @@ impl Converter<'_> {
         self.scope.given(name)?;
         let (read, _) = self.scope.maybe(name, span);
         let none = expr(ExprKind::None, span);
-        Some(super::super::build::steps::compare(read, CompareOp::NotEqual, none, span))
+        Some(expression::compare(read, CompareOp::NotEqual, none, span))
     }
 
     /// Refines the type of an input by the other operand of a comparison or of arithmetic.
@@ -303,99 +303,6 @@ impl Converter<'_> {
 }
 
 // Types of code variables, inferred from what is assigned.
-
-/// The known part of a value's type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::front::agent) enum Ty {
-    /// Nothing is known yet: the elements of an empty list, and names that nothing declares.
-    Unknown,
-    /// Only `none`.
-    None,
-    Bool,
-    Int,
-    Float,
-    Text,
-    /// Any value.
-    Json,
-    List(Box<Ty>),
-    Map(Box<Ty>),
-}
-
-/// The maximum depth of nested lists and maps; deeper ones are `Json`.
-const MAX_DEPTH: usize = 3;
-
-impl Ty {
-    /// The type of a value that may be of either type.
-    pub(super) fn join(self, other: Self) -> Self {
-        self.join_at(other, 0)
-    }
-
-    fn join_at(self, other: Self, depth: usize) -> Self {
-        if depth > MAX_DEPTH {
-            return Self::Json;
-        }
-        match (self, other) {
-            (a, b) if a == b => a,
-            (Self::Unknown, known) | (known, Self::Unknown) => known,
-            (Self::Int, Self::Float) | (Self::Float, Self::Int) if depth == 0 => Self::Float,
-            (Self::List(a), Self::List(b)) => Self::List(Box::new(a.join_at(*b, depth + 1))),
-            (Self::Map(a), Self::Map(b)) => Self::Map(Box::new(a.join_at(*b, depth + 1))),
-            _ => Self::Json,
-        }
-    }
-
-    /// `List(self)`, or `Json` if that nests too deeply.
-    pub(super) fn list(self) -> Self {
-        if self.depth() >= MAX_DEPTH { Self::Json } else { Self::List(Box::new(self)) }
-    }
-
-    /// `Map(self)`, or `Json` if that nests too deeply.
-    pub(super) fn map(self) -> Self {
-        if self.depth() >= MAX_DEPTH { Self::Json } else { Self::Map(Box::new(self)) }
-    }
-
-    fn depth(&self) -> usize {
-        match self {
-            Self::List(inner) | Self::Map(inner) => 1 + inner.depth(),
-            _ => 0,
-        }
-    }
-
-    pub(super) fn is_number(&self) -> bool {
-        matches!(self, Self::Int | Self::Float)
-    }
-
-    /// The type as it is declared; unknown types are `Json`.
-    pub(in crate::front::agent) fn written(&self, span: Span) -> TypeExpr {
-        let name = |n: &str| TypeKind::Name(n.to_owned());
-        let kind = match self {
-            Self::Unknown | Self::None | Self::Json => name("Json"),
-            Self::Bool => name("Bool"),
-            Self::Int => name("Int"),
-            Self::Float => name("Float"),
-            Self::Text => name("Text"),
-            Self::List(inner) => TypeKind::List(Box::new(inner.written(span))),
-            Self::Map(inner) => {
-                let key = TypeExpr { kind: name("Text"), span };
-                TypeKind::Map(Box::new(key), Box::new(inner.written(span)))
-            }
-        };
-        TypeExpr { kind, span }
-    }
-
-    /// The value of a variable that nothing has set yet.
-    pub(in crate::front::agent) fn zero(&self, span: Span) -> Expr {
-        match self {
-            Self::Unknown | Self::None | Self::Json => expr(ExprKind::None, span),
-            Self::Bool => expr(ExprKind::Bool(false), span),
-            Self::Int => expr(ExprKind::Int(0), span),
-            Self::Float => expr(ExprKind::Float(0.0), span),
-            Self::Text => text("", span),
-            Self::List(_) => expr(ExprKind::List(Vec::new()), span),
-            Self::Map(_) => expr(ExprKind::Map(Vec::new()), span),
-        }
-    }
-}
 
 // The variables that the walk has set at a point. Changes are kept as a trail, so that following a branch costs only as much as the
 // branch changes.
@@ -483,36 +390,6 @@ impl Walked {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn joins() {
-        let list = |t: Ty| Ty::List(Box::new(t));
-        for (a, b, both) in [
-            (Ty::Int, Ty::Float, Ty::Float),
-            (Ty::Int, Ty::Text, Ty::Json),
-            (Ty::None, Ty::Int, Ty::Json),
-            (list(Ty::Unknown), list(Ty::Int), list(Ty::Int)),
-            (list(Ty::Int), list(Ty::Float), list(Ty::Json)),
-            (list(Ty::Int), Ty::Map(Box::new(Ty::Int)), Ty::Json),
-        ] {
-            assert_eq!(a.clone().join(b.clone()), both);
-            assert_eq!(b.join(a), both);
-        }
-    }
-
-    #[test]
-    fn lists_of_lists_end() {
-        let mut ty = Ty::Int;
-        for _ in 0..10 {
-            ty = ty.list();
-        }
-        assert!(ty.depth() <= MAX_DEPTH);
-    }
-}
-
-#[cfg(test)]
-mod walked_tests {
     use super::*;
 
     #[test]

@@ -1,0 +1,332 @@
+//! The methods of a generated program, and the rows that each selects among.
+
+use super::Context;
+use super::code::{self, Code, Fragment, Use, Uses, code};
+use super::expr::Writer;
+use super::payload::{answer_type, choice_fields};
+use super::tables::comment;
+use chartc_core::arena::{PredicateId, TransitionId};
+use chartc_core::model::{Expr, ExprKind, Field, Trigger, Type};
+use codegen::{Function, Impl};
+use std::collections::BTreeSet;
+
+/// The methods that only hosts with values call: texts of prompts and options, calls of tools, and params of charts that a step runs.
+#[derive(Default)]
+pub(super) struct HostMethods {
+    pub(super) prompt: Option<Method>,
+    pub(super) option: Option<Method>,
+    pub(super) call: Option<Method>,
+    pub(super) run: Option<Method>,
+}
+
+/// The methods of a program, and the named conditions that they call.
+pub(super) struct Methods {
+    /// The `impl` block with the methods so far.
+    pub item: Impl,
+    /// The named conditions that they call.
+    pub predicates: BTreeSet<PredicateId>,
+}
+
+impl Methods {
+    /// Creates an empty collection around an `impl` block.
+    pub(super) fn new(item: Impl) -> Self {
+        Self { item, predicates: BTreeSet::new() }
+    }
+
+    /// Adds a method with this body.
+    pub(super) fn add(&mut self, name: &str, body: Fragment) -> &mut Function {
+        self.predicates.extend(body.uses.predicates);
+        self.item.new_fn(name).arg_mut_self().line(body.text)
+    }
+}
+
+/// A method generated from [`Arms`], with what its body reads.
+pub(super) struct Method {
+    name: &'static str,
+    uses: Uses,
+}
+
+impl Method {
+    /// Whether the body reads `what`: the method then has a parameter for it.
+    pub(super) fn reads(&self, what: Use) -> bool {
+        self.uses.has(what)
+    }
+
+    /// The call of the method for a row, where `core` is the expression for the program.
+    pub(super) fn call(&self, core: &str, row: &str) -> String {
+        let arguments =
+            [(Use::View, "view"), (Use::Outbox, "outbox"), (Use::Options, "options.as_deref()")];
+        let read = arguments.iter().filter(|(what, _)| self.reads(*what));
+        let read: String = read.flat_map(|(_, argument)| [", ", argument]).collect();
+        format!("{core}.{}({row}{read})", self.name)
+    }
+}
+
+/// A method with a match arm for each relevant row of one table. Without such rows the method is omitted.
+pub(super) struct Arms {
+    name: &'static str,
+    pub(super) argument: (&'static str, &'static str),
+    scrutinee: &'static str,
+    pub(super) result: &'static str,
+    pub(super) otherwise: &'static str,
+    rows: Fragment,
+}
+
+impl Arms {
+    /// Creates a method without arms. `argument` is the parameter with its type; rows without an arm return `otherwise`.
+    pub(super) fn new(
+        name: &'static str,
+        argument: (&'static str, &'static str),
+        scrutinee: &'static str,
+        result: &'static str,
+        otherwise: &'static str,
+    ) -> Self {
+        Self { name, argument, scrutinee, result, otherwise, rows: Fragment::default() }
+    }
+
+    /// Adds the arm of row `index`, called `title` in its comment: statements, then the `Result`.
+    pub(super) fn arm(
+        &mut self,
+        index: usize,
+        title: &str,
+        statements: Fragment,
+        result: Fragment,
+    ) {
+        self.pattern(&index.to_string(), title, statements, result);
+    }
+
+    /// Adds an arm with a pattern other than a number.
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &str,
+        title: &str,
+        statements: Fragment,
+        result: Fragment,
+    ) {
+        let comment = comment(title);
+        self.rows +=
+            code!("{comment}{pattern} => {{ {statements}\n{result} }}\n", statements, result);
+    }
+
+    /// Adds the method to `methods`. Its parameters are those that its arms read. Returns `None` if there are no arms.
+    pub(super) fn emit(self, context: &Context<'_>, methods: &mut Methods) -> Option<Method> {
+        let Self { name, argument, scrutinee, result, otherwise, rows } = self;
+        if rows.is_empty() {
+            return None;
+        }
+        let uses = rows.uses.clone();
+        let body = code!("match {scrutinee} {{ {rows} _ => Ok({otherwise}), }}", rows);
+        let function = methods.add(name, body).arg(argument.0, argument.1);
+        for (what, name, ty) in [
+            (Use::View, "view", "&program::View<'_>"),
+            (Use::Outbox, "outbox", "&mut program::Outbox<'_>"),
+            (Use::Options, "options", "Option<&str>"),
+        ] {
+            if uses.has(what) {
+                function.arg(name, ty);
+            }
+        }
+        function.ret(format!("Result<{result}, {}>", context.error()));
+        Some(Method { name, uses })
+    }
+}
+
+/// A reader of the fields of the current event or answer, for the code of a transition.
+pub(super) struct FieldReader<'w> {
+    context: &'w Context<'w>,
+    sources: Vec<Source>,
+    surely: bool,
+}
+
+/// Creates a writer for the expressions of a transition, and a reader for the statement that binds the fields which their code uses. With
+/// `surely`, a missing field fails at once. Otherwise it fails only when it is read, because another effect may come before that.
+pub(super) fn for_transition<'w>(
+    context: &'w Context<'w>,
+    transition: TransitionId,
+    exprs: &[&Expr],
+    surely: bool,
+) -> (Writer<'w>, FieldReader<'w>) {
+    let mut last = 0;
+    for expr in exprs {
+        code::walk(expr, &mut |e| {
+            if let ExprKind::Payload(nth) = e.kind {
+                last = last.max(nth as usize + 1);
+            }
+        });
+    }
+    let mut writer = Writer::new(context);
+    let mut sources = sources(context, &context.chart.transition(transition).trigger);
+    // A field is readable only if every event of the transition has it, with the same type.
+    sources.retain(|s| s.fields.len() >= last);
+    if let Some(first) = sources.first() {
+        for nth in 0..last {
+            let name = local(first, nth);
+            let ty = first.fields[nth].1.clone();
+            let text = match (surely, context.bare) {
+                (true, _) => Fragment::from(name),
+                (false, true) => {
+                    Fragment::from(format!("generated::set({name})?")).using(Use::Failure)
+                }
+                (false, false) => {
+                    Fragment::from(format!("generated::handled({name})?")).using(Use::Failure)
+                }
+            };
+            let mut text = if ty == Type::Text { code!("{text}.as_str()", text) } else { text };
+            text.uses.fields.insert(nth as u32);
+            writer.payload.push(Code::lent(text, ty));
+        }
+    }
+    (writer, FieldReader { context, sources, surely })
+}
+
+impl FieldReader<'_> {
+    /// The statement that binds the fields, to be written before a body.
+    pub(super) fn before(&self, body: &Fragment) -> Fragment {
+        let used = &body.uses.fields;
+        let Some(first) = self.sources.first().filter(|_| !used.is_empty()) else {
+            return Fragment::default();
+        };
+        let arms = self.sources.iter().filter(|s| same_types(s, first, used));
+        let is_direct = self.context.is_direct();
+        let pattern = |source: &Source| {
+            let pattern = source.pattern(used, first);
+            if is_direct { pattern } else { format!("Some({pattern})") }
+        };
+        let patterns: Vec<String> = arms.map(pattern).collect();
+        let names: Vec<String> = used.iter().map(|n| local(first, *n as usize)).collect();
+        let tuple = |names: &[String]| match names {
+            [name] => name.clone(),
+            names => format!("({})", names.join(", ")),
+        };
+        // A method that borrows the whole program cannot be called while one of its fields is borrowed.
+        let (copy, bound) = if body.has(Use::Program) {
+            ("let bound = self.bound.clone();\n", "bound")
+        } else {
+            ("", "self.bound")
+        };
+        let bound = if is_direct { format!("&{bound}") } else { format!("{bound}.get()") };
+        let (given, missing) = if self.surely {
+            let nothing = self.context.failure("what is handled has no such field");
+            (tuple(&names), format!("return {nothing}"))
+        } else {
+            let some: Vec<String> = names.iter().map(|n| format!("Some({n})")).collect();
+            let none: Vec<String> = names.iter().map(|_| "None".to_owned()).collect();
+            (tuple(&some), tuple(&none))
+        };
+        let text = match patterns.as_slice() {
+            [pattern] if self.surely => {
+                format!("{copy}let {pattern} = {bound} else {{ {missing}; }};\n")
+            }
+            patterns => {
+                let rows: Vec<String> =
+                    patterns.iter().map(|p| format!("{p} => {given},")).collect();
+                let rows = rows.join("\n");
+                let names = tuple(&names);
+                format!("{copy}let {names} = match {bound} {{ {rows} _ => {missing} }};\n")
+            }
+        };
+        let text = Fragment::from(text).using(Use::Braces);
+        if self.surely { text.using(Use::Failure) } else { text }
+    }
+}
+
+/// A possible form of the current event or answer.
+struct Source {
+    /// The path of the variant, such as `Event::SeesPost` or `Payload::Reason`.
+    head: String,
+    /// The variant of `Payload` that contains it, if it is not one itself.
+    around: Option<&'static str>,
+    /// The fields, each with its Rust name and type. Unnamed fields have an empty name.
+    fields: Vec<(String, Type)>,
+}
+
+impl Source {
+    /// The pattern that binds the used fields under their names in `first`.
+    fn pattern(&self, used: &BTreeSet<u32>, first: &Self) -> String {
+        let inner = if self.fields.iter().any(|(name, _)| name.is_empty()) {
+            format!("{}({})", self.head, local(first, 0))
+        } else {
+            self.named(used, first)
+        };
+        match self.around {
+            Some(around) => format!("Payload::{around}({inner})"),
+            None => inner,
+        }
+    }
+
+    fn named(&self, used: &BTreeSet<u32>, first: &Self) -> String {
+        let mut bindings: Vec<String> = Vec::new();
+        for nth in used {
+            let (own, bound) = (&self.fields[*nth as usize].0, local(first, *nth as usize));
+            bindings.push(if *own == bound { bound } else { format!("{own}: {bound}") });
+        }
+        if used.len() < self.fields.len() {
+            bindings.push("..".to_owned());
+        }
+        format!("{} {{ {} }}", self.head, bindings.join(", "))
+    }
+}
+
+fn local(source: &Source, nth: usize) -> String {
+    match source.fields[nth].0.as_str() {
+        "" => "answer".to_owned(),
+        name => super::local_name(name),
+    }
+}
+
+fn same_types(source: &Source, first: &Source, used: &BTreeSet<u32>) -> bool {
+    used.iter().all(|n| source.fields[*n as usize].1 == first.fields[*n as usize].1)
+}
+
+fn sources(context: &Context<'_>, trigger: &Trigger) -> Vec<Source> {
+    let names = &context.names;
+    let typed = |fields: &[Field], rust: &[String]| {
+        rust.iter().cloned().zip(fields.iter().map(|f| f.ty.clone())).collect()
+    };
+    match trigger {
+        Trigger::Event(events) => events
+            .iter()
+            .map(|id| Source {
+                around: Some("Event"),
+                head: format!("Event::{}", names.events[id.index()]),
+                fields: typed(
+                    &context.chart.events[id.index()].fields,
+                    &names.event_fields[id.index()],
+                ),
+            })
+            .collect(),
+        Trigger::Choice(id) => vec![Source {
+            around: Some("Choice"),
+            head: format!("Choice::{}", names.choices[id.index()]),
+            fields: typed(choice_fields(context, *id), &names.choice_fields[id.index()]),
+        }],
+        Trigger::StepDone(id) if super::payload::answering(context).any(|s| s == *id) => {
+            let all =
+                if context.chart.steps[id.index()].each.is_some() { "Gathered" } else { "Answer" };
+            vec![Source {
+                around: Some(all),
+                head: format!("{all}::{}", names.steps[id.index()]),
+                fields: vec![(String::new(), answer_type(context, *id))],
+            }]
+        }
+        Trigger::StepError(_) if context.has_reasons() => vec![Source {
+            around: None,
+            head: "Payload::Reason".to_owned(),
+            fields: vec![(String::new(), Type::Text)],
+        }],
+        Trigger::StepDone(_)
+        | Trigger::StepError(_)
+        | Trigger::AnyEvent
+        | Trigger::AnyOccurrence
+        | Trigger::Turn
+        | Trigger::When
+        | Trigger::StateDone(_)
+        | Trigger::After(_)
+        | Trigger::AfterTurns(_)
+        | Trigger::StepTimeout(..)
+        | Trigger::StepDoubt(_)
+        | Trigger::StepElse(_)
+        | Trigger::Error(_)
+        | Trigger::LimitWarn(_) => Vec::new(),
+    }
+}
