@@ -1,8 +1,7 @@
 //! The command `chartc build`.
 
-use super::Exit;
 use super::files::{Root, write};
-use super::output::{Colour, complain_report, print_made, terminal};
+use super::output::{Colour, Exit, complain_report, print_made, terminal};
 use super::pick::pick_with_sources;
 use crate::report::REPORTS;
 use chartc_compiler::emit::rust;

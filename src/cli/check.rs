@@ -1,19 +1,19 @@
 //! The command `chartc check`.
 
-use super::Exit;
 use super::config::{self, Config, Levels, Setting, Settings};
 #[cfg(feature = "run")]
 use super::files::tests_of as beside;
 use super::files::{Files, Root, Skips, write, write_into};
 use super::fix::{Fixing, Outcome};
 use super::output::{
-    self, Colour, StyledText, align_columns, begin_anew, complain, print, print_coloured,
+    self, Colour, Exit, StyledText, align_columns, begin_anew, complain, print, print_coloured,
     print_json, terminal,
 };
 use crate::Compilation;
 use crate::costs::{amount_text, bound, driver, formula, name, path};
 use crate::disk::{named, shown, tidy};
-use crate::report::{Findings, REPORTS, Terminal, fingerprints};
+use crate::report::REPORTS;
+use crate::report::{Findings, Terminal, fingerprints};
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::Driver;
 use chartc_compiler::analysis::turn::cost::{CallBound, Cost, Most, RunCost, cost, money};

@@ -1,8 +1,7 @@
 //! The command `chartc convert`.
 
-use super::Exit;
 use super::files::{Files, Root, write};
-use super::output::{Colour, complain, complain_report, print_made, terminal};
+use super::output::{Colour, Exit, complain, complain_report, print_made, terminal};
 use crate::report::REPORTS;
 use chartc_compiler::syntax::diagnostic::Severity;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use super::files::Root;
 use super::live::{self, Named, ProviderAccess, place};
-use super::output::{StyledText, align_columns, print, print_json};
-use super::{Exit, pick};
+use super::output::{Exit, StyledText, align_columns, print, print_json};
+use super::pick;
 use chartc_adapters::models::{Models, PROVIDERS, Server};
 use chartc_runtime::oracle::{OracleError, OracleErrorKind};
 use serde_json::{Value, json};

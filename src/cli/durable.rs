@@ -9,9 +9,8 @@
 //! second process: `has` is true for all three, turn:2 is sent
 //! ```
 
-use super::Exit;
 use super::instance::{self, Backends, InitialValues, instance};
-use super::output::complain;
+use super::output::{Exit, complain};
 use super::screen::close;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;

@@ -1,8 +1,7 @@
 //! The command `chartc explain`.
 
-use super::Exit;
 use super::config::find;
-use super::output::{Colour, padded, print_coloured, say, terminal, width};
+use super::output::{Colour, Exit, padded, print_coloured, say, terminal, width};
 use crate::report::Terminal;
 use chartc_compiler::rules::RULES;
 use chartc_compiler::syntax::diagnostic::Rule;

@@ -1,9 +1,8 @@
 //! The command `chartc explore`.
 
-use super::Exit;
 use super::files::Root;
 use super::given::{PairKind, given as read};
-use super::output::{self, StyledText, print, print_json};
+use super::output::{self, Exit, StyledText, print, print_json};
 use super::pick::pick_with_sources;
 use chartc_compiler::explore::survey::{DEEPEST, EdgeRef, Survey, SurveyScope, survey};
 use chartc_compiler::explore::witness::{self, Witness};

@@ -1,12 +1,12 @@
 //! Applies fixes for `chartc check --fix`, and the command `chartc fmt`: both change files, or show what they would change.
 
-use super::Exit;
 use super::files::{Files, Root, STDIN, write};
 use super::output::{
-    Colour, StyledText, complain, complain_report, print, print_made, say, terminal,
+    Colour, Exit, StyledText, complain, complain_report, print, print_made, say, terminal,
 };
 use crate::disk::is_marked;
-use crate::report::{REPORTS, Terminal};
+use crate::report::REPORTS;
+use crate::report::Terminal;
 use chartc_compiler::compile::Compilation;
 use chartc_compiler::fix::{Extent, Fixed, fix};
 use chartc_compiler::front::load::Loader;

@@ -1,11 +1,10 @@
 //! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
-use super::Exit;
 use super::durable::{RunArgs, RunParts, options, refused};
 use super::files::Root;
 use super::instance::{InitialValues, PairKind, oracle, values};
 use super::live::{is_live, variable};
-use super::output::{complain, say};
+use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
 use chartc_adapters::redis::{Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;

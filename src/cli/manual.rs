@@ -1,8 +1,7 @@
 //! The commands `chartc man` and `chartc completions`, and the manual as Markdown: what the definition of the command line says.
 
-use super::Exit;
 use super::files::write_into;
-use super::output::print_made;
+use super::output::{Exit, print_made};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;

@@ -73,7 +73,7 @@ mod trace;
 use chartc_core::visible;
 use clap::error::Error;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::{Stream, is_coloured};
+use output::{Exit, Stream, is_coloured};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -194,21 +194,6 @@ fn dispatch(command: Command) -> miette::Result<Exit> {
         #[cfg(feature = "mcp")]
         Command::Tools(args) => tools::run(args),
     }
-}
-
-/// The result of a command. Its number is the exit code of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// There are no diagnostics that matter.
-    Clean = 0,
-    /// There are diagnostics at or above the chosen level, or the run did not end well.
-    Findings = 1,
-    /// The command was used wrongly.
-    Usage = 2,
-    /// An internal error of chartc.
-    Internal = 3,
-    /// There is no file to work on.
-    Nothing = 4,
 }
 
 /// Parses the arguments of the process, runs the command, and returns the exit code.

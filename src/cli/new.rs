@@ -1,8 +1,7 @@
 //! The command `chartc new`.
 
-use super::Exit;
 use super::files::write_new;
-use super::output::{StyledText, print};
+use super::output::{Exit, StyledText, print};
 use chartc_compiler::front::load::Memory;
 use std::path::PathBuf;
 

@@ -384,6 +384,21 @@ pub(super) fn line(
     (source.position(span.start).line, text)
 }
 
+/// The result of a command. Its number is the exit code of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// There are no diagnostics that matter.
+    Clean = 0,
+    /// There are diagnostics at or above the chosen level, or the run did not end well.
+    Findings = 1,
+    /// The command was used wrongly.
+    Usage = 2,
+    /// An internal error of chartc.
+    Internal = 3,
+    /// There is no file to work on.
+    Nothing = 4,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,7 @@
 //! Selects one chart of one file: the input of `graph`, `build`, `run`, `simulate` and others.
 
-use super::Exit;
 use super::files::{Files, Root, STDIN};
-use super::output::{Colour, complain, complain_report, terminal};
+use super::output::{Colour, Exit, complain, complain_report, terminal};
 use crate::report::REPORTS;
 use chartc_compiler::compile::{Checked, Compilation};
 use chartc_compiler::syntax::diagnostic::{Severity, nearest};

@@ -9,11 +9,10 @@
 //! 4. The oracle keeps the question of `triage` and denies the call; [`show`] prints the question.
 //! 5. If the prompt cannot be rendered, [`blame`] repeats this for each placeholder alone, to find the one that fails.
 
-use super::Exit;
 use super::files::Root;
 use super::given::value;
 use super::instance::{InitialValues, PairKind, functions, instance, values};
-use super::output::{StyledText, complain, complain_page, print, print_json};
+use super::output::{Exit, StyledText, complain, complain_page, print, print_json};
 use super::pick::pick_to_run_with_sources;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::diagnostic::nearest;

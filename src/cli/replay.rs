@@ -1,11 +1,11 @@
 //! The command `chartc replay`.
 
+use super::durable;
 use super::files::{self, Root};
 use super::instance::{InitialValues, instance, read};
-use super::output::{StyledText, print, say};
+use super::output::{Exit, StyledText, print, say};
 use super::pick::pick_to_run;
 use super::trace::world::{Log, text_of};
-use super::{Exit, durable};
 use chartc_compiler::compile::Checked;
 use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};

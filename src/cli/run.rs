@@ -14,6 +14,7 @@
 #[cfg(feature = "sqlite")]
 mod run_args;
 
+use super::crowd;
 #[cfg(feature = "sqlite")]
 use super::durable::{self, Durable, RunParts};
 use super::files::{self, Root, Stream};
@@ -23,11 +24,10 @@ use super::instance::{
 };
 use super::live::is_live;
 use super::otel::{self, Exporting};
-use super::output::{Colour, complain, terminal};
+use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, close};
 use super::servers::{self, Beside};
-use super::{Exit, crowd};
 use chartc_compiler::explore::STATES;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;

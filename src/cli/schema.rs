@@ -1,7 +1,6 @@
 //! The command `chartc schema`.
 
-use super::Exit;
-use super::output::print_made;
+use super::output::{Exit, print_made};
 use clap::ValueEnum;
 
 /// Print the JSON Schema of a file format, for editors and validators.

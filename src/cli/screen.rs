@@ -1,7 +1,6 @@
 //! Prints a run as it happens: a line for each line of its trace, and the status line of a terminal.
 
-use super::Exit;
-use super::output::{StyledText, complain, foot, print, print_json, say};
+use super::output::{Exit, StyledText, complain, foot, print, print_json, say};
 use crate::report::Terminal;
 use chartc_compiler::notation;
 use chartc_core::expr::{self, Map, Value};

@@ -6,10 +6,10 @@ use super::durable::{RunArgs, WORKERS, made, refused};
 use super::files::Root;
 use super::given::{PairKind, given};
 use super::instance::{Backends, InitialValues, has_turns, oracle};
-use super::output::complain;
+use super::otel;
+use super::output::{Exit, complain};
 use super::pick::pick_to_run_with_sources;
 use super::servers::{self, Beside};
-use super::{Exit, otel};
 use chartc_adapters::server::{
     AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
 };

@@ -1,9 +1,9 @@
 //! The command `chartc show`.
 
 use super::files::Root;
-use super::output::{Colour, columns, print_coloured, terminal};
+use super::graph;
+use super::output::{Colour, Exit, columns, print_coloured, terminal};
 use super::pick::pick;
-use super::{Exit, graph};
 use chartc_compiler::emit::Options;
 use chartc_compiler::emit::draw::outline::{OutlineLayout, outline};
 use chartc_core::arena::StateId;

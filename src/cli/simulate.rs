@@ -1,9 +1,8 @@
 //! The command `chartc simulate`.
 
-use super::Exit;
 use super::files::Root;
 use super::instance::{InitialValues, PairKind, functions, instance, read, values};
-use super::output::{StyledText, cut, padded, print, print_json, width};
+use super::output::{Exit, StyledText, cut, padded, print, print_json, width};
 use super::pick::pick_to_run;
 use chartc_core::plan::Plan;
 use chartc_runtime::data;

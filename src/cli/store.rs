@@ -3,10 +3,10 @@
 use super::durable::{made, refused, stored_args};
 use super::files::Root;
 use super::instance::{InitialValues, instance, values_of_event};
-use super::output::{StyledText, complain, print, print_json, say};
+use super::output::{Exit, StyledText, complain, print, print_json, say};
 use super::pick::pick_to_run;
 use super::replay::recorded;
-use super::{Exit, crowd, run};
+use super::{crowd, run};
 use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;

@@ -8,11 +8,10 @@
 //! 4. With `--coverage` the traces of both tests are followed ([`coverage`](mod@coverage)): a state that either of them enters counts.
 //! 5. [`report`] writes the same results as JSON or JUnit XML.
 
-use super::Exit;
 use super::files::{Files, Root, write};
 use super::output::{
-    self, Colour, StyledText, complain, complain_report, print, print_coloured, print_json, say,
-    terminal,
+    self, Colour, Exit, StyledText, complain, complain_report, print, print_coloured, print_json,
+    say, terminal,
 };
 use crate::report::ci::escaped;
 use crate::report::{REPORTS, format, one};

@@ -2,10 +2,10 @@
 
 use super::files::{Root, read, write, write_new};
 use super::output::{
-    Colour, StyledText, complain, complain_report, print, print_json, say, terminal,
+    Colour, Exit, StyledText, complain, complain_report, print, print_json, say, terminal,
 };
+use super::pick;
 use super::servers::{Found, Serving, configuration, finding_json, found, heard, write_findings};
-use super::{Exit, pick};
 use crate::report::REPORTS;
 use chartc_adapters::tools::{Configuration, Pool, ServerView, ToolView};
 use chartc_compiler::front::{Alone, chart};

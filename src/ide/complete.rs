@@ -17,8 +17,8 @@ mod gather;
 mod xml;
 
 use super::known::{self, Decl, StateNode};
+use super::notation::{self, Notation};
 use super::outline::{SymbolKind, rank};
-use super::{Notation, notation};
 use crate::Compilation;
 use chartc_compiler::front::Link;
 use chartc_compiler::front::chart::completion_context::{BodyKind, Next, Open};
@@ -109,7 +109,7 @@ pub fn complete(
     if !source.text.is_char_boundary(offset) {
         return Vec::new();
     }
-    match notation(source) {
+    match notation::notation(source) {
         Notation::Chart => {}
         Notation::Yaml => return Vec::new(),
         Notation::Xml => return xml::complete(file, &source.text, offset),

@@ -1,7 +1,7 @@
 //! Computes the parts of a file that can be folded.
 
+use super::notation::{self, Notation};
 use super::xml::{Other, read};
-use super::{Notation, notation};
 use crate::Compilation;
 use chartc_compiler::front::chart::scan::{Token, TokenKind, tokens};
 use chartc_compiler::syntax::source::{FileId, Source, Span};
@@ -33,7 +33,7 @@ pub fn folds(compilation: &Compilation, file: FileId) -> Vec<Fold> {
         return Vec::new();
     }
     let source = compilation.sources.get(file);
-    let found = match notation(source) {
+    let found = match notation::notation(source) {
         Notation::Chart => chart_folds(&source.text),
         Notation::Yaml => yaml_folds(&source.text),
         Notation::Xml => xml_folds(&source.text),

@@ -1,6 +1,7 @@
 //! Lists the declarations of a file as a tree.
 
-use crate::{Compilation, ide};
+use super::notation;
+use crate::Compilation;
 use chartc_compiler::syntax::source::{FileId, Ident, Span};
 use chartc_compiler::syntax::{
     Chart, ChartItem, Enum, EventPattern, File, Function, FunctionKind, Item, LineKind, MayKind,
@@ -120,7 +121,7 @@ fn record(record: &Record, span: Span) -> Symbol {
         .fields
         .iter()
         .map(|noted| {
-            let ty = ide::type_expr(&noted.node.ty);
+            let ty = notation::type_expr(&noted.node.ty);
             symbol(&noted.node.name, SymbolKind::Field, ty, noted.span)
         })
         .collect();
@@ -137,10 +138,10 @@ fn names(names: &Enum, span: Span) -> Symbol {
 }
 
 fn function(function: &Function, span: Span) -> Symbol {
-    let params = ide::params(&function.params);
+    let params = notation::params(&function.params);
     match &function.kind {
         FunctionKind::Pure(result, ..) => {
-            let detail = format!("{params} -> {}", ide::type_expr(result));
+            let detail = format!("{params} -> {}", notation::type_expr(result));
             symbol(&function.name, SymbolKind::Function, detail, span)
         }
         FunctionKind::Effect => symbol(&function.name, SymbolKind::Effect, params, span),
@@ -148,7 +149,8 @@ fn function(function: &Function, span: Span) -> Symbol {
 }
 
 fn tool(tool: &Tool, span: Span) -> Symbol {
-    let detail = format!("{} -> {}", ide::params(&tool.params), ide::type_expr(&tool.result));
+    let detail =
+        format!("{} -> {}", notation::params(&tool.params), notation::type_expr(&tool.result));
     let name = Ident::new(tool.name.text(), tool.name.span);
     symbol(&name, SymbolKind::Tool, detail, span)
 }
@@ -173,7 +175,7 @@ fn variable(variable: &Variable, span: Span) -> Symbol {
         VariableKind::Input => SymbolKind::Input,
         VariableKind::Var { .. } => SymbolKind::Variable,
     };
-    symbol(&variable.name, kind, ide::type_expr(&variable.ty), span)
+    symbol(&variable.name, kind, notation::type_expr(&variable.ty), span)
 }
 
 fn chart(chart: &Chart, span: Span) -> Symbol {
@@ -187,7 +189,7 @@ fn chart_item(noted: &Noted<ChartItem>) -> Vec<Symbol> {
     vec![match &noted.node {
         ChartItem::Variable(one) => variable(one, span),
         ChartItem::Event(name, params) => {
-            let detail = if params.is_empty() { String::new() } else { ide::params(params) };
+            let detail = if params.is_empty() { String::new() } else { notation::params(params) };
             let name = Ident::new(name.text(), name.span);
             symbol(&name, SymbolKind::Event, detail, span)
         }
@@ -225,7 +227,7 @@ fn state(state: &State, span: Span) -> Symbol {
         StateKind::State => (SymbolKind::State, String::new()),
         StateKind::Parallel => (SymbolKind::Parallel, String::new()),
         StateKind::Final(params, _, status) => {
-            let params = if params.is_empty() { String::new() } else { ide::params(params) };
+            let params = if params.is_empty() { String::new() } else { notation::params(params) };
             let status = status.as_ref().map(|word| format!(" : {}", word.node));
             (SymbolKind::Final, params + &status.unwrap_or_default())
         }
@@ -256,7 +258,8 @@ fn option(kind: &LineKind, span: Span) -> Option<Symbol> {
     match kind {
         LineKind::May(may) => match &may.kind {
             MayKind::Option(name, params) => {
-                let detail = if params.is_empty() { String::new() } else { ide::params(params) };
+                let detail =
+                    if params.is_empty() { String::new() } else { notation::params(params) };
                 Some(symbol(name, SymbolKind::Option, detail, span))
             }
             MayKind::Call(..) => None,

@@ -14,8 +14,8 @@
 mod walk;
 
 use super::known::{self, Decl};
+use super::notation::{self, Notation};
 use super::outline::SymbolKind;
-use super::{Notation, notation};
 use crate::Compilation;
 use chartc_compiler::front::chart::scan::{self, is_keyword, tokens as lexical};
 use chartc_compiler::syntax::source::{FileId, Ident, Span};
@@ -83,7 +83,7 @@ pub fn tokens(compilation: &Compilation, file: FileId) -> Vec<Token> {
     let Some(syntax) = compilation.files.get(file.0 as usize) else { return Vec::new() };
     let source = compilation.sources.get(file);
     let marks = self::marks(compilation, syntax);
-    let found = match notation(source) {
+    let found = match notation::notation(source) {
         Notation::Chart => chart_tokens(&source.text, &marks),
         Notation::Yaml | Notation::Xml => known(&source.text, &marks),
     };

@@ -14,10 +14,10 @@
 //! 2. `place` follows the tables from `workflow` to `steps`, and finds that `ty` is a key in the table of steps.
 //! 3. `complete` offers the keys of that table that the mapping does not have yet, such as `type`.
 
-use super::known;
 use super::outline::SymbolKind;
+use super::{known, notation};
+use crate::Compilation;
 use crate::keys::{AGENT, COMPONENT, Case, Key, Mapping, Names, RUN, Shape};
-use crate::{Compilation, ide};
 use chartc_compiler::front::agent::context;
 use chartc_compiler::syntax::source::FileId;
 use std::collections::BTreeSet;
@@ -548,7 +548,7 @@ fn all(done: &Compilation, file: FileId, word: &str) -> Vec<CompletionItem> {
         matches!(kind, SymbolKind::Param | SymbolKind::Input | SymbolKind::Variable)
     };
     let data = decls.iter().filter(|decl| is_data(decl.kind)).map(|decl| {
-        let ty = decl.ty.map(ide::type_expr).unwrap_or_default();
+        let ty = decl.ty.map(notation::type_expr).unwrap_or_default();
         (decl.name.as_str(), format!("`{}: {ty}`\n\n{}", decl.name, decl.doc).trim_end().to_owned())
     });
     let given = context().map(|(name, ty)| (name, format!("`{name}: {ty}`, from the host.")));

@@ -1,6 +1,6 @@
 //! The formats that continuous integration reads: GitHub, GitLab, JUnit and SARIF.
 
-use super::{Findings, Report, fingerprints, positions, summary};
+use super::findings::{Findings, Report, fingerprints, positions, summary};
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Fix, Rule, Severity};
 use chartc_compiler::syntax::source::{FileId, Sources, Span};
 use chartc_core::visible;

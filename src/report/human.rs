@@ -1,6 +1,6 @@
 //! The format for people: source excerpts with underlined spans.
 
-use super::{Findings, Report, Terminal, cut, more, shown, summary};
+use super::findings::{Findings, Report, Terminal, cut, more, shown, summary};
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_compiler::syntax::source::{FileId, Position, Source, Sources, Span};
 use chartc_core::visible;

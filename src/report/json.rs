@@ -1,6 +1,6 @@
 //! The format for other programs. Within version 1, fields are only added.
 
-use super::{Findings, Report, cut, positions};
+use super::findings::{Findings, Report, cut, positions};
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Fix};
 use chartc_compiler::syntax::source::{Sources, Span};
 use chartc_core::visible;

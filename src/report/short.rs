@@ -1,6 +1,6 @@
 //! The format with one finding per line.
 
-use super::{Findings, Report, cut, more, positions, shown};
+use super::findings::{Findings, Report, cut, more, positions, shown};
 use chartc_compiler::syntax::diagnostic::Diagnostic;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::visible;

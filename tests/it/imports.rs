@@ -59,6 +59,11 @@ fn walk(tokens: &[TokenTree], module: &[String], found: &mut Vec<Vec<String>>) {
             continue;
         }
         match &tokens[at] {
+            // What `pub(super)` and `pub(in …)` name is no import.
+            TokenTree::Ident(word) if word == "pub" => {
+                let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
+                at += if is_restricted { 2 } else { 1 };
+            }
             TokenTree::Ident(_) if at < 2 || !is_separator(tokens, at - 2) => {
                 at = path(tokens, at, Vec::new(), module, found);
             }
@@ -79,6 +84,9 @@ fn path(
     module: &[String],
     found: &mut Vec<Vec<String>>,
 ) -> usize {
+    if ident(tokens.get(at)).is_none() {
+        return at;
+    }
     while let Some(name) = ident(tokens.get(at)) {
         segments.push(name);
         at += 1;
@@ -199,6 +207,25 @@ pub(crate) fn file_cycles(source_folder: &str) -> Vec<Vec<String>> {
         }
     }
     cycles
+}
+
+/// The files that name what a module above them declares: arrows that run back up, since that module declares them.
+pub(crate) fn arrows_up(source_folder: &str) -> BTreeSet<(String, String)> {
+    let files: BTreeMap<Vec<String>, String> = own_files(source_folder)
+        .into_iter()
+        .filter(|file| !file.ends_with("/tests.rs"))
+        .map(|file| (module(&file, source_folder), file))
+        .collect();
+    let mut found = BTreeSet::new();
+    for (own, file) in &files {
+        for path in paths(file, source_folder).iter().filter(|path| path[0] == "crate") {
+            let named = (1..path.len()).rev().map(|end| &path[1..=end]);
+            let named = named.map(<[String]>::to_vec).find(|module| files.contains_key(module));
+            let above = named.filter(|named| named != own && own.starts_with(named));
+            found.extend(above.map(|above| (own.join("::"), above.join("::"))));
+        }
+    }
+    found
 }
 
 /// The modules without a row, and the arrows that their rows do not have.

@@ -1,6 +1,6 @@
 //! Which modules of each crate may name which. From top to bottom: a row names modules above it.
 
-use crate::imports::{arrows, cycle, directions, file_cycles};
+use crate::imports::{arrows, arrows_up, cycle, directions, file_cycles};
 
 /// A module, with those of its siblings that it may name.
 type Row = (&'static str, &'static [&'static str]);
@@ -283,6 +283,15 @@ fn files_import_each_other_no_more_than_they_may() {
         .map(|(folder, cycle)| format!("{folder}: {}", cycle.join(", ")))
         .collect();
     assert_eq!(cycles.len(), FILE_CYCLES, "files import each other:\n{}", cycles.join("\n"));
+}
+
+/// Files of the command that name what a module above them declares, at most. The bound may only shrink.
+const ARROWS_UP: usize = 11;
+
+#[test]
+fn files_of_the_command_name_few_things_above_them() {
+    let found = arrows_up("src");
+    assert!(found.len() <= ARROWS_UP, "{} arrows run up:\n{found:#?}", found.len());
 }
 
 #[test]

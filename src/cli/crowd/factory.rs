@@ -2,7 +2,7 @@
 
 use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
-use super::find::{AgentGroup, AgentSpec, params};
+use super::find::{AgentGroup, AgentSpec, OracleArgs, params};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
@@ -391,15 +391,6 @@ pub(super) enum AnswerSource {
     Random(u64, Script),
     /// One source that answers all agents, and the provider whose limits apply to it.
     Shared(Backends, String),
-}
-
-/// The values of `--llm` and similar options.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OracleArgs<'s> {
-    pub(super) llm: Option<&'s str>,
-    pub(super) model: Option<&'s str>,
-    pub(super) human: Option<&'s str>,
-    pub(super) functions: Option<&'s Path>,
 }
 
 impl AnswerSource {

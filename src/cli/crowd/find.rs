@@ -1,13 +1,12 @@
 //! Finds the agents of a run: those of the run file, or those in the folder.
 
-use super::super::Exit;
 use super::super::files::{Files, Root};
 use super::super::instance::{is_disabled, read};
 use super::super::live::{Named, is_free, is_live, named};
 use super::super::output::{complain, print_json};
 use super::super::pick::refuse;
 use super::show::Format;
-use super::{Common, End};
+use crate::cli::output::Exit;
 use crate::costs::amount_text;
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::cost::cost;
@@ -482,4 +481,62 @@ pub(super) fn chart() -> miette::Result<Chart> {
     let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
     let chart = done.charts.first().map(|checked| checked.chart().clone());
     chart.ok_or_else(|| miette::miette!("the chart of auctions has errors"))
+}
+
+/// The options of `chartc run` that apply to a folder as well as to a file.
+pub(in crate::cli) struct Common<'a> {
+    pub(in crate::cli) folder: &'a str,
+    pub(in crate::cli) llm: Option<&'a str>,
+    pub(in crate::cli) model: Option<&'a str>,
+    pub(in crate::cli) human: Option<&'a str>,
+    pub(in crate::cli) functions: Option<&'a Path>,
+    pub(in crate::cli) world: Option<&'a Path>,
+    /// The file of `--store`.
+    pub(in crate::cli) store: Option<&'a Path>,
+    pub(in crate::cli) even_disabled: bool,
+    pub(in crate::cli) root: &'a Root,
+}
+
+impl Common<'_> {
+    pub(super) fn oracle_args<'s>(&'s self, own: Option<&'s str>) -> OracleArgs<'s> {
+        OracleArgs {
+            llm: own.or(self.llm),
+            model: self.model,
+            human: self.human,
+            functions: self.functions,
+        }
+    }
+}
+
+/// An oracle that the run file names. The path of a script is relative to the run file.
+pub(super) fn beside(base: &Path, source: &str) -> String {
+    match source.strip_prefix("script:") {
+        Some(file) => format!("script:{}", base.join(file).display()),
+        None => source.to_owned(),
+    }
+}
+
+/// The end of a run: after a number of ticks, or at a time of the world in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum End {
+    Ticks(u32),
+    Time(u64),
+}
+
+/// Converts the seconds of an option to milliseconds.
+pub(super) fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
+    if seconds.is_finite() && (0.0..1e12).contains(&seconds) {
+        Ok((seconds * 1000.0).round() as u64)
+    } else {
+        Err(miette::miette!("{option} is a number of seconds, 0 or more"))
+    }
+}
+
+/// The values of `--llm` and similar options.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OracleArgs<'s> {
+    pub(super) llm: Option<&'s str>,
+    pub(super) model: Option<&'s str>,
+    pub(super) human: Option<&'s str>,
+    pub(super) functions: Option<&'s Path>,
 }

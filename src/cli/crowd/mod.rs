@@ -23,13 +23,13 @@ mod show;
 mod store;
 
 #[cfg(feature = "sqlite")]
+pub(super) use find::Common;
 pub(super) use store::told as told_of_store;
 
-use super::Exit;
-use super::files::{Root, real};
+use super::files::real;
 use super::instance::read;
 use super::live::is_live;
-use super::output::{complain, foot, is_seen, print_json, say};
+use super::output::{Exit, complain, foot, is_seen, print_json, say};
 use crate::chart_compiler::Compiler;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
@@ -41,8 +41,10 @@ use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, worker
 use chartc_world::{
     AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
 };
-use factory::{AgentFactory, AnswerSource, Arena, Machine, OracleArgs, Scripts};
-use find::{AgentGroup, AgentSet, Forecast, RUN_FILE, find_agents, run_file};
+use factory::{AgentFactory, AnswerSource, Arena, Machine, Scripts};
+use find::{
+    AgentGroup, AgentSet, End, Forecast, RUN_FILE, beside, find_agents, milliseconds, run_file,
+};
 use serde_json::json;
 use show::{Format, WorldOutput};
 use std::cell::OnceCell;
@@ -52,20 +54,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 type CrowdEngine<'p> = Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>;
-
-/// The options of `chartc run` that apply to a folder as well as to a file.
-pub(super) struct Common<'a> {
-    pub(super) folder: &'a str,
-    pub(super) llm: Option<&'a str>,
-    pub(super) model: Option<&'a str>,
-    pub(super) human: Option<&'a str>,
-    pub(super) functions: Option<&'a Path>,
-    pub(super) world: Option<&'a Path>,
-    /// The file of `--store`.
-    pub(super) store: Option<&'a Path>,
-    pub(super) even_disabled: bool,
-    pub(super) root: &'a Root,
-}
 
 pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit> {
     let folder = Path::new(common.folder);
@@ -80,7 +68,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
         || agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
         || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));
     let settings = settings(&file, options, is_real)?;
-    let end = End::from_options(&file, options)?;
+    let end = options.end(&file)?;
     let forecast = Forecast::new(common, &file, &agent_set, end, &settings);
     let world = self::world(common.world, &file, &agent_set)?;
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
@@ -287,25 +275,6 @@ async fn play(engine: &mut CrowdEngine<'_>, end: End, format: Format) -> miette:
     ended(engine, format)
 }
 
-impl Common<'_> {
-    fn oracle_args<'s>(&'s self, own: Option<&'s str>) -> OracleArgs<'s> {
-        OracleArgs {
-            llm: own.or(self.llm),
-            model: self.model,
-            human: self.human,
-            functions: self.functions,
-        }
-    }
-}
-
-/// An oracle that the run file names. The path of a script is relative to the run file.
-fn beside(base: &Path, source: &str) -> String {
-    match source.strip_prefix("script:") {
-        Some(file) => format!("script:{}", base.join(file).display()),
-        None => source.to_owned(),
-    }
-}
-
 /// The store of the worker pool in the run file, which counts if the command line names none.
 #[cfg(feature = "sqlite")]
 fn pool(file: &RunFile, base: &Path) -> Option<std::path::PathBuf> {
@@ -415,6 +384,23 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// When the run ends: the option, or else what the run file says.
+    fn end(&self, file: &RunFile) -> miette::Result<End> {
+        if let Some(ticks) = self.ticks {
+            return Ok(End::Ticks(ticks));
+        }
+        if let Some(seconds) = self.duration {
+            return Ok(End::Time(milliseconds(seconds, "--duration")?));
+        }
+        let execution = &file.execution;
+        let time = execution.duration.unwrap_or(DURATION);
+        if execution.is_autonomous() {
+            return Ok(End::Time(time));
+        }
+        let ticks = execution.ticks.unwrap_or_else(|| time.div_ceil(execution.delay.max(1)));
+        Ok(End::Ticks(u32::try_from(ticks).unwrap_or(u32::MAX)))
+    }
+
     /// The name of the first option that was given and applies only to a folder.
     pub(super) fn given(&self) -> Option<&'static str> {
         let all = [
@@ -428,40 +414,6 @@ impl Options {
             (self.format.is_some(), "--format"),
         ];
         all.into_iter().find(|(is, _)| *is).map(|(_, name)| name)
-    }
-}
-
-/// The end of a run: after a number of ticks, or at a time of the world in milliseconds.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Ticks(u32),
-    Time(u64),
-}
-
-impl End {
-    fn from_options(file: &RunFile, options: &Options) -> miette::Result<Self> {
-        if let Some(ticks) = options.ticks {
-            return Ok(Self::Ticks(ticks));
-        }
-        if let Some(seconds) = options.duration {
-            return Ok(Self::Time(milliseconds(seconds, "--duration")?));
-        }
-        let execution = &file.execution;
-        let time = execution.duration.unwrap_or(DURATION);
-        if execution.is_autonomous() {
-            return Ok(Self::Time(time));
-        }
-        let ticks = execution.ticks.unwrap_or_else(|| time.div_ceil(execution.delay.max(1)));
-        Ok(Self::Ticks(u32::try_from(ticks).unwrap_or(u32::MAX)))
-    }
-}
-
-/// Converts the seconds of an option to milliseconds.
-fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
-    if seconds.is_finite() && (0.0..1e12).contains(&seconds) {
-        Ok((seconds * 1000.0).round() as u64)
-    } else {
-        Err(miette::miette!("{option} is a number of seconds, 0 or more"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The store of a world that survives its process.
 
-use super::super::Exit;
 use super::super::durable::refused;
 use super::super::output::{print_json, say};
+use crate::cli::output::Exit;
 use chartc_runtime::trace::Logged;
 use chartc_store::{Safety, WorldStore};
 use chartc_world::{Checkpoint, Keep, KeepError, Loaded};

@@ -19,7 +19,7 @@ mod checker;
 mod session;
 mod texts;
 
-use super::{Exit, output};
+use super::output::{self, Exit};
 use crate::disk;
 use answer::Client;
 use crossbeam_channel::{Receiver, Sender, unbounded};

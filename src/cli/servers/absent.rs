@@ -1,8 +1,8 @@
 //! Stands in for tool servers in a build without them: no options, and nothing to start.
 
 use super::Beside;
-use crate::cli::Exit;
 use crate::cli::instance::Backends;
+use crate::cli::output::Exit;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::model::Chart;

@@ -6,10 +6,9 @@
 )]
 
 use super::Beside;
-use crate::cli::Exit;
 use crate::cli::files::{Stream, read};
 use crate::cli::instance::Backends;
-use crate::cli::output::{StyledText, complain, complain_page, foot};
+use crate::cli::output::{Exit, StyledText, complain, complain_page, foot};
 use chartc_adapters::tools::{Configuration, Finding, FindingKind, Pool};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::lower::Lowered;

@@ -12,8 +12,8 @@
 
 use super::super::output::cut;
 use super::super::screen::{action_call, trigger};
+use super::read::{Filter, From, Letters, Read, above, receiver, state, time};
 use super::story::{decision, fallback, not_taken, value};
-use super::{Filter, From, Letters, Read, above, receiver, state, time};
 use chartc_compiler::notation;
 use chartc_core::visible;
 use chartc_runtime::trace::{Line, What, Which};

@@ -11,8 +11,8 @@
 
 use super::super::output::{StyledText, cut, padded, width};
 use super::super::screen::{action_call, more_tokens, outcome, trigger};
+use super::read::{Filter, Read, number, state, time};
 use super::summary::Summary;
-use super::{Filter, Read, number, state, time};
 use crate::report::Terminal;
 use chartc_compiler::notation;
 use chartc_core::expr::Value;

@@ -11,7 +11,7 @@
 //! ended ok          ended["ok"] is counted when the run is closed
 //! ```
 
-use super::{Read, number, read, state, time};
+use super::read::{self, Read, number, state, time};
 use crate::cli::output::{StyledText, align_columns, complain};
 use chartc_compiler::compile::Checked;
 use chartc_core::arena::TransitionId;
@@ -500,7 +500,7 @@ pub(in crate::cli) fn taken(
     let own = format!("{:016x}", Plan::new(chart).tables().hash);
     let mut counts: BTreeMap<TransitionId, u64> = BTreeMap::new();
     for path in traces {
-        let trace = read(path)?;
+        let trace = read::read(path)?;
         for fault in &trace.faults {
             complain(format!("warning: {fault}"));
         }

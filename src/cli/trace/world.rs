@@ -9,13 +9,12 @@
 //! 4. The agents that the census has in `busy` are printed.
 
 use self::{CASCADE_KINDS as CAUSES, CENSUS_KINDS as STATES};
+use super::read::{LogHead, Read, names_agent, number, of_lines, time};
 use super::summary::{self, Tool, list};
-use super::{Read, number, of_lines, time};
-use crate::cli::Exit;
 use crate::cli::files::stream;
 use crate::cli::glance::{Style, bars, fullest, name, plot};
 use crate::cli::output::{
-    StyledText, align_columns, complain, is_unicode, padded, print, print_json, width,
+    Exit, StyledText, align_columns, complain, is_unicode, padded, print, print_json, width,
 };
 use crate::report::Terminal;
 use chartc_compiler::syntax::diagnostic::nearest;
@@ -25,8 +24,7 @@ use chartc_world::{
     Bounds, Cascades, Caused, Census, Deed, Distribution, Edge, Influence, Link, Sample, Tree,
     Unit, Unknown,
 };
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Seek};
@@ -418,23 +416,6 @@ pub(in crate::cli) struct Log {
     unread: u64,
     /// The largest time of the lines read so far, in milliseconds.
     at_ms: u64,
-}
-
-/// The fields that every line of a log has.
-#[derive(Deserialize)]
-struct LogHead<'t> {
-    v: u32,
-    #[serde(borrow)]
-    agent: Option<Cow<'t, str>>,
-    at_ms: u64,
-    #[serde(borrow)]
-    kind: Cow<'t, str>,
-}
-
-/// Whether a line of a trace names an agent, as those of a log do; `None` if it is not a line of a trace.
-pub(in crate::cli) fn names_agent(line: &str) -> Option<bool> {
-    let head: LogHead<'_> = serde_json::from_str(line).ok()?;
-    Some(head.agent.is_some())
 }
 
 impl Log {

@@ -12,7 +12,7 @@ use super::{BoundName, CompletionKind, Offer, VisibleNames, bound, call, written
 use crate::Compilation;
 use crate::ide::known::{self, Decl, MemberName, StateNode, parts};
 use crate::ide::outline::SymbolKind;
-use crate::ide::{self, complete};
+use crate::ide::{complete, notation};
 use chartc_compiler::front::chart::completion_context::{
     BodyKind, CompletionContext, Next, in_placeholder, spot,
 };
@@ -462,7 +462,7 @@ impl Site<'_, '_> {
             return offer.detail(kind);
         }
         let names: Vec<&str> = node.params.iter().map(|param| param.name.node.as_str()).collect();
-        let offer = offer.detail(format!("{kind} {}", ide::params(node.params)));
+        let offer = offer.detail(format!("{kind} {}", notation::params(node.params)));
         let takes = self.cursor.back(1) == "->" && self.found.place() != BodyKind::Test;
         if takes && !self.cursor.followed_by("(") {
             let text = call(&written_as(label), &names);
@@ -498,7 +498,7 @@ pub(super) fn offers(
 ) -> Vec<Offer> {
     let mut found = expected(cursor, scope, bound);
     for (name, ty) in bound {
-        let ty = ty.map(ide::type_expr).unwrap_or_default();
+        let ty = ty.map(notation::type_expr).unwrap_or_default();
         found.push(Offer::new(name, CompletionKind::Parameter, 0).detail(ty));
     }
     for decl in &scope.decls {
@@ -527,14 +527,14 @@ pub(super) fn offers(
 pub(super) fn declared(decl: &Decl<'_>, weight: u32, bare: bool) -> Offer {
     let kind = kind_of(decl.kind);
     let offer = Offer::new(&decl.name, kind, weight).doc(decl.doc);
-    let ty = decl.ty.map(ide::type_expr).unwrap_or_default();
+    let ty = decl.ty.map(notation::type_expr).unwrap_or_default();
     let takes = matches!(decl.kind, SymbolKind::Function | SymbolKind::Effect);
     if !takes && decl.params.is_empty() {
         return offer.detail(ty);
     }
     let names: Vec<&str> = decl.params.iter().map(|param| param.name.node.as_str()).collect();
     let arrow = if ty.is_empty() { String::new() } else { format!(" -> {ty}") };
-    let offer = offer.detail(format!("{}{arrow}", ide::params(decl.params)));
+    let offer = offer.detail(format!("{}{arrow}", notation::params(decl.params)));
     if bare { offer } else { offer.snippet(call(&decl.name, &names)) }
 }
 
@@ -641,7 +641,8 @@ fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [Mem
 }
 
 fn field((name, ty): &MemberName<'_>) -> Offer {
-    Offer::new(*name, CompletionKind::Field, 0).detail(ty.map(ide::type_expr).unwrap_or_default())
+    Offer::new(*name, CompletionKind::Field, 0)
+        .detail(ty.map(notation::type_expr).unwrap_or_default())
 }
 
 /// Offers the fields of all records and the results of runs, because the type is unknown.
@@ -651,7 +652,8 @@ fn any_field(scope: &VisibleNames<'_>) -> Vec<Offer> {
     let mut open: Vec<_> = scope.states.iter().collect();
     while let Some(node) = open.pop() {
         found.extend(node.params.iter().map(|param| {
-            Offer::new(&param.name.node, CompletionKind::Field, 1).detail(ide::type_expr(&param.ty))
+            Offer::new(&param.name.node, CompletionKind::Field, 1)
+                .detail(notation::type_expr(&param.ty))
         }));
         open.extend(&node.children);
     }

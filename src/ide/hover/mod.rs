@@ -12,9 +12,9 @@ mod subjects;
 
 pub(super) use subjects::{drivers, figures, policy};
 
+use super::notation::{Notation, notation as notation_of};
 use super::visit::{self, SyntaxNode};
 use super::xml::{self, XmlPosition};
-use super::{Notation, notation as notation_of};
 use chartc_compiler::compile::{Checked, Compilation};
 use chartc_compiler::front::scxml::elements::named;
 use chartc_compiler::lower::{Lowered, NameKind, Use, language_functions, observables};

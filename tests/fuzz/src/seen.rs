@@ -1,7 +1,8 @@
 //! What a person sees: findings and their places.
 
 use chartc::diagnostic::Diagnostic;
-use chartc::report::{REPORTS, Terminal};
+use chartc::report::REPORTS;
+use chartc::report::Terminal;
 use chartc_compiler::lower::SourceMap;
 use chartc_compiler::syntax::source::{FileId, Source, Sources, Span};
 use chartc_compiler::{front, syntax};

@@ -102,16 +102,24 @@ struct Change<'m> {
     new: &'m str,
 }
 
+/// Where the code of a change stands, and the code. Code that stands at several places follows ` … ` behind what precedes the one meant.
+fn found<'o>(text: &str, old: &'o str) -> (Vec<usize>, &'o str) {
+    let Some((before, old)) = old.split_once(" … ") else {
+        return (text.match_indices(old).map(|(at, _)| at).collect(), old);
+    };
+    let ends = text.match_indices(before).map(|(at, before)| at + before.len());
+    (ends.filter_map(|end| Some(end + text[end..].find(old)?)).collect(), old)
+}
+
 /// The text with the changes behind switches. Several may have one place, but no two may overlap.
 fn mutated(file: &str, text: &str, changes: &[Change<'_>]) -> Result<String, String> {
-    let mut places: BTreeMap<usize, Vec<&Change<'_>>> = BTreeMap::new();
+    let mut places: BTreeMap<usize, Vec<Change<'_>>> = BTreeMap::new();
     let mut lost = Vec::new();
-    for change in changes {
-        let found: Vec<usize> = text.match_indices(change.old).map(|(at, _)| at).collect();
+    for Change { name, old, new } in changes {
+        let (found, code) = found(text, old);
         if let [at] = found[..] {
-            places.entry(at).or_default().push(change);
+            places.entry(at).or_default().push(Change { name, old: code, new });
         } else {
-            let Change { name, old, .. } = change;
             lost.push(format!("`{name}`: its place is {} times in {file}:\n{old}", found.len()));
         }
     }

@@ -41,12 +41,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "each-attempt-too-few",
                 &[(
-                    "fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt > row.retries",
-                    "fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt >= row.retries",
+                    "fn try_element_again( … key.attempt > row.retries",
+                    "key.attempt >= row.retries",
                 )],
                 &["semantics::each::attempts_are_of_each_element"],
             ),
@@ -77,12 +73,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "each-without-doubt",
-                &[(
-                    "Some(Occurrence::StepDoubt(step)), sink) {
-                    self.lose(key, each, sink);",
-                    "None::<Occurrence>, sink) {
-                    self.lose(key, each, sink);",
-                )],
+                &[("fn element_answer( … Some(Occurrence::StepDoubt(step))", "None::<Occurrence>")],
                 &["semantics::each::an_element_in_doubt_takes_the_doubt_line_or_is_lost"],
             ),
         ],

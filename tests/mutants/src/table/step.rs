@@ -10,26 +10,14 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "late-answer-taken",
-                &[(
-                    "!self.is_open(key) {
-            sink.record(Record::Dropped(key));",
-                    "false {
-            sink.record(Record::Dropped(key));",
-                )],
+                &[("fn answer( … !self.is_open(key)", "false")],
                 &[
                     "semantics::turns::leaving_the_state_of_an_awaited_step_cancels_it_and_the_walk_goes_on",
                 ],
             ),
             (
                 "one-retry-less",
-                &[(
-                    "fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt > row.retries",
-                    "fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt >= row.retries",
-                )],
+                &[("fn try_again( … key.attempt > row.retries", "key.attempt >= row.retries")],
                 &["semantics::turns::retries_count_once_against_the_calls_of_the_turn"],
             ),
             (
