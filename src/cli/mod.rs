@@ -3,9 +3,9 @@
 //! Commands differ in their options and share the rest: they find files, check them, select a chart, and end with an exit code.
 //! A command is a module with `Args` and `run`. For `chartc check a.chart`:
 //!
-//! 1. [`arguments`] parses the arguments into [`Command::Check`], and [`dispatch`] calls `check::run`.
+//! 1. [`parse`] reads the arguments into [`Command::Check`], and [`dispatch`] calls `check::run`.
 //! 2. [`files`] turns `a.chart` into a list of files, and the compiler checks them.
-//! 3. [`output`] prints the findings. No other module writes to the terminal, and none but [`save`] writes files.
+//! 3. [`output`] prints the findings. No other module writes to the terminal.
 //! 4. `run` returns [`Exit::Findings`]. A wrong use of the command itself is an `Err`, which becomes [`Exit::Usage`].
 //!
 //! To add a command: one file with `Args` (a doc comment with examples) and `run`, its `mod` line, its variant of [`Command`] and

@@ -232,7 +232,7 @@ fn check_by<E>(
 
 // Charts without errors, which emitters and the runtime accept, and their selection from all charts of a check.
 
-/// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`](check) creates one, so its users need not
+/// A chart without errors of the rules C00xx, C01xx, C02xx and C04xx. Only [`check`] creates one, so its users need not
 /// validate it again.
 #[derive(Debug, Clone)]
 pub struct Checked {

@@ -2,13 +2,13 @@
 //!
 //! The text at the cursor is usually broken, so its syntax tree says little. Three sources replace it: the grammar itself says which
 //! keywords it accepts there (`chartc_compiler::front::chart::completion_context`), the tokens before the cursor say which kind of name is meant
-//! ([`role`]), and the trees of all files, as far as they are sound, say which names exist ([`scope`]). For `on tick -> do|`:
+//! ([`cursor::role`]), and the trees of all files, as far as they are sound, say which names exist ([`VisibleNames`]). For `on tick -> do|`:
 //!
 //! 1. [`cursor`] finds the word `do` with the prefix `do`, and the tokens before it.
 //! 2. The grammar accepts a name, and no keyword.
 //! 3. The token before it is `->`, so the role is `State`.
-//! 4. [`gather`] offers the states of the chart, those near the cursor with less weight.
-//! 5. [`offer`] keeps those that match `do`, such as `done`, and sorts them.
+//! 4. [`gather::gather`] offers the states of the chart, those near the cursor with less weight.
+//! 5. [`complete`] keeps those that match `do`, such as `done`, and sorts them.
 //!
 //! SCXML documents have a reader of their own for broken text ([`xml`]).
 

@@ -1,7 +1,7 @@
 //! Computes semantic tokens: the kind of each word of a file.
 //!
 //! The scanner knows where a word is, but only the syntax tree knows what it means. So the tree is walked first ([`walk`]), and each
-//! name is noted under its span ([`marks`]); then the scanner's tokens look their spans up ([`chart`]). For `on go -> open`:
+//! name is noted under its span ([`marks`]); then the scanner's tokens look their spans up ([`chart_tokens`]). For `on go -> open`:
 //!
 //! ```text
 //! walk       marks 3..5 as an event, 9..13 as a state

@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! Work is counted in steps ([`budget`]), because a chart may loop without end.
+//! Work is counted in steps ([`OF_A_TEST`]), because a chart may loop without end.
 
 mod blame;
 mod play;

@@ -2,12 +2,12 @@
 //!
 //! | module | connects a run with |
 //! |---|---|
-//! | [`models`] | the servers of model providers, as an oracle |
-//! | [`tools`] | servers of the Model Context Protocol, commands and HTTP endpoints, as tools |
-//! | [`server`] | clients, over HTTP and the Model Context Protocol |
-//! | [`telemetry`] | collectors of OpenTelemetry spans |
-//! | [`redis`] | events in Redis streams |
-//! | [`restate`] | Restate servers, which keep its agents |
+//! | `models` | the servers of model providers, as an oracle |
+//! | `tools` | servers of the Model Context Protocol, commands and HTTP endpoints, as tools |
+//! | `server` | clients, over HTTP and the Model Context Protocol |
+//! | `telemetry` | collectors of OpenTelemetry spans |
+//! | `redis` | events in Redis streams |
+//! | `restate` | Restate servers, which keep its agents |
 
 #[cfg(feature = "models")]
 pub mod models;

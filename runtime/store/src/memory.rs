@@ -94,7 +94,7 @@ impl Shared {
 
 // The memory of one agent.
 
-/// The memory of one agent in a [`Store`](Store): it reads and writes only this agent's rows.
+/// The memory of one agent in a [`Store`]: it reads and writes only this agent's rows.
 #[derive(Debug, Clone)]
 pub struct AgentMemory {
     shared: Arc<Shared>,

@@ -7,7 +7,6 @@ use chartc_runtime::trace::{self, Line, What};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, Read as _};
 use std::path::Path;
 
 /// The selection of lines to show; `None` selects all.

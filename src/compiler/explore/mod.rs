@@ -11,14 +11,14 @@
 //!   counters are cut off above all numbers with which they are compared (`read`).
 //! - An input is tried with all values of a small type, or with one value of each class into which the chart's constants divide the type
 //!   (`values`). Results of host functions are tried in the same way (`host`).
-//! - Limits on turns and calls may be reached at any time, which saves their counters in keys (`abstract_limits`, `bounded`). This adds
+//! - Limits on turns and calls may be reached at any time, which saves their counters in keys (`moves::AbstractLimits`). This adds
 //!   runs, so a counterexample is replayed with the real limits before it is reported.
 //!
-//! From each point, all inputs are tried (`moves`, `perform`), and each one yields an *edge* to a point, old or new (`walk`), until there
+//! From each point, all inputs are tried (`moves`, `host::perform`), and each one yields an *edge* to a point, old or new (`walk`), until there
 //! are no new points or a bound is reached (`budget`). Every point found is reached by a run of the chart, except where limits are relaxed.
 //! Whatever cannot be tried is noted in `reasons`; then nothing is concluded from what was *not* found.
 //!
-//! [`property`] decides `check` lines with it, [`seen`] tells lints what runs do, [`survey`] is `chartc explore`, and [`witness`] turns
+//! [`property`] decides `check` lines with it, [`property::Seen`] tells lints what runs do, [`survey`] is `chartc explore`, and [`witness`] turns
 //! edges into a run that a reader can follow and replay.
 //!
 //! **Example.**

@@ -14,15 +14,16 @@
 //! }
 //! ```
 //!
-//! 1. [`skeleton`] numbers the states in document order: the chart itself is 0, `closed` 1, `opened` 2.
-//! 2. [`data`] declares `open` and `n`, each with the id 0 of its kind.
-//! 3. [`structure`] makes the chart compound, with the initial state 1, and `opened` final.
-//! 4. [`body`] lowers the line to a transition of state 1 with the trigger `Event([0])`, a guard that compares variable 0 with 3, the
+//! 1. [`structure::number`] numbers the states in document order: the chart itself is 0, `closed` 1, `opened` 2.
+//! 2. [`declare`] declares `open` and `n`, each with the id 0 of its kind.
+//! 3. [`structure::settle`] makes the chart compound, with the initial state 1, and `opened` final.
+//! 4. [`block`] lowers the line to a transition of state 1 with the trigger `Event([0])`, a guard that compares variable 0 with 3, the
 //!    target 2, and an assignment to variable 0. Its spans go into the [`SourceMap`].
 //!
-//! In this order: the declarations that are visible in a chart ([`items`]) are lowered ([`types`], [`declare`]), states and steps are
-//! numbered ([`skeleton`]), data is declared ([`data`]), the kinds of states are determined ([`structure`]), bodies are lowered ([`body`]:
-//! [`transition`], [`step`], [`block`], over [`expr`]), and what refers to states and steps from outside comes last ([`closing`]).
+//! In this order: the declarations that are visible in a chart are collected ([`context`]), types, tools and functions are lowered, states
+//! and steps are numbered ([`structure::number`]), data is declared ([`declare`]), the kinds of states are determined
+//! ([`structure::settle`]), bodies are lowered ([`block`]: [`transitions`], [`steps`], [`actions`], over [`expr`]), and what refers to states
+//! and steps from outside comes last ([`closing`]).
 
 mod actions;
 mod block;

@@ -2,11 +2,11 @@
 //!
 //! Lowering has recorded what each name means, so a name is looked up and not guessed. For the name `open` in `on reply -> open`:
 //!
-//! 1. [`find`] searches the recorded uses, and finds the state `open` of the chart `Ticket`.
-//! 2. [`state`](mod@state) describes it: its declaration, documentation, transitions into and out of it, limits and model calls.
-//! 3. [`markdown`] formats the description, with all text of users escaped.
+//! 1. [`Index`] searches the recorded uses, and finds the state `open` of the chart `Ticket`.
+//! 2. [`subjects::state`] describes it: its declaration, documentation, transitions into and out of it, limits and model calls.
+//! 3. [`Markdown`] formats the description, with all text of users escaped.
 //!
-//! A word that is no name is looked up in [`words`], if it is a keyword, or in the tables of SCXML ([`xml`](mod@xml)).
+//! A word that is no name is looked up in [`WORDS`], if it is a keyword, or in the tables of SCXML ([`describe_element`]).
 
 mod subjects;
 

@@ -1,7 +1,7 @@
 //! Tools for charts: servers of the Model Context Protocol, commands and HTTP endpoints.
 //!
 //! A [`Configuration`] lists the tools. [`Pool::start`] starts the servers, [`Pool::check`] compares their tools with those that charts
-//! declare, and the pool implements [`Tools`](chartc_runtime::tools::Tools) for the run. It needs a tokio runtime with network and timer,
+//! declare, and the pool implements [`Tools`] for the run. It needs a tokio runtime with network and timer,
 //! and a clock that lets real time pass.
 //!
 //! ```text

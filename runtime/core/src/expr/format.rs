@@ -507,7 +507,7 @@ fn number(rest: &mut &str) -> Result<Option<usize>, String> {
 
 // Python's `str()` and `repr()`.
 
-/// `str(x)`: a text as it is, other values as by [`repr`].
+/// `str(x)`: a text as it is, other values as by `repr`.
 ///
 /// # Errors
 /// The text is longer than one evaluation may build.

@@ -33,7 +33,7 @@ mod work;
 pub use crate::duration::Duration;
 #[cfg(feature = "alloc")]
 pub use crate::wording::*;
-/// The items that the expansion of [`serde_by_name`] refers to.
+/// The items that the expansion of `serde_by_name` refers to.
 #[cfg(feature = "serde")]
 pub use by_name::{read_name, serde};
 #[cfg(feature = "alloc")]

@@ -1,5 +1,5 @@
 //! What every run of a chart has in common: which values its variables can have, which states it can enter, and how they lead to
-//! each other. Lints turn these facts into findings; [`super::turn`] and [`super::super::explore`] build on them.
+//! each other. Lints turn these facts into findings; [`super::turn`] and [`crate::explore`] build on them.
 //!
 //! **The problem.** A chart has too many runs to try them all: the host may send any event at any time, and a model may give any
 //! answer. Yet a finding such as "this state can never be entered" must hold for every run.
@@ -8,13 +8,13 @@
 //! fail, every event may come in every state, every answer may be given. What is impossible even then is impossible in every run.
 //! [`Facts::new`] computes five facts, each from those before it, in almost linear time:
 //!
-//! 1. [`range`]: the bounds of whole-number variables, as a fixpoint over all assignments;
-//! 2. [`scope`]: for each transition and step, the states in which it can act;
+//! 1. [`ranges`]: the bounds of whole-number variables, as a fixpoint over all assignments;
+//! 2. [`reach::ScopeConditions`]: for each transition and step, the states in which it can act;
 //! 3. [`reach`]: the states that can be entered and the transitions that can be taken, by a breadth-first search;
-//! 4. [`graph`]: a graph of those states and transitions, in which cycles are strongly connected components;
+//! 4. [`reach::Moves`]: a graph of those states and transitions, in which cycles are strongly connected components;
 //! 5. [`deadline`]: the deadlines that never fire because something else always happens before.
 //!
-//! They ask [`guard`] whether conditions can hold together. The remaining modules are analyses that one or a few lints call.
+//! They ask [`conditions`] whether conditions can hold together. The remaining modules are analyses that one or a few lints call.
 //!
 //! **Example.**
 //!

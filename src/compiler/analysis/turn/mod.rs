@@ -7,11 +7,11 @@
 //! **The idea.** Abstract the step algorithm of `chartc-core`: replace the active configuration by the set of leaves that may be active,
 //! and pass through the steps in the order of the walk. Each module keeps as much beside that set as its question needs:
 //!
-//! - [`cost`]: lower and upper bounds on the model calls of a turn and a run, from one walk for each leaf (`walk`), or from one walk for
-//!   all leaves together where any leaf may be active (`shared`); [`money`] multiplies them with prices;
-//! - [`cheapest`]: the fewest model calls and turns of a run that ends `ok`, by a shortest path;
-//! - [`calls`] and [`unreached`]: steps that no walk runs, because the calls are used up or their state has been exited;
-//! - [`dataflow`]: values that a step reads although only later steps set them;
+//! - [`cost`]: lower and upper bounds on the model calls of a turn and a run, from one walk for each leaf, or from one walk for
+//!   all leaves together where any leaf may be active; [`cost::money`] multiplies them with prices;
+//! - [`cost::least`]: the fewest model calls and turns of a run that ends `ok`, by a shortest path;
+//! - [`calls::hidden`] and [`walk::unreached`]: steps that no walk runs, because the calls are used up or their state has been exited;
+//! - [`calls::early`]: values that a step reads although only later steps set them;
 //! - [`flow`]: the values that variables and answers may have at each point of a run.
 //!
 //! **Example.**
