@@ -71,7 +71,7 @@ fn quoted(template: &Template, names: Printer<'_>) -> String {
 }
 
 /// Prints a string without quotes, with `{name:spec}` for placeholders and its line breaks kept.
-pub fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
+pub(crate) fn template_text(chart: &Chart, template: &Template, payload: &[&str]) -> String {
     text_in(template, Printer::new(chart, payload))
 }
 

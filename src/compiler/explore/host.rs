@@ -287,7 +287,7 @@ pub(super) fn perform(
 
 /// Whether a run of the chart may end otherwise than `ok` or `partial`: with another status, at a limit, or in a state where nothing can
 /// happen any more. A chart with steps is assumed to. Linear in the size of the chart, up to logarithms.
-pub fn can_fail(chart: &Chart) -> bool {
+pub(crate) fn can_fail(chart: &Chart) -> bool {
     let is_limited = chart.states.iter().any(|state| state.limits != Limits::default());
     let mut defaults = chart.variables.iter().filter_map(|row| row.default.as_ref());
     if !chart.steps.is_empty() || is_limited || !defaults.all(|e| is_total(chart, e, 0)) {

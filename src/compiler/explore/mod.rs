@@ -239,7 +239,7 @@ impl Explored {
     }
 
     /// All edges, each with the point from which it leads. Edges from the start come first, with `None`.
-    pub fn all_edges(&self) -> impl Iterator<Item = (Option<usize>, &Edge)> {
+    pub(crate) fn all_edges(&self) -> impl Iterator<Item = (Option<usize>, &Edge)> {
         let rows = self.edges.iter().enumerate();
         let rest = rows.flat_map(|(from, row)| row.iter().map(move |edge| (Some(from), edge)));
         self.starts.iter().map(|edge| (None, edge)).chain(rest)

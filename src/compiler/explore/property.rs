@@ -129,7 +129,7 @@ impl<'c> Properties<'c> {
     }
 
     /// Like [`Self::decide_all`]. `None` if `is_outdated`, which is asked before each line, returns `true`.
-    pub fn decide_unless(
+    pub(crate) fn decide_unless(
         mut self,
         is_outdated: &dyn Fn() -> bool,
     ) -> Option<(Vec<Verdict>, Option<Seen>)> {

@@ -76,7 +76,7 @@ pub struct Need {
 
 impl Need {
     /// Creates a requirement that the key satisfies whatever else is present.
-    pub const fn from_key(key: &'static str) -> Self {
+    pub(crate) const fn from_key(key: &'static str) -> Self {
         Self { key, without: &[] }
     }
 }

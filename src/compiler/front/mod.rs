@@ -187,7 +187,7 @@ pub fn of(source: &Source) -> &'static Frontend {
 }
 
 /// Parses a source with its front end.
-pub fn parse_among(
+pub(crate) fn parse_among(
     id: FileId,
     source: &Source,
     nearby: &mut dyn Nearby,

@@ -93,7 +93,7 @@ pub fn suppress(found: &mut Vec<Diagnostic>) {
 
 /// Turns findings that are consequences of another into related spans of that one. `charts` contains the spans of the charts; `text`
 /// returns the source text of a span.
-pub fn group_by_cause<'t>(
+pub(crate) fn group_by_cause<'t>(
     found: &mut Vec<Diagnostic>,
     charts: &[Span],
     text: impl Fn(Span) -> &'t str,

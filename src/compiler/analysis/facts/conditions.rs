@@ -73,7 +73,7 @@ pub fn implies(chart: &Chart, given: Option<&Expr>, then: Option<&Expr>) -> bool
 }
 
 /// Whether two guards may hold together. False only if that is certainly impossible.
-pub fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
+pub(crate) fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
     let goals: Vec<_> = [one, other].into_iter().flatten().map(|g| (g, true)).collect();
     decide(chart, &goals) != Verdict::Never
 }

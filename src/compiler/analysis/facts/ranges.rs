@@ -106,7 +106,7 @@ impl Ranges {
     }
 
     /// Whether the condition reads an analyzed variable, so that bounds matter to it.
-    pub fn bear_on(&self, chart: &Chart, guard: &Expr) -> bool {
+    pub(crate) fn bear_on(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut read = BTreeSet::new();
         if !self.rows.is_empty() {
             reads(chart, guard, &mut read);

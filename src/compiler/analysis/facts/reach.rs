@@ -94,7 +94,7 @@ pub fn entries(chart: &Chart, transition: &Transition) -> Vec<StateId> {
 }
 
 /// The targets, and the regions below `domain` that are entered with them.
-pub fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
+pub(crate) fn entered_with(chart: &Chart, targets: &[StateId], domain: StateId) -> Vec<StateId> {
     let mut entries = Vec::new();
     for target in targets {
         entries.push(*target);
@@ -121,7 +121,7 @@ fn regions(
 
 /// The states that are entered along with a state that is entered by default: its initial states or its regions; for a history, its
 /// default. The states that a history may restore instead are in [`restored`].
-pub fn entered_by_default(chart: &Chart, state: StateId) -> Vec<StateId> {
+pub(crate) fn entered_by_default(chart: &Chart, state: StateId) -> Vec<StateId> {
     match &chart.state(state).kind {
         StateKind::Atomic | StateKind::Final { .. } => Vec::new(),
         StateKind::Compound { initial } => entered_with(chart, initial, state),
@@ -141,7 +141,7 @@ pub fn restored(chart: &Chart, history: StateId) -> impl Iterator<Item = StateId
 }
 
 /// Whether entering these states by default enters `state` or one of its descendants, whatever the histories have recorded.
-pub fn surely_enters(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
+pub(crate) fn surely_enters(chart: &Chart, entries: &[StateId], state: StateId) -> bool {
     closure(chart, entries, |s| !is_history(chart, s)).iter().any(|s| chart.contains(state, *s))
 }
 
@@ -439,7 +439,7 @@ impl Moves {
     }
 
     /// By state: the number of edges of the shortest path to the goal; `u32::MAX` if none leads there.
-    pub fn distances(&self, goal: StateId) -> Vec<u32> {
+    pub(crate) fn distances(&self, goal: StateId) -> Vec<u32> {
         let reversed = Reversed(&self.graph);
         let mut search = Bfs::new(reversed, self.index(GraphNode::Active(goal)));
         let mut distances = vec![u32::MAX; self.nodes()];
@@ -667,12 +667,12 @@ pub struct ScopeCondition {
 
 impl ScopeCondition {
     /// Whether acting is possible while the leaf is active.
-    pub fn may_hold_in(&self, chart: &Chart, leaf: StateId) -> bool {
+    pub(crate) fn may_hold_in(&self, chart: &Chart, leaf: StateId) -> bool {
         self.within.iter().any(|s| chart.contains(*s, leaf)) && !self.excludes_leaf(chart, leaf)
     }
 
     /// Whether a guard tests for states that are never active here, so that it is false whatever the variables are.
-    pub fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
+    pub(crate) fn is_closed_by(&self, chart: &Chart, guard: &Expr) -> bool {
         let mut rest = self.clone();
         rest.confine(chart, guard);
         rest.within.is_empty() && !self.within.is_empty()
@@ -691,7 +691,7 @@ impl ScopeCondition {
     }
 
     /// Whether the leaf is inside an excluded state.
-    pub fn excludes_leaf(&self, chart: &Chart, leaf: StateId) -> bool {
+    pub(crate) fn excludes_leaf(&self, chart: &Chart, leaf: StateId) -> bool {
         self.except.iter().any(|s| chart.contains(*s, leaf))
     }
 

@@ -318,7 +318,7 @@ pub(crate) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
 // Visitors of expressions and actions: the variables that they read and set.
 
 /// Whether a condition only tests for active states, so that the scope condition of its transition or step describes it fully.
-pub fn is_where(guard: &Expr) -> bool {
+pub(crate) fn is_where(guard: &Expr) -> bool {
     if let ExprKind::Binary(BinaryOp::Or, a, b) = &guard.kind {
         is_where(a) && is_where(b)
     } else {
@@ -350,7 +350,7 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
 }
 
 /// Like [`walk`], but without the definitions of predicates. Uses a list instead of recursion, so that deep expressions need no stack.
-pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+pub(crate) fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut open = Vec::new();
     expr.each_part(&mut |part| open.push(part));
@@ -364,7 +364,7 @@ pub fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
 }
 
 /// Like [`walk`], but skips the left side of `??`, whose value may be missing by design.
-pub fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+pub(crate) fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
     let mut known = matches!(expr.kind, ExprKind::Default(..));
     each_part(chart, expr, &mut |part| {
@@ -411,7 +411,7 @@ pub fn assigned(actions: &[Action]) -> BTreeSet<VarId> {
 }
 
 /// The variables that a `code` step reads, except those on the left side of `??`.
-pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
+pub(crate) fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
     let mut variables = BTreeSet::new();
     let mut read = |expr| {
         early_reads(chart, expr, &mut |e| {
@@ -430,7 +430,7 @@ pub fn code_reads(chart: &Chart, actions: &[Action]) -> BTreeSet<VarId> {
 
 /// Whether a transition into `leaf` may assign one of the variables: in its own actions, or in those of states that it may exit or
 /// enter.
-pub fn changed_variables(
+pub(crate) fn changed_variables(
     chart: &Chart,
     transition: &Transition,
     leaf: StateId,
@@ -449,7 +449,7 @@ pub fn changed_variables(
 }
 
 /// Whether a transition reads the data of its trigger, in its guard, its arguments or its actions.
-pub fn takes_payload(transition: &Transition) -> bool {
+pub(crate) fn takes_payload(transition: &Transition) -> bool {
     let mut takes = false;
     let mut look = |expr| {
         own_walk(expr, &mut |e| takes |= matches!(e.kind, ExprKind::Payload(_)));
@@ -463,7 +463,7 @@ pub fn takes_payload(transition: &Transition) -> bool {
 }
 
 /// The expressions of an action, without those of the actions nested in it.
-pub fn own_expressions(action: &Action) -> Vec<&Expr> {
+pub(crate) fn own_expressions(action: &Action) -> Vec<&Expr> {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],
         Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => es.iter().collect(),

@@ -332,7 +332,7 @@ pub fn region(chart: &Chart, state: StateId) -> StateId {
 }
 
 /// Whether the state is inside a region.
-pub fn in_region(chart: &Chart, state: StateId) -> bool {
+pub(crate) fn in_region(chart: &Chart, state: StateId) -> bool {
     region(chart, state) != StateId::at(0)
 }
 

@@ -85,12 +85,13 @@ pub fn cost(chart: &Chart, facts: &Facts) -> Cost {
 }
 
 /// Like [`cost`], but always with one walk for each leaf. Slower; tests compare the results of both.
-pub fn cost_by_walks(chart: &Chart, facts: &Facts) -> Cost {
+#[cfg(test)]
+pub(crate) fn cost_by_walks(chart: &Chart, facts: &Facts) -> Cost {
     bounds(chart, facts, &Walks::new(chart, facts), None)
 }
 
 /// Like [`cost`]; `None` if that would take long.
-pub fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
+pub(crate) fn cost_soon(chart: &Chart, facts: &Facts) -> Option<Cost> {
     let walks = Walks::new(chart, facts);
     let shared = Shared::new(&walks);
     let leaves = walks.leaves.len();
@@ -190,7 +191,7 @@ pub fn last_turn(chart: &Chart, facts: &Facts) -> Option<u64> {
 }
 
 /// Whether the run ends when its limit of turns is reached: no transition handles the limit and lets the run continue.
-pub fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
+pub(crate) fn ends_at_turns(chart: &Chart, facts: &Facts) -> bool {
     let goes_on = |(i, transition): (usize, &Transition)| {
         let handles = if let Trigger::Error(pattern) = &transition.trigger {
             let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
@@ -387,7 +388,7 @@ pub fn least(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
 
 /// The fewest turns of a run that ends `ok`, with its transitions: its fewest calls in walks, divided by the most calls of a turn. `None`
 /// if no run ends `ok`, or if the calls of a turn are not limited.
-pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
+pub(crate) fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionId>)> {
     let each = calls_of_a_turn(chart)?;
     let (calls, way) = search(chart, facts, true, Goal::End)?;
     Some((calls.div_ceil(each.max(1)), way))
@@ -395,7 +396,7 @@ pub fn least_turns(chart: &Chart, facts: &Facts) -> Option<(u64, Vec<TransitionI
 
 /// The fewest model calls from the entry of a state until a transition exits it or it completes, with the transitions. `None` if only
 /// errors or limits lead out of it.
-pub fn least_through(
+pub(crate) fn least_through(
     chart: &Chart,
     facts: &Facts,
     state: StateId,
@@ -404,7 +405,7 @@ pub fn least_through(
 }
 
 /// The fewest turns from the entry of a state until a transition exits it or it completes, computed like [`least_turns`].
-pub fn least_turns_through(
+pub(crate) fn least_turns_through(
     chart: &Chart,
     facts: &Facts,
     state: StateId,

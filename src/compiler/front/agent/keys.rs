@@ -12,7 +12,7 @@ const SOURCE: Shape = Shape::Either(&[Shape::Text, Shape::Mapping(&INVOKE)]);
 // The keys at the top level of an `agent.yaml`, and of the mappings there.
 
 /// The values of `cognitive_schema`.
-pub const FORMS: &[Word] = &[
+pub(crate) const FORMS: &[Word] = &[
     Word::new("simple", "An action is written with its `thought_process`."),
     Word::new("ooda", "An action is written with `situation_assessment` and `action_rationale`."),
 ];
@@ -92,7 +92,7 @@ pub static COMPONENTS: Mapping = Mapping::new(
 );
 
 /// The mapping under `rag`.
-pub static RAG: Mapping = Mapping::new(
+pub(crate) static RAG: Mapping = Mapping::new(
     "rag",
     "What the agent recalls before a turn.",
     &[
@@ -143,13 +143,13 @@ pub const FAILURES: &[Word] = &[
 ];
 
 /// The values of `on_step_failure`.
-pub const STEP_FAILURES: &[Word] = &[
+pub(crate) const STEP_FAILURES: &[Word] = &[
     Word::new("continue", "The turn goes on with the next step, as `default_on_failure: skip`."),
     Word::new("abort", "The turn stops, as `default_on_failure: fail`."),
 ];
 
 /// The mapping under `workflow`.
-pub static WORKFLOW: Mapping = Mapping::new(
+pub(crate) static WORKFLOW: Mapping = Mapping::new(
     "workflow",
     "What the agent does in a turn: the steps, in order, as far as their states and conditions permit.",
     &[
@@ -189,7 +189,7 @@ pub static WORKFLOW: Mapping = Mapping::new(
 );
 
 /// The mapping under `error_handling`.
-pub static ERRORS: Mapping = Mapping::new(
+pub(crate) static ERRORS: Mapping = Mapping::new(
     "error_handling",
     "What a failed step does.",
     &[
@@ -223,7 +223,7 @@ pub static MACHINE: Mapping = Mapping::new(
 const ARROW: Shape = Shape::Pattern(r"\S.*->.*\S", "looking->selling");
 
 /// A row of `transitions` that is written as a mapping.
-pub static PERMIT: Mapping = Mapping::new(
+pub(crate) static PERMIT: Mapping = Mapping::new(
     "transition",
     "A transition that is permitted.",
     &[
@@ -249,7 +249,7 @@ pub const TYPES: &[Word] = &[
 ];
 
 /// An entry of `steps`.
-pub static STEP_KEYS: Mapping = Mapping::new(
+pub(crate) static STEP_KEYS: Mapping = Mapping::new(
     "step",
     "A step of a turn.",
     &[
@@ -303,7 +303,7 @@ pub static STEP_KEYS: Mapping = Mapping::new(
 const UNREAD_BY_CODE: &[&str] = &["prompt", "transition_map", "transition_source"];
 
 /// A call of an artifact of the host.
-pub static INVOKE: Mapping = Mapping::new(
+pub(crate) static INVOKE: Mapping = Mapping::new(
     "invocation",
     "A call of an artifact of the host, which returns a value.",
     &[
@@ -356,7 +356,7 @@ const ANY_STEP: Shape = Shape::Name(Names::Free);
 const INTO: Shape = Shape::Mapping(&INJECTION);
 
 /// An entry of `inject_into`.
-pub static INJECTION: Mapping = Mapping::new(
+pub(crate) static INJECTION: Mapping = Mapping::new(
     "injection",
     "A step whose prompt has the fragment.",
     &[

@@ -83,7 +83,7 @@ fn parse(
 ///
 /// # Errors
 /// The first error, at its place in the file.
-pub fn parse_expression(
+pub(crate) fn parse_expression(
     text: &str,
     file: FileId,
     base: usize,

@@ -109,7 +109,7 @@ const fn short(
 }
 
 /// The elements of executable content.
-pub const EXECUTABLE: &[&str] =
+pub(crate) const EXECUTABLE: &[&str] =
     &["assign", "raise", "send", "if", "log", "foreach", "script", "cancel"];
 
 const IN_IF: &[&str] =

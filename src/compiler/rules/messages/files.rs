@@ -8,7 +8,7 @@ pub mod conflicting_fields {
     use crate::syntax::source::Span;
 
     /// `transition_to` beside `transition_map`.
-    pub fn two_targets(to: Span, map: Span) -> Diagnostic {
+    pub(crate) fn two_targets(to: Span, map: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(to, "a step has `transition_to` or `transition_map`, not both")
             .label("this one is not used")
@@ -17,12 +17,12 @@ pub mod conflicting_fields {
     }
 
     /// A key that steps of this type do not read.
-    pub fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
+    pub(crate) fn means_nothing(key: &str, step: &str, span: Span) -> Diagnostic {
         CONFLICTING_FIELDS.at(span, format!("`{key}` has no effect on {step} step"))
     }
 
     /// `max_retries` with a policy that does not retry.
-    pub fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
+    pub(crate) fn never_retried(policy: &str, retries: Span, on: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(retries, format!("nothing is retried: a failed step does `{policy}` at once"))
             .related(on, "so it is said here")
@@ -30,14 +30,14 @@ pub mod conflicting_fields {
     }
 
     /// The `type` of a component does not match its folder.
-    pub fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
+    pub(crate) fn other_kind(written: &str, kind: &str, folder: &str, span: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(span, format!("the file is in `{folder}`, so it is a {kind} and not a {written}"))
             .help(format!("move the file, or write `type: {kind}`"))
     }
 
     /// The `name` of a component does not match its file.
-    pub fn other_name(file: &str, span: Span) -> Diagnostic {
+    pub(crate) fn other_name(file: &str, span: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(span, format!("agents refer to this component as `{file}`, by its file name"))
     }
@@ -58,7 +58,7 @@ pub mod conflicting_fields {
     }
 
     /// A name that `inputs` declares and that code sets.
-    pub fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn input_set(name: &str, set: Span, declared: Span) -> Diagnostic {
         let finding = CONFLICTING_FIELDS
             .at(set, format!("`{name}` is an input, which only the host sets"))
             .related(declared, "declared here")
@@ -67,7 +67,7 @@ pub mod conflicting_fields {
     }
 
     /// An input under `keep`.
-    pub fn input_kept(name: &str, kept: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn input_kept(name: &str, kept: Span, declared: Span) -> Diagnostic {
         let finding = CONFLICTING_FIELDS
             .at(kept, format!("`{name}` is an input, which keeps its value until the host sets it"))
             .related(declared, "declared here")
@@ -76,7 +76,7 @@ pub mod conflicting_fields {
     }
 
     /// A name under `keep` that no code sets.
-    pub fn kept_unset(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn kept_unset(name: &str, span: Span) -> Diagnostic {
         CONFLICTING_FIELDS
             .at(span, format!("no code step sets `{name}`, so there is nothing to keep"))
             .help("set it in a code step, or remove it from `keep`")
@@ -121,7 +121,7 @@ pub mod disguised_name {
     }
 
     /// A name that looks the same as another one.
-    pub fn looks_like(what: &str, name: &Ident, other_is: &str, other: &Ident) -> Diagnostic {
+    pub(crate) fn looks_like(what: &str, name: &Ident, other_is: &str, other: &Ident) -> Diagnostic {
         let (node, shown) = (&name.node, spelled(&name.node));
         let (twin, twin_shown) = (&other.node, spelled(&other.node));
         let twin_shown =
@@ -199,7 +199,7 @@ pub mod faulty_allow {
     }
 
     /// An `allow` without a reason.
-    pub fn unreasoned(span: Span) -> Diagnostic {
+    pub(crate) fn unreasoned(span: Span) -> Diagnostic {
         FAULTY_ALLOW
             .at(span, "this gives no reason for suppressing the finding")
             .help("write the reason after the `)`, for later readers")
@@ -288,7 +288,7 @@ pub mod missing_field {
     }
 
     /// A step without `type`, which makes it a code step; `meant` is the type that its keys suggest, if it has no code.
-    pub fn untyped(step: &str, meant: Option<&str>, span: Span) -> Diagnostic {
+    pub(crate) fn untyped(step: &str, meant: Option<&str>, span: Span) -> Diagnostic {
         let Some(meant) = meant else {
             let finding =
                 MISSING_FIELD.at(span, format!("`{step}` has no `type`: it is a code step"));
@@ -334,7 +334,7 @@ pub mod unreadable_file {
     use crate::syntax::source::Span;
 
     /// A file that was named on the command line.
-    pub fn asked_for(path: &str, why: &str, span: Span) -> Diagnostic {
+    pub(crate) fn asked_for(path: &str, why: &str, span: Span) -> Diagnostic {
         UNREADABLE_FILE.at(span, format!("`{path}` cannot be read: {why}"))
     }
 
@@ -382,7 +382,7 @@ pub mod used_up_budget {
     }
 
     /// Transitions of a chart that were not compared with all those of descendants: their number, and the place of the first one.
-    pub fn uncompared(first: Span, lines: usize) -> Diagnostic {
+    pub(crate) fn uncompared(first: Span, lines: usize) -> Diagnostic {
         let message = match lines {
             1 => "this line was not compared with all lines of the states below: the chart has too many of both".to_owned(),
             lines => format!(

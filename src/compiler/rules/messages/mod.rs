@@ -71,7 +71,7 @@ pub mod hidden_step {
     use crate::syntax::source::Span;
 
     /// An action of an `agent.yaml` step that follows a model step. Any answer of the model except `noop` ends the turn before it.
-    pub fn only_after_noop(step: &str, model: &str, span: Span, earlier: Span) -> Diagnostic {
+    pub(crate) fn only_after_noop(step: &str, model: &str, span: Span, earlier: Span) -> Diagnostic {
         let message = format!("`{step}` runs only if `{model}` answers with the action `noop`");
         let finding =
             HIDDEN_STEP.at(span, message).related(earlier, "any other action ends the turn");
@@ -93,7 +93,7 @@ pub mod illegal_structure {
     }
 
     /// An item that a final state cannot have.
-    pub fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn in_final(what: &str, name: &str, span: Span, declared: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("{what} is not allowed in the final state `{name}`"))
             .related(declared, "it is final")
@@ -101,7 +101,7 @@ pub mod illegal_structure {
     }
 
     /// A transition of a final state.
-    pub fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn line_in_final(name: &str, span: Span, declared: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("a line is not allowed in the final state `{name}`"))
             .related(declared, "it is final")
@@ -109,14 +109,14 @@ pub mod illegal_structure {
     }
 
     /// A history state without siblings.
-    pub fn history_of_nothing(span: Span) -> Diagnostic {
+    pub(crate) fn history_of_nothing(span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, "a history state in a state without children records nothing")
             .help("declare the states that it should remember beside it")
     }
 
     /// A history whose default is not among the states that it can restore.
-    pub fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("the default of history `{name}` is not a state inside `{outer}`"))
             .related(declared, "it is declared here")
@@ -124,33 +124,33 @@ pub mod illegal_structure {
     }
 
     /// A parallel without children.
-    pub fn no_regions(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn no_regions(name: &str, span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("parallel `{name}` has no regions"))
             .help("give it a child state for each region, or make it a `state`")
     }
 
     /// A final state that is a region.
-    pub fn final_region(span: Span) -> Diagnostic {
+    pub(crate) fn final_region(span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, "a final state cannot be a region of a parallel")
             .help("put it inside one of the regions")
     }
 
     /// An `initial` where there is no state inside; `what` is a chart or a state.
-    pub fn initial_of_nothing(what: &str, span: Span) -> Diagnostic {
+    pub(crate) fn initial_of_nothing(what: &str, span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("`initial` names a state inside this {what}, and there is none"))
             .help(format!("declare a state inside the {what}, or remove this line"))
     }
 
     /// An `initial` in a state that is not compound.
-    pub fn initial_in(place: &str, span: Span) -> Diagnostic {
+    pub(crate) fn initial_in(place: &str, span: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE.at(span, format!("`initial` is not allowed in {place}")).help("remove it")
     }
 
     /// An `initial` that names a state which is not a descendant; `first` is a descendant.
-    pub fn initial_outside(
+    pub(crate) fn initial_outside(
         path: &str,
         outer: &str,
         first: &str,
@@ -175,7 +175,7 @@ pub mod illegal_structure {
     }
 
     /// A state in `from` that is never active together with the source.
-    pub fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
         let message = format!(
             "this `from` belongs to `{outer}`, and `{path}` is never active while `{outer}` is"
         );
@@ -185,7 +185,7 @@ pub mod illegal_structure {
     }
 
     /// A history in `from`.
-    pub fn history_in_from(path: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn history_in_from(path: &str, span: Span, declared: Span) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("the history `{path}` is never active, so `from` cannot name it"))
             .related(declared, "it is declared here")
@@ -193,17 +193,17 @@ pub mod illegal_structure {
     }
 
     /// The help for a `when` transition that does nothing.
-    pub const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
+    pub(crate) const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
 
     /// A `when` transition without targets and actions.
-    pub fn idle_when(span: Span, help: &str) -> Diagnostic {
+    pub(crate) fn idle_when(span: Span, help: &str) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, "this `when` line has no target and no actions: it does nothing")
             .help(help)
     }
 
     /// An `ask` without `else`.
-    pub fn no_else(ask: &str, name: Span) -> Diagnostic {
+    pub(crate) fn no_else(ask: &str, name: Span) -> Diagnostic {
         let message = format!("`ask {ask}` does not say what happens without a usable answer");
         let help = "add `else stay`, which keeps the state, or `else` and a state to enter";
         let mut finding = ILLEGAL_STRUCTURE.at(name, message).help(help);
@@ -321,13 +321,13 @@ pub mod legacy {
     }
 
     /// `error_handling` outside of `workflow`.
-    pub fn outer_policy(span: Span) -> Diagnostic {
+    pub(crate) fn outer_policy(span: Span) -> Diagnostic {
         LEGACY.at(span, "the original read `error_handling` inside of `workflow` only: there this one had no effect")
             .help("here it is read; move it into `workflow`")
     }
 
     /// A transition step with one target and no prompt.
-    pub fn ignored_answer(step: &str, span: Span) -> Diagnostic {
+    pub(crate) fn ignored_answer(step: &str, span: Span) -> Diagnostic {
         LEGACY.at(
             span,
             format!("`{step}` calls the model and ignores the answer: it has no prompt and one target"),
@@ -336,7 +336,7 @@ pub mod legacy {
     }
 
     /// A transition step without a map, so that its answer or other input decides nothing. `to` is its only target.
-    pub fn decides_nothing(step: &str, what: &str, to: Option<&str>, span: Span) -> Diagnostic {
+    pub(crate) fn decides_nothing(step: &str, what: &str, to: Option<&str>, span: Span) -> Diagnostic {
         let moves = match to {
             Some(to) => format!("whatever {what}, it leads to `{to}`"),
             None => format!("{what} moves nothing"),
@@ -347,13 +347,13 @@ pub mod legacy {
     }
 
     /// `context` in a code step.
-    pub fn no_context(span: Span) -> Diagnostic {
+    pub(crate) fn no_context(span: Span) -> Diagnostic {
         LEGACY.at(span, "the engine that most agents were written for has no `context` in code steps: the step failed there")
             .help("here it works; `locals().get(…)` works in both")
     }
 
     /// A context variable inside a comprehension.
-    pub fn unseen_inside(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn unseen_inside(name: &str, span: Span) -> Diagnostic {
         LEGACY.at(span, format!("the engine that most agents were written for did not see `{name}` inside of a comprehension: the step failed there"))
             .help("here it is seen")
     }
@@ -382,7 +382,7 @@ pub mod name_clash {
     use crate::syntax::source::Span;
 
     /// Two names of the same kind that become the same identifier.
-    pub fn idents(
+    pub(crate) fn idents(
         what: &str,
         (name, span): (&str, Span),
         (other, place): (&str, Span),
@@ -429,7 +429,7 @@ pub mod read_before_set {
     use crate::syntax::source::Span;
 
     /// A variable of an `agent.yaml` that code reads before the turn sets it.
-    pub fn not_kept(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn not_kept(name: &str, span: Span) -> Diagnostic {
         let message =
             format!("`{name}` is never set here: what code sets lasts until the turn ends");
         READ_BEFORE_SET.at(span, message).help(keep(name))
@@ -451,7 +451,7 @@ pub mod refused_code {
     use crate::syntax::source::Span;
 
     /// A function or name that is not available to code of an agent.
-    pub fn not_available(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn not_available(name: &str, span: Span) -> Diagnostic {
         REFUSED_CODE.at(span, format!("`{name}` is not available here"))
     }
 }
@@ -469,7 +469,7 @@ pub mod type_error {
     }
 
     /// An assignment to a param or an input.
-    pub fn read_only(what: &str, name: &str, why: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn read_only(what: &str, name: &str, why: &str, span: Span, declared: Span) -> Diagnostic {
         TYPE_ERROR
             .at(span, format!("{what} `{name}` cannot be assigned to"))
             .related(declared, "declared here")
@@ -477,7 +477,7 @@ pub mod type_error {
     }
 
     /// A name without a constant value where a constant is expected.
-    pub fn not_here(name: &str, why: &str, span: Span) -> Diagnostic {
+    pub(crate) fn not_here(name: &str, why: &str, span: Span) -> Diagnostic {
         TYPE_ERROR.at(span, format!("`{name}` cannot be read here")).help(why)
     }
 }
@@ -508,12 +508,12 @@ pub mod unknown_placeholder {
     use crate::syntax::source::Span;
 
     /// `{options}` in a text that is not the prompt of an `ask`.
-    pub fn options_elsewhere(span: Span) -> Diagnostic {
+    pub(crate) fn options_elsewhere(span: Span) -> Diagnostic {
         UNKNOWN_PLACEHOLDER.at(span, "`{options}` is allowed only in the prompt of an `ask`")
     }
 
     /// A placeholder in the query for an agent's memory. The query still works without it, so this is a warning.
-    pub fn in_query<'k>(
+    pub(crate) fn in_query<'k>(
         name: &str,
         span: Span,
         is_step: bool,

@@ -21,7 +21,7 @@ pub mod duplicate_name {
     }
 
     /// Two charts with the same name, from different files, among the children of a chart.
-    pub fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
+    pub(crate) fn namesakes(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
         DUPLICATE_NAME.at(span, format!("with this, the chart runs two charts named `{name}`"))
             .related(first, "one of them")
             .related(second, "the other one")
@@ -31,7 +31,7 @@ pub mod duplicate_name {
     }
 
     /// A chart that two imported files declare.
-    pub fn imported_twice(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
+    pub(crate) fn imported_twice(name: &str, span: Span, first: Span, second: Span) -> Diagnostic {
         DUPLICATE_NAME
             .at(span, format!("two imported files have a chart `{name}`"))
             .related(first, "one of them")
@@ -40,19 +40,19 @@ pub mod duplicate_name {
     }
 
     /// A name that the language reserves.
-    pub fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
+    pub(crate) fn of_the_language(name: &str, what: &str, span: Span) -> Diagnostic {
         DUPLICATE_NAME
             .at(span, format!("`{name}` is {what} of the language"))
             .help("give it another name")
     }
 
     /// Two fields of an event with the same name.
-    pub fn bound_twice(name: &str, span: Span, first: Span) -> Diagnostic {
+    pub(crate) fn bound_twice(name: &str, span: Span, first: Span) -> Diagnostic {
         DUPLICATE_NAME.at(span, format!("`{name}` is bound twice")).related(first, "bound here")
     }
 
     /// A name that is ambiguous between a step and a state.
-    pub fn step_and_state(name: &str, span: Span, step: Span, state: Span) -> Diagnostic {
+    pub(crate) fn step_and_state(name: &str, span: Span, step: Span, state: Span) -> Diagnostic {
         DUPLICATE_NAME
             .at(span, format!("`{name}` is a step and a state"))
             .related(step, "the step, which is taken")
@@ -84,7 +84,7 @@ pub mod faulty_rename {
     use crate::syntax::source::Span;
 
     /// An old name that is in use.
-    pub fn still_there(what: &str, name: &str, span: Span, there: Span) -> Diagnostic {
+    pub(crate) fn still_there(what: &str, name: &str, span: Span, there: Span) -> Diagnostic {
         FAULTY_RENAME
             .at(span, format!("there is a {what} `{name}`, which was not renamed"))
             .related(there, "it is declared here")
@@ -130,7 +130,7 @@ pub mod left_out {
     }
 
     /// A param that the invoked document does not declare.
-    pub fn no_such_data(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn no_such_data(name: &str, span: Span) -> Diagnostic {
         LEFT_OUT
             .at(span, format!("the invoked document has no `<data>` called `{name}`"))
             .help("a param sets the first value of the `<data>` with its name; others are ignored")
@@ -165,7 +165,7 @@ pub mod unknown_field {
     }
 
     /// A key that belongs in another mapping, `home`.
-    pub fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnostic {
+    pub(crate) fn misplaced_key(what: &str, name: &str, span: Span, home: &str) -> Diagnostic {
         UNKNOWN_FIELD
             .at(span, format!("{what} has no key `{name}`"))
             .help(format!("it is a key of {home}: move it there"))
@@ -281,7 +281,7 @@ pub mod unknown_name {
     }
 
     /// A name in the list of states that nothing uses: a misspelling of the name at `uses`.
-    pub fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
+    pub(crate) fn misnamed(listed: &str, span: Span, used: &str, uses: &[Span]) -> Diagnostic {
         let times = uses.len();
         let message = format!(
             "the state `{listed}` is named nowhere else, and `{used}` is named {times} times"
@@ -311,7 +311,7 @@ pub mod unknown_name {
     }
 
     /// A name that no value of the enum has.
-    pub fn enum_value<'k>(
+    pub(crate) fn enum_value<'k>(
         owner: &str,
         name: &str,
         span: Span,
@@ -325,14 +325,14 @@ pub mod unknown_name {
     }
 
     /// An argument of an option that is read before the model has given it.
-    pub fn not_given_yet(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn not_given_yet(name: &str, span: Span) -> Diagnostic {
         UNKNOWN_NAME
             .at(span, format!("`{name}` has no value yet when the option is offered"))
             .help("arguments of an option are known in its actions and target, not in its `if`")
     }
 
     /// A name that code reads from the context without a default, and that only the host can set.
-    pub fn to_be_given(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn to_be_given(name: &str, span: Span) -> Diagnostic {
         let finding = UNKNOWN_NAME
             .at(span, format!("nothing here sets `{name}`: the host has to give it"))
             .help(format!(
@@ -342,7 +342,7 @@ pub mod unknown_name {
     }
 
     /// A name that code reads from the context with a default, and that is similar to a known one.
-    pub fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
+    pub(crate) fn default_only(name: &str, near: &str, span: Span) -> Diagnostic {
         let finding = UNKNOWN_NAME
             .at(
                 span,
@@ -353,7 +353,7 @@ pub mod unknown_name {
     }
 
     /// A name that only conditions of an agent read; it becomes an input, which the host may set.
-    pub fn condition_of_the_host(name: &str, decides: bool, span: Span) -> Diagnostic {
+    pub(crate) fn condition_of_the_host(name: &str, decides: bool, span: Span) -> Diagnostic {
         let (is, default) =
             if decides { ("it is false", "false") } else { ("the condition is false", "null") };
         let finding = UNKNOWN_NAME
@@ -365,7 +365,7 @@ pub mod unknown_name {
     }
 
     /// A name of the chart language that an agent's context does not have.
-    pub fn not_in_context(name: &str, span: Span) -> Diagnostic {
+    pub(crate) fn not_in_context(name: &str, span: Span) -> Diagnostic {
         UNKNOWN_NAME.at(span, format!("`{name}` is not in the context"))
     }
 
@@ -386,7 +386,7 @@ pub mod unknown_name {
     }
 
     /// A name that is declared further down; `rule` is this rule or the one for placeholders.
-    pub fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
         rule.at(span, format!("`{name}` cannot be read before it is declared"))
             .related(declared, "declared here")
             .help("move its declaration up")
@@ -410,7 +410,7 @@ pub mod unloaded_components {
     use crate::syntax::source::Span;
 
     /// The finding for all components of an agent, with their number.
-    pub fn unloaded(count: usize, span: Span) -> Diagnostic {
+    pub(crate) fn unloaded(count: usize, span: Span) -> Diagnostic {
         let message = match count {
             1 => "the component of this agent is not loaded".to_owned(),
             _ => format!("the {count} components of this agent are not loaded"),
@@ -427,7 +427,7 @@ pub mod unused_fragment {
     use crate::syntax::source::{Ident, Span};
 
     /// A component with `inject_into: []`.
-    pub fn into_nothing(span: Span) -> Diagnostic {
+    pub(crate) fn into_nothing(span: Span) -> Diagnostic {
         UNUSED_FRAGMENT.at(span, "`inject_into` names no step: the fragment goes into no prompt")
     }
 
@@ -439,13 +439,13 @@ pub mod unused_fragment {
     }
 
     /// A fragment that is inserted into a step without a prompt.
-    pub fn into_code(step: &Ident) -> Diagnostic {
+    pub(crate) fn into_code(step: &Ident) -> Diagnostic {
         UNUSED_FRAGMENT.at(step.span, format!("`{}` is a code step: it has no prompt", step.node))
     }
 
     /// A fragment that is inserted into a step which the agent lacks. Only a note, unless `near` is a step with a similar name: a component
     /// that several agents share may name the steps of all of them.
-    pub fn into_nowhere(step: &Ident, near: Option<Near<'_>>, listed: Span) -> Diagnostic {
+    pub(crate) fn into_nowhere(step: &Ident, near: Option<Near<'_>>, listed: Span) -> Diagnostic {
         let message = format!("no step `{}`: the fragment does not go there", step.node);
         let mut finding = UNUSED_FRAGMENT.at(step.span, message);
         if near.is_none() {

@@ -45,7 +45,8 @@ mod points;
 mod solve;
 
 pub use cells::{Cells, Site};
-pub use points::{By, with_values};
+pub use points::By;
+pub(crate) use points::with_values;
 
 use super::calls::Value;
 use crate::analysis::facts::Facts;
@@ -148,7 +149,7 @@ impl<'c> Flow<'c> {
     }
 
     /// Whether a run may reach one of the places while the variable still has its initial value. True if the analysis does not follow it.
-    pub fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
+    pub(crate) fn may_be_fresh(&self, sites: &[Site], id: VarId) -> bool {
         let Some(cell) = self.cells.number(Value::Variable(id)) else { return true };
         let fresh = FRESH | self.cells.rows[cell].default_bits();
         let mut seen = sites.iter().filter_map(|s| self.records.get(&(*s, cell as u32))).peekable();
@@ -234,7 +235,7 @@ impl<'c> Flow<'c> {
     }
 
     /// The rows of the transition table whose condition never holds, whatever its variables are set to; with the values that they may have.
-    pub fn never_permits(&self) -> Vec<(usize, Holds)> {
+    pub(crate) fn never_permits(&self) -> Vec<(usize, Holds)> {
         let rows = self.chart.permissions.iter().enumerate();
         let guarded: Vec<(usize, &Expr)> =
             rows.filter_map(|(row, p)| Some((row, p.guard.as_ref()?))).collect();
@@ -304,7 +305,7 @@ impl<'c> Flow<'c> {
     }
 
     /// Whether a condition may hold in a leaf, as far as the contents of its variables decide that.
-    pub fn may_hold(&self, condition: &Expr, leaf: StateId) -> bool {
+    pub(crate) fn may_hold(&self, condition: &Expr, leaf: StateId) -> bool {
         let test = cells::Test::from_condition(self.chart, &self.cells, condition, true);
         match &self.solved {
             Some(solved) => solved.inside(leaf).any(|masks| test.refine(&mut masks.to_vec())),
@@ -439,7 +440,7 @@ impl Flow<'_> {
     /// The prompts that may show only initial values when the step first asks, some of them empty, although in other runs one of these
     /// variables was set before; for each prompt, the first such variable. A variable that is set only after the step has asked is not
     /// reported, because it is empty at the first asking of every run.
-    pub fn empty_prompts(&self, facts: &Facts) -> Vec<Unset> {
+    pub(crate) fn empty_prompts(&self, facts: &Facts) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
         let points = Points::new(self.chart, facts);
         let steps = (0..self.chart.steps.len()).map(StepId::at);
