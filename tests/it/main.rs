@@ -11,13 +11,11 @@ mod agent_traces;
 #[cfg(feature = "mcp")]
 mod agents;
 mod allow;
-mod architecture;
 mod batch;
 mod behaviour;
 // It shows the commands of the default build.
 #[cfg(all(feature = "mcp", feature = "serve", not(feature = "otel")))]
 mod book;
-mod budget;
 mod cases;
 mod chart_front;
 mod check;
@@ -45,12 +43,9 @@ mod guards;
 mod guessing;
 mod hostile;
 mod idle;
-mod imports;
 #[cfg(feature = "redis")]
 mod intake;
 mod interpreter;
-mod layers;
-mod licences;
 mod lints;
 mod lower;
 mod mermaid;
@@ -59,9 +54,7 @@ mod notation;
 #[cfg(feature = "otel")]
 mod otel;
 mod outline;
-mod predicates;
 mod print;
-mod printing;
 mod project;
 #[cfg(feature = "providers")]
 mod providers;
@@ -89,7 +82,6 @@ mod team;
 #[cfg(feature = "mcp")]
 mod tools;
 mod tour;
-mod versions;
 #[cfg(feature = "run")]
 mod workshop;
 #[cfg(feature = "run")]

@@ -121,7 +121,12 @@ pub mod disguised_name {
     }
 
     /// A name that looks the same as another one.
-    pub(crate) fn looks_like(what: &str, name: &Ident, other_is: &str, other: &Ident) -> Diagnostic {
+    pub(crate) fn looks_like(
+        what: &str,
+        name: &Ident,
+        other_is: &str,
+        other: &Ident,
+    ) -> Diagnostic {
         let (node, shown) = (&name.node, spelled(&name.node));
         let (twin, twin_shown) = (&other.node, spelled(&other.node));
         let twin_shown =

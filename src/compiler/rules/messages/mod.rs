@@ -71,7 +71,12 @@ pub mod hidden_step {
     use crate::syntax::source::Span;
 
     /// An action of an `agent.yaml` step that follows a model step. Any answer of the model except `noop` ends the turn before it.
-    pub(crate) fn only_after_noop(step: &str, model: &str, span: Span, earlier: Span) -> Diagnostic {
+    pub(crate) fn only_after_noop(
+        step: &str,
+        model: &str,
+        span: Span,
+        earlier: Span,
+    ) -> Diagnostic {
         let message = format!("`{step}` runs only if `{model}` answers with the action `noop`");
         let finding =
             HIDDEN_STEP.at(span, message).related(earlier, "any other action ends the turn");
@@ -116,7 +121,12 @@ pub mod illegal_structure {
     }
 
     /// A history whose default is not among the states that it can restore.
-    pub(crate) fn history_default(name: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn history_default(
+        name: &str,
+        outer: &str,
+        span: Span,
+        declared: Span,
+    ) -> Diagnostic {
         ILLEGAL_STRUCTURE
             .at(span, format!("the default of history `{name}` is not a state inside `{outer}`"))
             .related(declared, "it is declared here")
@@ -175,7 +185,12 @@ pub mod illegal_structure {
     }
 
     /// A state in `from` that is never active together with the source.
-    pub(crate) fn from_elsewhere(path: &str, outer: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn from_elsewhere(
+        path: &str,
+        outer: &str,
+        span: Span,
+        declared: Span,
+    ) -> Diagnostic {
         let message = format!(
             "this `from` belongs to `{outer}`, and `{path}` is never active while `{outer}` is"
         );
@@ -193,7 +208,8 @@ pub mod illegal_structure {
     }
 
     /// The help for a `when` transition that does nothing.
-    pub(crate) const GIVE_TARGET: &str = "give it `-> state`, or actions that make its condition false";
+    pub(crate) const GIVE_TARGET: &str =
+        "give it `-> state`, or actions that make its condition false";
 
     /// A `when` transition without targets and actions.
     pub(crate) fn idle_when(span: Span, help: &str) -> Diagnostic {
@@ -336,7 +352,12 @@ pub mod legacy {
     }
 
     /// A transition step without a map, so that its answer or other input decides nothing. `to` is its only target.
-    pub(crate) fn decides_nothing(step: &str, what: &str, to: Option<&str>, span: Span) -> Diagnostic {
+    pub(crate) fn decides_nothing(
+        step: &str,
+        what: &str,
+        to: Option<&str>,
+        span: Span,
+    ) -> Diagnostic {
         let moves = match to {
             Some(to) => format!("whatever {what}, it leads to `{to}`"),
             None => format!("{what} moves nothing"),
@@ -469,7 +490,13 @@ pub mod type_error {
     }
 
     /// An assignment to a param or an input.
-    pub(crate) fn read_only(what: &str, name: &str, why: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn read_only(
+        what: &str,
+        name: &str,
+        why: &str,
+        span: Span,
+        declared: Span,
+    ) -> Diagnostic {
         TYPE_ERROR
             .at(span, format!("{what} `{name}` cannot be assigned to"))
             .related(declared, "declared here")

@@ -386,7 +386,12 @@ pub mod unknown_name {
     }
 
     /// A name that is declared further down; `rule` is this rule or the one for placeholders.
-    pub(crate) fn too_early(rule: &'static Rule, name: &str, span: Span, declared: Span) -> Diagnostic {
+    pub(crate) fn too_early(
+        rule: &'static Rule,
+        name: &str,
+        span: Span,
+        declared: Span,
+    ) -> Diagnostic {
         rule.at(span, format!("`{name}` cannot be read before it is declared"))
             .related(declared, "declared here")
             .help("move its declaration up")

@@ -954,7 +954,11 @@ const fn past(point: Point) -> Mode {
 const DEEPEST: usize = 100;
 
 /// The expression with known values in place of its variables. Parts that are constant then are evaluated.
-pub(crate) fn with_values(chart: &Chart, expr: &Expr, values: &dyn Fn(VarId) -> Option<Expr>) -> Expr {
+pub(crate) fn with_values(
+    chart: &Chart,
+    expr: &Expr,
+    values: &dyn Fn(VarId) -> Option<Expr>,
+) -> Expr {
     let mut with = expr.clone();
     replace(chart, &mut with, values, 0);
     with
