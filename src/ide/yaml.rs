@@ -1,23 +1,24 @@
-//! Completion and hover in an `agent.yaml`, a component or a run file.
+//! Completion of names, and hovers, in an `agent.yaml`, a component or a run file.
 //!
 //! The keys of these files are in tables ([`crate::keys`]), and the text may be broken, so a reader that never fails makes a tree of it
-//! first. With the cursor at `|` in
+//! first. Keys and words are offered by the JSON Schema of the file; here come the names, which no schema knows. With the cursor at `|` in
 //!
 //! ```yaml
 //! workflow:
+//!   state_machine: {states: [looking, selling]}
 //!   steps:
 //!     - name: look
-//!       ty|
+//!       in_state: |
 //! ```
 //!
-//! 1. `tree` reads a mapping with the entries `name` and `ty`, the second of which has no colon yet.
-//! 2. `place` follows the tables from `workflow` to `steps`, and finds that `ty` is a key in the table of steps.
-//! 3. `complete` offers the keys of that table that the mapping does not have yet, such as `type`.
+//! 1. [`read`] reads a mapping with the entries `name` and `in_state`, the second of which has no value yet.
+//! 2. [`spot`] follows the tables from `workflow` to `steps`, and finds that the value of `in_state` is the name of a state.
+//! 3. [`complete`] offers `looking` and `selling`.
 
 use super::outline::SymbolKind;
 use super::{known, notation};
 use crate::Compilation;
-use crate::keys::{AGENT, COMPONENT, Case, Key, Mapping, Names, RUN, Shape};
+use crate::keys::{AGENT, COMPONENT, Key, Mapping, Names, RUN, Shape};
 use chartc_compiler::front::agent::context;
 use chartc_compiler::syntax::source::FileId;
 use std::collections::BTreeSet;
@@ -60,7 +61,7 @@ impl Format {
     }
 }
 
-// Computes what can be written at an offset: keys, words, names of states.
+// Computes the names that can be written at an offset. The JSON Schemas of these files list their keys and words.
 
 /// The completions at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,46 +77,14 @@ pub struct Completion {
 pub struct CompletionItem {
     /// The label that is shown.
     pub label: String,
-    /// The kind of the item.
-    pub kind: ItemKind,
     /// Documentation as Markdown; may be empty.
     pub doc: String,
     /// The snippet to insert: `$1` and `${1:name}` are placeholders. Lines after the first are indented relative to it.
     pub insert: String,
-    /// Whether the mapping is incomplete without this key.
-    pub is_required: bool,
-    /// Whether a newer form has replaced it.
-    pub is_old: bool,
-}
-
-/// The kind of a [`CompletionItem`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemKind {
-    /// A key of the mapping.
-    Key,
-    /// A word that is a possible value.
-    Word,
-    /// The name of a state or an answer.
-    Name,
-    /// A snippet of several lines.
-    Snippet,
 }
 
 /// A private-use character that stands for the word being written, so that the text has a word there in any case.
 const MARK: &str = "\u{f8ff}";
-
-/// Snippets for steps of each type.
-const STEPS: [(&str, &str); 3] = [
-    (
-        "a step that asks the model",
-        "name: ${1:name}\ntype: llm\nin_state: ${2:state}\nprompt: |\n  ${3:prompt}",
-    ),
-    ("a step of code", "name: ${1:name}\ntype: code\ncode: |\n  ${2:code}"),
-    (
-        "a step that chooses where to go",
-        "name: ${1:name}\ntype: transition\nin_state: ${2:state}\nprompt: |\n  ${3:prompt}\ntransition_map:\n  ${4:answer}: ${5:state}",
-    ),
-];
 
 /// The answers of the record of an agent, for a step whose call fails.
 const RECORD: [(&str, &str); 3] = [
@@ -134,41 +103,14 @@ pub fn complete(format: Format, text: &str, offset: usize) -> Completion {
     let marked = [before, MARK, behind].concat();
     let tree = read(&marked);
     let items = match spot(&tree, format.table(), &marked, replace.start) {
-        Some(YamlPosition::Key { table, entries, at, is_flow, instead, word }) if word == MARK => {
-            let has_colon = entries.iter().any(|entry| entry.at == at && entry.has_colon);
-            let others: Vec<&Entry> = entries.iter().filter(|entry| entry.at != at).collect();
-            let form = match (has_colon, is_flow) {
-                (true, _) => Form::Bare,
-                (false, true) => Form::Flow,
-                (false, false) => Form::Block,
-            };
-            let mut items = keys(table, &others, form);
-            if let Some(shapes) = instead {
-                items.extend(values(shapes, &tree));
-            }
-            items
+        Some(YamlPosition::Key { instead: Some(shapes), word, .. }) if word == MARK => {
+            values(shapes, &tree)
         }
         Some(YamlPosition::Name { key, around, there, .. }) => offer_names(key, around, there),
         Some(YamlPosition::Value { shapes, word, .. }) if word == MARK => values(shapes, &tree),
-        Some(YamlPosition::Key { .. } | YamlPosition::Value { .. }) => Vec::new(),
-        // The file is empty.
-        None if before.trim().is_empty() && behind.trim().is_empty() => {
-            keys(format.table(), &[], Form::Block)
-        }
-        None => Vec::new(),
+        _ => Vec::new(),
     };
     Completion { replace, items }
-}
-
-/// The form in which a key is inserted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// The name alone, because a colon follows already.
-    Bare,
-    /// In a mapping in braces.
-    Flow,
-    /// On a line of its own.
-    Block,
 }
 
 /// The range of the word around an offset.
@@ -182,100 +124,15 @@ fn word(text: &str, offset: usize) -> Range<usize> {
     start..text.len() - behind.len()
 }
 
-/// The keys that a mapping may have in addition to `others`. Required ones come first, old forms last.
-fn keys(table: &'static Mapping, others: &[&Entry], form: Form) -> Vec<CompletionItem> {
-    let case = case(table, others);
-    let there = |key: &str| others.iter().any(|entry| entry.key == key);
-    let needs = case.map(|case| case.needs).unwrap_or_default();
-    let lacks = !needs.iter().any(|need| there(need.key));
-    let ignores = case.map(|case| case.ignores).unwrap_or_default();
-    let left = table
-        .keys
-        .iter()
-        .filter(|key| !key.is_prefix() && !there(key.name) && !ignores.contains(&key.name));
-    let mut items: Vec<(u8, CompletionItem)> = left
-        .map(|key| {
-            let nth = needs.iter().position(|need| need.key == key.name);
-            let rank = match (key.is_required, nth) {
-                (true, _) => 0,
-                (false, Some(0)) if lacks => 1,
-                (false, Some(_)) if lacks => 2,
-                (false, _) if key.instead.is_some() => 4,
-                (false, _) => 3,
-            };
-            let item = CompletionItem {
-                label: key.name.to_owned(),
-                kind: ItemKind::Key,
-                doc: of_key(key),
-                insert: opened(key, form),
-                is_required: key.is_required,
-                is_old: key.instead.is_some(),
-            };
-            (rank, item)
-        })
-        .collect();
-    items.sort_by_key(|(rank, _)| *rank);
-    let mut items: Vec<CompletionItem> = items.into_iter().map(|(_, item)| item).collect();
-    if table.name == "step" && others.is_empty() && form == Form::Block {
-        items.extend(STEPS.map(|(label, insert)| CompletionItem {
-            label: label.to_owned(),
-            kind: ItemKind::Snippet,
-            doc: String::new(),
-            insert: insert.to_owned(),
-            is_required: false,
-            is_old: false,
-        }));
-    }
-    items
-}
-
-/// A key as a snippet, with the beginning of its value.
-fn opened(key: &'static Key, form: Form) -> String {
-    let name = key.name;
-    let first = key.shape.alternatives().first();
-    let is_map = matches!(first, Some(Shape::Mapping(_) | Shape::ByName { .. }));
-    let items =
-        first.and_then(|shape| if let Shape::List { of, .. } = shape { Some(of) } else { None });
-    match form {
-        Form::Bare => name.to_owned(),
-        Form::Flow if is_map => format!("{name}: {{$1\\}}"),
-        Form::Flow if items.is_some() => format!("{name}: [$1]"),
-        Form::Block if is_map => format!("{name}:\n  "),
-        Form::Block if items.is_some_and(|of| of.mapping().is_some()) => format!("{name}:\n  - "),
-        Form::Block if items.is_some() => format!("{name}: [$1]"),
-        Form::Block if matches!(name, "prompt" | "code" | "prompt_fragment") => {
-            format!("{name}: |\n  ")
-        }
-        Form::Flow | Form::Block => format!("{name}: "),
-    }
-}
-
-/// The case of the table that applies to a mapping with these entries, if its keys depend on a value.
-fn case(table: &'static Mapping, entries: &[&Entry]) -> Option<&'static Case> {
-    let key = table.cases.first()?.key;
-    let value = entries.iter().find(|entry| entry.key == key)?;
-    table.case(value.value.text())
-}
-
 /// The possible values of these shapes.
 fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     for shape in shapes {
         match shape {
-            Shape::Words(words) => {
-                let item = |word: &crate::keys::Word| plain(word.word, ItemKind::Word, word.doc);
-                items.extend(words.iter().map(item));
-            }
-            Shape::Flag | Shape::Switch => {
-                items.extend(["true", "false"].map(|word| plain(word, ItemKind::Word, "")));
-            }
             Shape::Name(Names::State) => items.extend(states(tree)),
             Shape::Name(Names::StateOrAll) => {
                 items.extend(states(tree));
-                items.push(CompletionItem {
-                    insert: "\"*\"".into(),
-                    ..plain("*", ItemKind::Word, "Every state.")
-                });
+                items.push(CompletionItem { insert: "\"*\"".into(), ..plain("*", "Every state.") });
             }
             _ => {}
         }
@@ -294,7 +151,7 @@ fn values(shapes: &'static [Shape], tree: &YamlNode) -> Vec<CompletionItem> {
     items
 }
 
-fn plain(word: &str, kind: ItemKind, doc: &str) -> CompletionItem {
+fn plain(word: &str, doc: &str) -> CompletionItem {
     let (label, doc) = (word.to_owned(), doc.to_owned());
     let mut insert = String::new();
     for c in word.chars() {
@@ -304,7 +161,7 @@ fn plain(word: &str, kind: ItemKind, doc: &str) -> CompletionItem {
         }
         insert.push(c);
     }
-    CompletionItem { label, kind, doc, insert, is_required: false, is_old: false }
+    CompletionItem { label, doc, insert }
 }
 
 /// The names of an agent's states.
@@ -312,7 +169,7 @@ fn states(tree: &YamlNode) -> Vec<CompletionItem> {
     let machine = tree.get("workflow").and_then(|workflow| workflow.get("state_machine"));
     let list = machine.and_then(|machine| machine.get("states"));
     let names = list.into_iter().flat_map(YamlNode::items).filter_map(YamlNode::text);
-    names.filter(|name| !name.contains(MARK)).map(|name| plain(name, ItemKind::Name, "")).collect()
+    names.filter(|name| !name.contains(MARK)).map(|name| plain(name, "")).collect()
 }
 
 /// The answers that a `transition_map` does not have yet: the fallback of its source, and those of the record.
@@ -328,7 +185,7 @@ fn offer_names(key: &'static Key, around: &[Entry], there: &[Entry]) -> Vec<Comp
     for (name, doc) in all {
         let is_there = there.iter().any(|entry| entry.key == name);
         if !is_there && items.iter().all(|item| item.label != name) {
-            items.push(plain(name, ItemKind::Name, doc));
+            items.push(plain(name, doc));
         }
     }
     items
@@ -558,7 +415,7 @@ fn all(done: &Compilation, file: FileId, word: &str) -> Vec<CompletionItem> {
     data.chain(given)
         .chain(steps)
         .filter(|(name, _)| *name != word && seen.insert(name.to_string()))
-        .map(|(name, doc)| plain(name, ItemKind::Name, &doc))
+        .map(|(name, doc)| plain(name, &doc))
         .collect()
 }
 
@@ -617,12 +474,8 @@ enum YamlPosition<'n> {
     /// A key, or a word that may become one.
     Key {
         table: &'static Mapping,
-        /// All entries of the mapping, including the one at the offset.
-        entries: &'n [Entry],
         word: &'n str,
         at: Range<usize>,
-        /// Whether the mapping is in braces.
-        is_flow: bool,
         /// The shapes of values that may stand here instead, if the mapping has not been begun yet.
         instead: Option<&'static [Shape]>,
     },
@@ -657,21 +510,13 @@ fn mapping<'n>(
             let entry = entries.iter().find(|entry| is_inside(entry, offset))?;
             if touches(&entry.at, offset) {
                 let (word, at) = (entry.key.as_str(), entry.at.clone());
-                let is_flow = text.get(node.span.start..).is_some_and(|rest| rest.starts_with('{'));
-                return Some(YamlPosition::Key {
-                    table,
-                    entries,
-                    word,
-                    at,
-                    is_flow,
-                    instead: None,
-                });
+                return Some(YamlPosition::Key { table, word, at, instead: None });
             }
             value(&entry.value, table.key(&entry.key)?, entries, text, offset)
         }
         YamlKind::Scalar(word) if touches(&node.span, offset) => {
             let at = node.span.clone();
-            Some(YamlPosition::Key { table, entries: &[], word, at, is_flow: false, instead: None })
+            Some(YamlPosition::Key { table, word, at, instead: None })
         }
         _ => None,
     }
@@ -729,14 +574,7 @@ fn item<'n>(
                 && begins_line(text, at.start)
             {
                 let instead = Some(shapes);
-                return Some(YamlPosition::Key {
-                    table,
-                    entries: &[],
-                    word,
-                    at,
-                    is_flow: false,
-                    instead,
-                });
+                return Some(YamlPosition::Key { table, word, at, instead });
             }
             Some(YamlPosition::Value { shapes, word, at })
         }

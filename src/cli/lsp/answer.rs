@@ -22,7 +22,7 @@ use crate::ide::folds::{FoldKind, folds};
 use crate::ide::hints::{HintKind, hints};
 use crate::ide::outline::{Symbol, SymbolKind, outline, search};
 use crate::ide::tokens::{Modifiers, Token, TokenKind, tokens};
-use crate::ide::yaml::{self, CompletionItem, Format, ItemKind};
+use crate::ide::yaml::{self, CompletionItem, Format};
 use crate::ide::{hover, names};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::emit::Options;
@@ -206,7 +206,6 @@ fn items(view: &View<'_>, params: lsp::CompletionParams) -> Result<lsp::Completi
     if front::of(source).name == front::agent::FRONTEND.name
         && let Some(format) = Format::from_path(&source.name, &source.text)
     {
-        // The value of a key may be an expression, so offer names as well as keys.
         let names = yaml::names_in_hole(done, file, offset as usize);
         let others = yaml::complete(format, &source.text, offset as usize);
         for found in names.into_iter().chain([others]) {
@@ -278,18 +277,12 @@ fn yaml_item(
     replaces: Span,
     sort: usize,
 ) -> lsp::CompletionItem {
-    let kind = match found.kind {
-        ItemKind::Key => lsp::CompletionItemKind::Property,
-        ItemKind::Word => lsp::CompletionItemKind::EnumMember,
-        ItemKind::Name => lsp::CompletionItemKind::Reference,
-        ItemKind::Snippet => lsp::CompletionItemKind::Snippet,
-    };
-    let mut item = completion_item(
+    completion_item(
         view,
         source,
         CommonItem {
             label: found.label,
-            kind,
+            kind: lsp::CompletionItemKind::Reference,
             detail: String::new(),
             documentation: found.doc,
             // `yaml::complete` always writes snippets.
@@ -298,9 +291,7 @@ fn yaml_item(
             replaces,
             sort,
         },
-    );
-    item.tags = found.is_old.then(|| vec![lsp::CompletionItemTag::Deprecated]);
-    item
+    )
 }
 
 /// The parts that items of all notations have.
