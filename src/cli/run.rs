@@ -472,7 +472,7 @@ pub(super) struct Args {
     /// Model for steps without a client, with `--llm clients` or a URL, such as openai:gpt-4o-mini
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store … reply` [default: as --llm; with a real model, terminal]
+    /// Who answers `human` steps: terminal, script:FILE, or with --store `later` for `chartc store FILE reply` [default: as --llm; with a real model, terminal]
     #[arg(long, value_name = "WHO")]
     human: Option<String>,
     /// Script with results of host functions and tools [default: the script of --llm]

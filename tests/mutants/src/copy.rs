@@ -1,7 +1,7 @@
 //! A copy of the workspace with every fault behind a switch.
 
 use crate::table::Mutant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -72,8 +72,26 @@ pub(crate) fn workspace(all: &[Mutant]) -> Result<PathBuf, String> {
     if !lost.is_empty() {
         return Err(lost.join("\n"));
     }
+    remove_others(&to, Path::new(""), &listed.split('\0').map(Path::new).collect())?;
     write(&to.join("tests/mutants.rs"), TESTS.as_bytes())?;
     Ok(to)
+}
+
+/// Removes from a folder of the copy what the workspace does not list any more. Two files of one module would not build.
+fn remove_others(to: &Path, folder: &Path, listed: &BTreeSet<&Path>) -> Result<(), String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", to.join(folder).display());
+    for entry in std::fs::read_dir(to.join(folder)).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = folder.join(entry.file_name());
+        if !entry.file_type().map_err(failed)?.is_dir() {
+            if path.extension().is_some_and(|e| e == "rs") && !listed.contains(path.as_path()) {
+                std::fs::remove_file(to.join(&path)).map_err(failed)?;
+            }
+        } else if path != Path::new("target") {
+            remove_others(to, &path, listed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes what has changed only, so that cargo builds no more than it must.

@@ -122,7 +122,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "armed-deadlines-not-seen",
-                &[("&& self.armed == 0", "&& true")],
+                &[("fn pass_time( … self.armed == 0", "true")],
                 &["semantics::bounds::of_many_deadlines_the_first_comes_first"],
             ),
             (
