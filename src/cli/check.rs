@@ -16,7 +16,7 @@ use crate::report::REPORTS;
 use crate::report::{Findings, Terminal, fingerprints};
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::Driver;
-use chartc_compiler::analysis::turn::cost::{CallBound, Cost, Most, RunCost, cost, money};
+use chartc_compiler::analysis::turn::cost::{CallBound, Cost, Money, Most, RunCost, cost, money};
 use chartc_compiler::compile::{Checked, check_each};
 use chartc_compiler::explore::STATES;
 use chartc_compiler::notation;
@@ -644,6 +644,15 @@ fn table(out: &mut StyledText, chart: &Chart, found: &Cost) {
             why,
         ]);
     }
+    rows.push(calls_row(chart, found));
+    if let Some(found) = money(chart, &found.run).filter(|_| !chart.clients.is_empty()) {
+        rows.push(money_row(chart, &found));
+    }
+    out.add(&align_columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
+}
+
+/// The row of the model calls of a whole run.
+fn calls_row(chart: &Chart, found: &Cost) -> Vec<String> {
     let (least, way) = match &found.run.least {
         Some((calls, lines)) => (calls.to_string(), lines.len()),
         None => ("-".into(), 0),
@@ -659,32 +668,33 @@ fn table(out: &mut StyledText, chart: &Chart, found: &Cost) {
         }
         (false, by) => format!("no end is `ok`; worst: {by}"),
     };
-    rows.push(vec!["a run, to an end that is ok".into(), least, worst, by]);
-    if let Some(found) = money(chart, &found.run).filter(|_| !chart.clients.is_empty()) {
-        let known = |amount: Option<f64>| amount.map_or("-".into(), amount_text);
-        let most = found.most.known().map_or("unbounded".into(), amount_text);
-        let (most, by) = match found.most {
-            Most::NoCalls => (most, "no step calls a model".into()),
-            Most::Cost(cost) => (most, format!("limits {{ cost {cost:?} }}")),
-            Most::Tokens { tokens, price } => {
-                (most, format!("limits {{ tokens {tokens} }}, {price:?} for a million"))
-            }
-            Most::CostOf(cost) => {
-                (notation::expression(chart, cost), "limits { cost … } over params".into())
-            }
-            Most::TokensOf { tokens, price } => {
-                let tokens = notation::expression(chart, tokens);
-                (format!("({tokens}) * {price:?} / 1e6"), "limits { tokens … } over params".into())
-            }
-            Most::Answers(answers) => {
-                let answers = amount_text(answers);
-                (most, format!("answers cost {answers} at most, nothing bounds the prompts"))
-            }
-            Most::Unbounded => (most, "no limit of cost or tokens".into()),
-        };
-        rows.push(vec!["money of such a run".into(), known(found.least), most, by]);
-    }
-    out.add(&align_columns(&["a turn that begins in", "least", "worst", ""], &rows, &[1, 2]));
+    vec!["a run, to an end that is ok".into(), least, worst, by]
+}
+
+/// The row of the money that a whole run costs.
+fn money_row(chart: &Chart, found: &Money<'_>) -> Vec<String> {
+    let known = |amount: Option<f64>| amount.map_or("-".into(), amount_text);
+    let most = found.most.known().map_or("unbounded".into(), amount_text);
+    let (most, by) = match found.most {
+        Most::NoCalls => (most, "no step calls a model".into()),
+        Most::Cost(cost) => (most, format!("limits {{ cost {cost:?} }}")),
+        Most::Tokens { tokens, price } => {
+            (most, format!("limits {{ tokens {tokens} }}, {price:?} for a million"))
+        }
+        Most::CostOf(cost) => {
+            (notation::expression(chart, cost), "limits { cost … } over params".into())
+        }
+        Most::TokensOf { tokens, price } => {
+            let tokens = notation::expression(chart, tokens);
+            (format!("({tokens}) * {price:?} / 1e6"), "limits { tokens … } over params".into())
+        }
+        Most::Answers(answers) => {
+            let answers = amount_text(answers);
+            (most, format!("answers cost {answers} at most, nothing bounds the prompts"))
+        }
+        Most::Unbounded => (most, "no limit of cost or tokens".into()),
+    };
+    vec!["money of such a run".into(), known(found.least), most, by]
 }
 
 #[derive(Serialize)]

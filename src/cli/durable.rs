@@ -298,6 +298,17 @@ async fn drive(
     entries: &[Entry],
     turns: u32,
 ) -> Result<(), Driven> {
+    send_entries(&engine, (run, memory), events, entries).await?;
+    engine.quiet().await;
+    make_turns(&engine, (run, memory), turns).await
+}
+
+async fn send_entries(
+    engine: &Sqlite,
+    (run, memory): (&str, Option<&LongTerm>),
+    events: &str,
+    entries: &[Entry],
+) -> Result<(), Driven> {
     let closed = |why: StoreError| Driven::Run(why.to_string());
     for (nth, entry) in (1..).zip(entries) {
         let id = format!("{events}:{nth}");
@@ -324,7 +335,7 @@ async fn drive(
                 if entry.inputs.iter().next().is_some() {
                     let id = format!("{id}.inputs");
                     let inputs = Event { id, name: INPUTS.into(), data: entry.inputs.clone() };
-                    fire(&engine, run, inputs).await.map_err(|why| of_entry(nth, &why))?;
+                    fire(engine, run, inputs).await.map_err(|why| of_entry(nth, &why))?;
                 }
                 Event { id, name: name.clone(), data: data.clone() }
             }
@@ -336,11 +347,19 @@ async fn drive(
         let mut event = event;
         if event.name == TURN {
             engine.quiet().await;
-            recall(&engine, run, memory, &mut event).await?;
+            recall(engine, run, memory, &mut event).await?;
         }
-        fire(&engine, run, event).await.map_err(|why| of_entry(nth, &why))?;
+        fire(engine, run, event).await.map_err(|why| of_entry(nth, &why))?;
     }
-    engine.quiet().await;
+    Ok(())
+}
+
+async fn make_turns(
+    engine: &Sqlite,
+    (run, memory): (&str, Option<&LongTerm>),
+    turns: u32,
+) -> Result<(), Driven> {
+    let closed = |why: StoreError| Driven::Run(why.to_string());
     for nth in 1..=turns {
         let id = format!("turn:{nth}");
         if engine.has(run, &id).await.map_err(closed)? {
@@ -351,7 +370,7 @@ async fn drive(
             break;
         }
         let mut turn = Event::turn(id);
-        recall(&engine, run, memory, &mut turn).await?;
+        recall(engine, run, memory, &mut turn).await?;
         let fired = engine.fire(run, turn).await;
         if fired.map_err(|why| Driven::Run(why.to_string()))?.receipt == Receipt::Busy {
             // The walk of the turn before waits for a person.

@@ -146,7 +146,7 @@ impl ExploreReport<'_> {
     }
 
     fn human(&self) -> StyledText {
-        let Survey { found, entered, left, ends, open, dead, cycle, opaque_charts, worst, .. } =
+        let Survey { found, entered, left, ends, open, cycle, opaque_charts, worst, .. } =
             self.found;
         if found.points.is_empty() {
             return self.nothing();
@@ -171,37 +171,12 @@ impl ExploreReport<'_> {
             let within = self.within().map_or_else(|| "  ".to_owned(), |within| within + ": ");
             text.line(format!("  not reached {within}{}", self.paths(left)));
         }
-        match self.within() {
-            Some(within) if !self.lines.is_empty() => {
-                text.line(format!("  not taken {within}:"));
-                for line in &self.lines {
-                    text.line(format!("                {line}"));
-                }
-            }
-            Some(_) | None => {
-                for line in &self.lines {
-                    text.line(format!("  not taken     {line}"));
-                }
-            }
-        }
+        self.add_lines(&mut text);
         for (status, runs) in ends {
             text.line(format!("  ends {status:8} {}", number(*runs, "run")));
         }
         text.line(format!("  goes on       {}", number(*open, "run")));
-        if dead.is_empty() {
-            text.line("  dead ends     none");
-        }
-        for point in dead.iter().take(MOST_SHOWN) {
-            let way = self.dead(*point).steps;
-            let mut head = "  dead end      ";
-            for step in way {
-                text.line(format!("{head}{step}"));
-                head = "                ";
-            }
-        }
-        if dead.len() > MOST_SHOWN {
-            text.line(format!("  dead ends     {} more", dead.len() - MOST_SHOWN));
-        }
+        self.add_dead_ends(&mut text);
         if let Some(at) = cycle {
             let mut head = "  livelock      ";
             for step in self.cycle(*at).steps {
@@ -219,6 +194,41 @@ impl ExploreReport<'_> {
             }
         }
         text
+    }
+
+    /// Adds the transitions that were not taken.
+    fn add_lines(&self, text: &mut StyledText) {
+        match self.within() {
+            Some(within) if !self.lines.is_empty() => {
+                text.line(format!("  not taken {within}:"));
+                for line in &self.lines {
+                    text.line(format!("                {line}"));
+                }
+            }
+            Some(_) | None => {
+                for line in &self.lines {
+                    text.line(format!("  not taken     {line}"));
+                }
+            }
+        }
+    }
+
+    fn add_dead_ends(&self, text: &mut StyledText) {
+        let dead = &self.found.dead;
+        if dead.is_empty() {
+            text.line("  dead ends     none");
+        }
+        for point in dead.iter().take(MOST_SHOWN) {
+            let way = self.dead(*point).steps;
+            let mut head = "  dead end      ";
+            for step in way {
+                text.line(format!("{head}{step}"));
+                head = "                ";
+            }
+        }
+        if dead.len() > MOST_SHOWN {
+            text.line(format!("  dead ends     {} more", dead.len() - MOST_SHOWN));
+        }
     }
 
     /// The bounds that ended the search, if any did: what was not found may exist beyond them.

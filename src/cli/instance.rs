@@ -112,9 +112,27 @@ pub(super) fn oracle(
             ));
         }
     };
-    let people: Option<Arc<dyn Oracle>> = match human {
+    let people = people(charts, human, is_live(llm), clock)?;
+    // Tools come from `--functions` or the script of `--llm`, but a replay answers them from the recording.
+    if let Some(script) = &host {
+        tools = Arc::new(script.clone());
+    }
+    if let Some(recorded) = recorded {
+        tools = recorded;
+    }
+    Ok(Backends { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
+}
+
+/// Makes the oracle of people that `--human` chooses, if it is not that of the models.
+fn people(
+    charts: &[&Chart],
+    human: Option<&str>,
+    is_live: bool,
+    clock: &Arc<dyn Clock>,
+) -> miette::Result<Option<Arc<dyn Oracle>>> {
+    Ok(match human {
         // A model must not answer for a person, so without `--human` a real model leaves these steps to the terminal.
-        None if is_live(llm) => Some(Arc::new(Person)),
+        None if is_live => Some(Arc::new(Person)),
         None => None,
         Some("terminal") => Some(Arc::new(Person)),
         Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {
@@ -125,15 +143,7 @@ pub(super) fn oracle(
                 ));
             }
         },
-    };
-    // Tools come from `--functions` or the script of `--llm`, but a replay answers them from the recording.
-    if let Some(script) = &host {
-        tools = Arc::new(script.clone());
-    }
-    if let Some(recorded) = recorded {
-        tools = recorded;
-    }
-    Ok(Backends { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
+    })
 }
 
 /// Reads the data of an event: a JSON object, or nothing.

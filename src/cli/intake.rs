@@ -6,7 +6,7 @@ use super::instance::{InitialValues, PairKind, oracle, values};
 use super::live::{is_live, variable};
 use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
-use chartc_adapters::redis::{Intake, IntakeError, Notice, Options};
+use chartc_adapters::redis::{Counts, Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock};
@@ -92,14 +92,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         params: values(chart, PairKind::Param, &args.param)?,
         inputs: values(chart, PairKind::Input, &args.input)?,
     };
-    let url = args.redis.clone().or_else(|| variable("REDIS_URL"));
-    let url = url.unwrap_or_else(|| "redis://127.0.0.1".to_owned());
-    let intake = Options::new(&url, &args.stream, &args.group)
-        .with_shards(args.shards)
-        .with_consumer(&args.consumer)
-        .with_idle(Duration::from_secs(args.idle))
-        .with_horizon(Duration::from_secs(args.horizon.saturating_mul(86_400)));
-    let intake = Intake::new(intake).map_err(unfit)?;
+    let intake = intake(&args)?;
     let store = Store::own(&args.store, Safety::Full).map_err(refused)?;
     let now = store.moment(None, true).map_err(refused)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -144,14 +137,29 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         };
         worked.map_err(refused)?;
         if let Some(taken) = taken {
-            let counts = taken.map_err(unfit)?;
-            say(format!(
-                "{} events applied, {} known before, {} put aside",
-                counts.applied, counts.repeated, counts.dead
-            ))?;
+            say_counts(&taken.map_err(unfit)?)?;
         }
         Ok(Exit::Clean)
     })
+}
+
+/// Makes the intake from the stream that the command line names.
+fn intake(args: &Args) -> miette::Result<Intake> {
+    let url = args.redis.clone().or_else(|| variable("REDIS_URL"));
+    let url = url.unwrap_or_else(|| "redis://127.0.0.1".to_owned());
+    let options = Options::new(&url, &args.stream, &args.group)
+        .with_shards(args.shards)
+        .with_consumer(&args.consumer)
+        .with_idle(Duration::from_secs(args.idle))
+        .with_horizon(Duration::from_secs(args.horizon.saturating_mul(86_400)));
+    Intake::new(options).map_err(unfit)
+}
+
+fn say_counts(counts: &Counts) -> miette::Result<()> {
+    say(format!(
+        "{} events applied, {} known before, {} put aside",
+        counts.applied, counts.repeated, counts.dead
+    ))
 }
 
 fn unfit(fault: IntakeError) -> miette::Report {

@@ -25,7 +25,7 @@ use chartc_core::model::{
 };
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::oracle::{Asking, Oracle, OracleError, Question, ready};
+use chartc_runtime::oracle::{Alternative, Asking, Oracle, OracleError, Question, ready};
 use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{PlayError, Session, data, play};
 use std::path::{Path, PathBuf};
@@ -101,13 +101,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let mut chart = checked.chart().clone();
     // The limit must not hide questions.
     chart.calls_per_turn = None;
-    // A var that the command line sets becomes a param: it is then parsed, checked and set like one.
-    let names: Vec<&str> = args.var.iter().filter_map(|p| p.split('=').next()).collect();
-    for row in &mut chart.variables {
-        if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
-            row.kind = VariableKind::Param { range: None };
-        }
-    }
+    make_params(&mut chart, &args.var);
     let given = InitialValues {
         params: values(&chart, PairKind::Param, &[args.param.clone(), args.var.clone()].concat())?,
         inputs: values(&chart, PairKind::Input, &args.input)?,
@@ -116,8 +110,6 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let at = state(&chart, path)?;
         begin_at(&mut chart, at, args.enter);
     }
-    let mut shown = Vec::new();
-    let mut faults = StyledText::default();
     let wanted = args.event.as_deref().map(|name| event(&chart, name)).transpose()?;
     let all = steps(&chart, args.step.as_deref())?;
     if args.element.is_some() && all.iter().all(|id| chart.steps[id.index()].each.is_none()) {
@@ -135,52 +127,10 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         data,
         at,
     };
+    let mut shown = Vec::new();
+    let mut faults = StyledText::default();
     for id in all {
-        let step = &chart.steps[id.index()];
-        let events = match &step.kind {
-            StepKind::Ask { on: AskOn::Event(events), .. } => {
-                let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
-                events.iter().filter(fits).map(|event| Some(*event)).collect()
-            }
-            _ => vec![None; usize::from(wanted.is_none())],
-        };
-        let is_one_of_many = events.len() > 1;
-        for on in events {
-            let name = on.map(|on| chart.events[on.index()].name.clone());
-            let what = name.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
-            let (asked, element, places) = request.ask(id, on)?;
-            match asked {
-                AskOutcome::Put(question) => {
-                    shown.push(ShownQuestion { question: *question, event: name, element });
-                }
-                AskOutcome::NoList(why) => {
-                    faults.line(format!(
-                        "the list of `{}` cannot be computed: {why}; show the step with `--element`",
-                        step.name
-                    ));
-                }
-                AskOutcome::Failed(why) => {
-                    if places.is_empty() {
-                        faults.line(format!("`{}`{what}: {why}", step.name));
-                    } else {
-                        faults.line(format!("`{}`{what} cannot be written:", step.name));
-                        faults.add(&places);
-                    }
-                }
-                AskOutcome::Misfit(why) if is_one_of_many => {
-                    faults.line(format!(
-                        "`{}` waits for {}; show it with `--event {} --data '{{…}}'`",
-                        step.name,
-                        why.strip_prefix("event ").unwrap_or(&why),
-                        name.unwrap_or_default()
-                    ));
-                }
-                AskOutcome::Misfit(why) => {
-                    return Err(miette::miette!("{why}: set it with `--data`"));
-                }
-                AskOutcome::Not => {}
-            }
-        }
+        show_step(&request, id, wanted, (&mut shown, &mut faults))?;
     }
     if args.format == "json" {
         print_json(&json(&shown)?)?;
@@ -196,6 +146,76 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         ));
     }
     Ok(if faults.is_empty() && !shown.is_empty() { Exit::Clean } else { Exit::Findings })
+}
+
+/// Turns the vars that the command line sets into params: they are then parsed, checked and set like params.
+fn make_params(chart: &mut Chart, pairs: &[String]) {
+    let names: Vec<&str> = pairs.iter().filter_map(|p| p.split('=').next()).collect();
+    for row in &mut chart.variables {
+        if names.contains(&row.name.as_str()) && matches!(row.kind, VariableKind::Var { .. }) {
+            row.kind = VariableKind::Param { range: None };
+        }
+    }
+}
+
+/// Asks the questions of a step that are wanted, and collects them and what is wrong with them.
+fn show_step(
+    request: &Request<'_>,
+    id: StepId,
+    wanted: Option<EventId>,
+    (shown, faults): (&mut Vec<ShownQuestion>, &mut StyledText),
+) -> miette::Result<()> {
+    let step = &request.chart.steps[id.index()];
+    let events = questions_of(&step.kind, wanted);
+    let is_one_of_many = events.len() > 1;
+    for on in events {
+        let name = on.map(|on| request.chart.events[on.index()].name.clone());
+        let what = name.as_ref().map_or_else(String::new, |name| format!(" on `{name}`"));
+        let (asked, element, places) = request.ask(id, on)?;
+        match asked {
+            AskOutcome::Put(question) => {
+                shown.push(ShownQuestion { question: *question, event: name, element });
+            }
+            AskOutcome::NoList(why) => {
+                faults.line(format!(
+                    "the list of `{}` cannot be computed: {why}; show the step with `--element`",
+                    step.name
+                ));
+            }
+            AskOutcome::Failed(why) => {
+                if places.is_empty() {
+                    faults.line(format!("`{}`{what}: {why}", step.name));
+                } else {
+                    faults.line(format!("`{}`{what} cannot be written:", step.name));
+                    faults.add(&places);
+                }
+            }
+            AskOutcome::Misfit(why) if is_one_of_many => {
+                faults.line(format!(
+                    "`{}` waits for {}; show it with `--event {} --data '{{…}}'`",
+                    step.name,
+                    why.strip_prefix("event ").unwrap_or(&why),
+                    name.unwrap_or_default()
+                ));
+            }
+            AskOutcome::Misfit(why) => {
+                return Err(miette::miette!("{why}: set it with `--data`"));
+            }
+            AskOutcome::Not => {}
+        }
+    }
+    Ok(())
+}
+
+/// The events on which a step is to be asked; `None` stands for a question without an event.
+fn questions_of(kind: &StepKind, wanted: Option<EventId>) -> Vec<Option<EventId>> {
+    match kind {
+        StepKind::Ask { on: AskOn::Event(events), .. } => {
+            let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
+            events.iter().filter(fits).map(|event| Some(*event)).collect()
+        }
+        _ => vec![None; usize::from(wanted.is_none())],
+    }
 }
 
 /// The question that the command line asks for.
@@ -658,14 +678,7 @@ fn text(shown: &[ShownQuestion]) -> StyledText {
             question.model.model
         ));
         if let Some(element) = element {
-            out.line(match element {
-                Element::First => "--- the first element of its list".to_owned(),
-                Element::Given(_) => "--- element".to_owned(),
-                Element::Example(_) => "--- an example, since its list gives none".to_owned(),
-            });
-            if let Element::Given(value) | Element::Example(value) = element {
-                out.line(serde_json::to_string(value).unwrap_or_default());
-            }
+            element_text(&mut out, element);
         }
         out.line("--- prompt");
         for line in question.prompt.trim_end().split('\n') {
@@ -679,18 +692,7 @@ fn text(shown: &[ShownQuestion]) -> StyledText {
             out.line("--- options");
         }
         for option in &question.options {
-            let offer = &option.offer;
-            let arguments: Vec<String> =
-                offer.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
-            let arguments = if arguments.is_empty() {
-                String::new()
-            } else {
-                format!("({})", arguments.join(", "))
-            };
-            out.line(format!("{}{arguments}  {}", offer.name, offer.text).trim_end());
-            if !option.schema.is_empty() {
-                out.block("  ", &option.schema);
-            }
+            option_text(&mut out, option);
         }
         let forbidden: Vec<&str> =
             question.forbidden.iter().map(|option| &*option.offer.name).collect();
@@ -704,6 +706,29 @@ fn text(shown: &[ShownQuestion]) -> StyledText {
         }
     }
     out
+}
+
+fn element_text(out: &mut StyledText, element: &Element) {
+    out.line(match element {
+        Element::First => "--- the first element of its list".to_owned(),
+        Element::Given(_) => "--- element".to_owned(),
+        Element::Example(_) => "--- an example, since its list gives none".to_owned(),
+    });
+    if let Element::Given(value) | Element::Example(value) = element {
+        out.line(serde_json::to_string(value).unwrap_or_default());
+    }
+}
+
+fn option_text(out: &mut StyledText, option: &Alternative) {
+    let offer = &option.offer;
+    let arguments: Vec<String> =
+        offer.arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+    let arguments =
+        if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+    out.line(format!("{}{arguments}  {}", offer.name, offer.text).trim_end());
+    if !option.schema.is_empty() {
+        out.block("  ", &option.schema);
+    }
 }
 
 /// Formats the questions as a JSON array.

@@ -11,7 +11,7 @@ use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
-use chartc_runtime::replay::{ReplayError, Tape, replay};
+use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
 
@@ -92,20 +92,25 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let charts = recorded.family();
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let machine = instance(&plans, &recorded.given(&tape), tape.host())?;
-    match replay(&tape, machine) {
+    tell(&name, &wanted, replay(&tape, machine))
+}
+
+/// Prints how the replay went, and returns the exit code.
+fn tell(name: &str, chart: &str, outcome: Result<Replayed, ReplayError>) -> miette::Result<Exit> {
+    match outcome {
         Ok(done) => {
             let (lines, turns, answers) = (done.lines, done.turns, done.answers);
             let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
             let answers =
                 if answers == 1 { "1 answer".to_owned() } else { format!("{answers} answers") };
             say(format!(
-                "{name}: the same again: {wanted}, {lines} lines, {turns}, {answers} from the trace, 0 model calls"
+                "{name}: the same again: {chart}, {lines} lines, {turns}, {answers} from the trace, 0 model calls"
             ))?;
             Ok(Exit::Clean)
         }
         Err(different) => {
             let mut out = StyledText::default();
-            out.block("", &format!("{}, {different}", visible::line(&name)));
+            out.block("", &format!("{}, {different}", visible::line(name)));
             print(&out)?;
             Ok(Exit::Findings)
         }

@@ -28,7 +28,9 @@ use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, close};
 use super::servers::{self, Beside};
+use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
+use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
@@ -74,6 +76,16 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if let Some(calls) = args.calls_per_turn {
         chart.calls_per_turn = (calls > 0).then_some(calls);
     }
+    run_chart(&args, &chart, &checked, &sources)
+}
+
+/// Runs a chart that is free of errors.
+fn run_chart(
+    args: &Args,
+    chart: &Chart,
+    checked: &Checked,
+    sources: &Sources,
+) -> miette::Result<Exit> {
     let saved = args.resume.as_deref().map(resume).transpose()?;
     #[cfg(feature = "sqlite")]
     let durable = match (&args.store, &args.run) {
@@ -85,18 +97,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         durable.as_ref().map_or((false, false), |durable| (true, durable.args.is_some()));
     #[cfg(not(feature = "sqlite"))]
     let (is_stored, is_begun) = (false, false);
-    let given = initial_values(&args, &chart, saved.as_ref(), is_begun)?;
-    let entries = match &args.events {
-        Some(path) => data::entries(&read(path)?)
-            .map_err(|fault| miette::miette!("{}: {fault}", path.display()))?,
-        None => Vec::new(),
-    };
+    let given = initial_values(args, chart, saved.as_ref(), is_begun)?;
+    let entries = entries(args.events.as_deref())?;
     // Fail now rather than after a long run.
     args.snapshot.as_deref().map(files::check).transpose()?;
     // The trace of a continued run goes on in its file.
     let open = if saved.is_some() || is_begun { Stream::append } else { Stream::create };
     let trace = args.trace.as_deref().map(open).transpose()?.map(JsonLines);
-    let lasts = has_turns(&chart) || checked.children().any(has_turns);
+    let lasts = has_turns(chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let is_live = is_live(args.llm.as_deref());
     let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
@@ -106,11 +114,11 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let mut charts = checked.family();
-    charts[0] = &chart;
+    charts[0] = chart;
     let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
     let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
     let prepared = Prepared {
-        args: &args,
+        args,
         charts: &charts,
         plans: &plans,
         given,
@@ -126,7 +134,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         let add_servers =
-            |backends: &mut Backends| servers.serve(backends, &[(&checked, &sources)], beside);
+            |backends: &mut Backends| servers.serve(backends, &[(checked, sources)], beside);
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
             return run_stored(&prepared, durable, add_servers, trace, &exporting).await;
@@ -135,6 +143,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }));
     exporting.end();
     done
+}
+
+/// Reads the entries of the file of events, if there is one.
+fn entries(path: Option<&Path>) -> miette::Result<Vec<Entry>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    data::entries(&read(path)?).map_err(|fault| miette::miette!("{}: {fault}", path.display()))
 }
 
 /// Runs the agents of a folder in one world.

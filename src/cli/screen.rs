@@ -9,7 +9,7 @@ use chartc_core::machine;
 use chartc_core::model::{Chart, StateKind};
 use chartc_core::tables::StepRowKind;
 use chartc_runtime::budget::Usage;
-use chartc_runtime::trace::{Line, Sink, What};
+use chartc_runtime::trace::{Line, LineName, Sink, What};
 use chartc_runtime::{Session, TurnReport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -188,17 +188,7 @@ impl Sink for Screen {
                 self.write(TextStyle::Plain, text.trim_end())
             }
             What::Run { chart, .. } => self.write(TextStyle::Bold, chart),
-            What::Turn { turn } => {
-                self.started = true;
-                self.answered = None;
-                if self.now >= self.shown + 1000 {
-                    self.over()?;
-                    self.time()?;
-                }
-                self.ended = false;
-                self.silent = Some((self.silent.map_or(*turn, |(first, _)| first), *turn));
-                Ok(())
-            }
+            What::Turn { turn } => self.turn(*turn),
             What::Event { event, data } => {
                 self.started = true;
                 self.over()?;
@@ -208,27 +198,48 @@ impl Sink for Screen {
                 self.over()?;
                 self.write(TextStyle::Bold, &format!("event {event}, sent by the chart"))
             }
-            What::Posted { event, to } => {
-                self.write(TextStyle::Faint, &format!("  {event}: sent to {to}"))
+            What::Note { text, .. } if self.note.as_ref() != Some(text) => {
+                self.write(TextStyle::Faint, &format!("  {text}"))?;
+                self.note = Some(text.clone());
+                Ok(())
             }
-            What::Undelivered { event, to } => {
-                self.write(TextStyle::Bad, &format!("  {event}: {to} cannot take it"))
+            What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
+                self.write(TextStyle::Good, &format!("  -> {state}"))
             }
-            What::SendCanceled { event } => {
-                self.write(TextStyle::Faint, &format!("  {event}: taken back"))
+            // The step may take long, so show the turn now.
+            What::Started { .. } => self.turns(),
+            // The state entered is not the target itself: the target has an `initial`, or is a history.
+            What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
+                self.write(TextStyle::Good, &format!("  -> {state}"))
             }
-            What::Input { name, value } => {
-                self.write(TextStyle::Faint, &format!("  {name} = {}", short(&json(value))))
+            What::TurnEnded { .. } => {
+                self.ended = true;
+                Ok(())
             }
+            what => self.step(what),
+        }
+    }
+}
+
+impl Screen {
+    /// Notes that a turn begins. It is shown with its first line.
+    fn turn(&mut self, turn: u32) -> io::Result<()> {
+        self.started = true;
+        self.answered = None;
+        if self.now >= self.shown + 1000 {
+            self.over()?;
+            self.time()?;
+        }
+        self.ended = false;
+        self.silent = Some((self.silent.map_or(turn, |(first, _)| first), turn));
+        Ok(())
+    }
+
+    /// Shows a line about a step, or another detail.
+    fn step(&mut self, what: &What) -> io::Result<()> {
+        match what {
             What::Answer { step, option, value, rung, .. } => {
-                self.answered = Some(step.clone());
-                let said = match option {
-                    Some(option) if *value == Value::None => option.clone(),
-                    Some(option) => format!("{option}{}", arguments(value)),
-                    None => said(value),
-                };
-                let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
-                self.write(TextStyle::Plain, &format!("  {step}: {}{how}", short(&said)))
+                self.answer(step, option.as_ref(), value, rung)
             }
             What::Unusable { step, why, .. } => {
                 self.write(TextStyle::Bad, &format!("  {step}: no usable answer: {why}"))
@@ -261,17 +272,30 @@ impl Sink for Screen {
             What::Fallback { step, why } => {
                 self.write(TextStyle::Bad, &format!("  {step}: {}", fallback(why)))
             }
-            What::Taken { line, held } => {
-                let trigger = trigger(&line.trigger, held);
-                self.targets.clone_from(&line.targets);
-                let from = if line.state.is_empty() { "*" } else { &line.state };
-                if line.targets.is_empty() {
-                    self.write(TextStyle::Faint, &format!("  {from}: {trigger}"))
-                } else {
-                    let targets = line.targets.join(", ");
-                    self.write(TextStyle::Good, &format!("  {from} -> {targets}  ({trigger})"))
-                }
-            }
+            _ => self.action(what),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        step: &str,
+        option: Option<&String>,
+        value: &Value,
+        rung: &str,
+    ) -> io::Result<()> {
+        self.answered = Some(step.to_owned());
+        let said = match option {
+            Some(option) if *value == Value::None => option.clone(),
+            Some(option) => format!("{option}{}", arguments(value)),
+            None => said(value),
+        };
+        let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
+        self.write(TextStyle::Plain, &format!("  {step}: {}{how}", short(&said)))
+    }
+
+    /// Shows a line about a tool, an action or the world, or another detail.
+    fn action(&mut self, what: &What) -> io::Result<()> {
+        match what {
             What::ToolCall { tool, arguments, .. } => {
                 self.write(TextStyle::Plain, &format!("  {tool} {}", short(&json(arguments))))
             }
@@ -284,6 +308,41 @@ impl Sink for Screen {
             What::Forbidden { state, tool, .. } => {
                 self.write(TextStyle::Bad, &format!("  {tool}: may not be called in {state}"))
             }
+            What::Acted { action, arguments, value, changes, failed, why, .. } => {
+                let style = if failed.is_empty() { TextStyle::Plain } else { TextStyle::Bad };
+                let outcome = outcome((value, changes), (failed, why));
+                self.write(style, &format!("  {}: {outcome}", action_call(action, arguments)))
+            }
+            What::NotActed { failed, why, .. } => {
+                self.write(TextStyle::Bad, &format!("  no action: {failed}: {}", short(why)))
+            }
+            What::HostNote { text, .. } => {
+                self.write(TextStyle::Faint, &format!("  {}", short(text)))
+            }
+            What::World { event, data } => {
+                let data = serde_json::to_string(data).unwrap_or_default();
+                self.write(TextStyle::Faint, &format!("  {event} {}", short(&data)))
+            }
+            _ => self.effect(what),
+        }
+    }
+
+    /// Shows a line about what an input leads to: transitions, sent events and errors.
+    fn effect(&mut self, what: &What) -> io::Result<()> {
+        match what {
+            What::Posted { event, to } => {
+                self.write(TextStyle::Faint, &format!("  {event}: sent to {to}"))
+            }
+            What::Undelivered { event, to } => {
+                self.write(TextStyle::Bad, &format!("  {event}: {to} cannot take it"))
+            }
+            What::SendCanceled { event } => {
+                self.write(TextStyle::Faint, &format!("  {event}: taken back"))
+            }
+            What::Input { name, value } => {
+                self.write(TextStyle::Faint, &format!("  {name} = {}", short(&json(value))))
+            }
+            What::Taken { line, held } => self.taken(line, held),
             What::Denied { line } => self.write(
                 TextStyle::Bad,
                 &format!(
@@ -307,40 +366,19 @@ impl Sink for Screen {
                 self.write(TextStyle::Bad, &format!("  {}", notation::machine_event(error)))
             }
             What::Warned { limit } => self.write(TextStyle::Bad, &format!("  limit.warn.{limit}")),
-            What::Acted { action, arguments, value, changes, failed, why, .. } => {
-                let style = if failed.is_empty() { TextStyle::Plain } else { TextStyle::Bad };
-                let outcome = outcome((value, changes), (failed, why));
-                self.write(style, &format!("  {}: {outcome}", action_call(action, arguments)))
-            }
-            What::NotActed { failed, why, .. } => {
-                self.write(TextStyle::Bad, &format!("  no action: {failed}: {}", short(why)))
-            }
-            What::HostNote { text, .. } => {
-                self.write(TextStyle::Faint, &format!("  {}", short(text)))
-            }
-            What::World { event, data } => {
-                let data = serde_json::to_string(data).unwrap_or_default();
-                self.write(TextStyle::Faint, &format!("  {event} {}", short(&data)))
-            }
-            What::Note { text, .. } if self.note.as_ref() != Some(text) => {
-                self.write(TextStyle::Faint, &format!("  {text}"))?;
-                self.note = Some(text.clone());
-                Ok(())
-            }
-            What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
-                self.write(TextStyle::Good, &format!("  -> {state}"))
-            }
-            // The step may take long, so show the turn now.
-            What::Started { .. } => self.turns(),
-            // The state entered is not the target itself: the target has an `initial`, or is a history.
-            What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
-                self.write(TextStyle::Good, &format!("  -> {state}"))
-            }
-            What::TurnEnded { .. } => {
-                self.ended = true;
-                Ok(())
-            }
             _ => Ok(()),
+        }
+    }
+
+    fn taken(&mut self, line: &LineName, held: &[String]) -> io::Result<()> {
+        let trigger = trigger(&line.trigger, held);
+        self.targets.clone_from(&line.targets);
+        let from = if line.state.is_empty() { "*" } else { &line.state };
+        if line.targets.is_empty() {
+            self.write(TextStyle::Faint, &format!("  {from}: {trigger}"))
+        } else {
+            let targets = line.targets.join(", ");
+            self.write(TextStyle::Good, &format!("  {from} -> {targets}  ({trigger})"))
         }
     }
 }

@@ -16,13 +16,18 @@ use chartc_adapters::server::{
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
+use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
+use chartc_runtime::Session;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::Parts;
+use chartc_runtime::host::Watched;
+use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::Origin;
-use chartc_store::{Options, Safety, Store, Worker};
+use chartc_store::{Journal, Making, Options, Safety, Store, Worker};
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -105,25 +110,10 @@ struct Served {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
-    let mut served: Vec<Served> = Vec::new();
-    for file in &args.files {
-        let (checked, sources) = match pick_to_run_with_sources(file, None, &args.root, 0)? {
-            Ok(found) => found,
-            Err(exit) => return Ok(exit),
-        };
-        let name = &checked.chart().name;
-        if let Some(other) = served.iter().find(|one| one.checked.chart().name == *name) {
-            return Err(miette::miette!("{} and {file} both have a chart `{name}`", other.file));
-        }
-        let fixed = fixed(checked.chart(), &args.param)?;
-        served.push(Served { file: file.clone(), checked, sources, fixed });
-    }
-    for pair in &args.param {
-        let name = pair.split('=').next().unwrap_or_default();
-        if !served.iter().any(|one| one.fixed.get(name).is_some()) {
-            return Err(miette::miette!("no chart that is served has a param `{name}`"));
-        }
-    }
+    let served = match served(&args)? {
+        Ok(served) => served,
+        Err(exit) => return Ok(exit),
+    };
     let access = access(&args)?;
     let families: BTreeMap<&str, Vec<&Chart>> = served
         .iter()
@@ -178,6 +168,30 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     done
 }
 
+/// Checks the charts to serve, and reads the params that the host fixes.
+fn served(args: &Args) -> miette::Result<Result<Vec<Served>, Exit>> {
+    let mut served: Vec<Served> = Vec::new();
+    for file in &args.files {
+        let (checked, sources) = match pick_to_run_with_sources(file, None, &args.root, 0)? {
+            Ok(found) => found,
+            Err(exit) => return Ok(Err(exit)),
+        };
+        let name = &checked.chart().name;
+        if let Some(other) = served.iter().find(|one| one.checked.chart().name == *name) {
+            return Err(miette::miette!("{} and {file} both have a chart `{name}`", other.file));
+        }
+        let fixed = fixed(checked.chart(), &args.param)?;
+        served.push(Served { file: file.clone(), checked, sources, fixed });
+    }
+    for pair in &args.param {
+        let name = pair.split('=').next().unwrap_or_default();
+        if !served.iter().any(|one| one.fixed.get(name).is_some()) {
+            return Err(miette::miette!("no chart that is served has a param `{name}`"));
+        }
+    }
+    Ok(Ok(served))
+}
+
 /// Reads the values of those params that the chart has, from all `--param` options.
 fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
     let has = |name: &str| {
@@ -228,21 +242,7 @@ async fn work(
     let feed = Feed::default();
     let show = feed.clone();
     let options = Options {
-        make: Box::new(|making| {
-            let run_args: RunArgs = serde_json::from_str(making.given)
-                .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
-            let chart = run_args.chart.as_deref().unwrap_or_default();
-            let Some(plans) = plans.get(chart) else {
-                return Err(format!("its chart `{chart}` is not served now"));
-            };
-            let origin = Origin {
-                file: run_args.file,
-                calls_per_turn: run_args.calls_per_turn,
-                real_clock: true,
-            };
-            let given = InitialValues { params: run_args.params, inputs: run_args.inputs };
-            made(making, plans, &given, host.clone(), origin)
-        }),
+        make: Box::new(|making| make(making, plans, host.clone())),
         driver: Arc::new(Parts { oracle, people, tools }),
         clock,
         is_real: true,
@@ -271,18 +271,7 @@ async fn work(
     if let Some(listener) = &listener {
         welcome(args, listener, &access);
     }
-    let outside = async {
-        match (listener, args.mcp) {
-            (Some(listener), false) => serve(listener, runs, access, stopped()).await,
-            (None, _) => {
-                tokio::select! { done = over_stdio(runs) => done, () = stopped() => Ok(()) }
-            }
-            (Some(listener), true) => {
-                let http = serve(listener, runs.clone(), access, stopped());
-                tokio::select! { done = over_stdio(runs) => done, done = http => done }
-            }
-        }
-    };
+    let outside = serve_clients(listener, args.mcp, runs, access);
     let mut outside = std::pin::pin!(outside);
     let done = tokio::select! {
         done = &mut outside => done,
@@ -294,6 +283,43 @@ async fn work(
     };
     done.map_err(|why| miette::miette!("{why}"))?;
     Ok(Exit::Clean)
+}
+
+/// Makes the session of a stored run.
+fn make<'p>(
+    making: Making<'_>,
+    plans: &'p BTreeMap<&str, Vec<Plan<'p>>>,
+    host: Script,
+) -> Result<Session<Interpreter<'p, Watched<Script>>, Journal>, String> {
+    let run_args: RunArgs = serde_json::from_str(making.given)
+        .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
+    let chart = run_args.chart.as_deref().unwrap_or_default();
+    let Some(plans) = plans.get(chart) else {
+        return Err(format!("its chart `{chart}` is not served now"));
+    };
+    let origin =
+        Origin { file: run_args.file, calls_per_turn: run_args.calls_per_turn, real_clock: true };
+    let given = InitialValues { params: run_args.params, inputs: run_args.inputs };
+    made(making, plans, &given, host, origin)
+}
+
+/// Serves clients over HTTP, standard input or both, until a signal or the end of standard input.
+async fn serve_clients(
+    listener: Option<TcpListener>,
+    mcp: bool,
+    runs: Arc<Runs>,
+    access: AccessRules,
+) -> io::Result<()> {
+    match (listener, mcp) {
+        (Some(listener), false) => serve(listener, runs, access, stopped()).await,
+        (None, _) => {
+            tokio::select! { done = over_stdio(runs) => done, () = stopped() => Ok(()) }
+        }
+        (Some(listener), true) => {
+            let http = serve(listener, runs.clone(), access, stopped());
+            tokio::select! { done = over_stdio(runs) => done, done = http => done }
+        }
+    }
 }
 
 /// The socket to serve HTTP on. With `--mcp` there is one only if `--listen` names it.

@@ -119,18 +119,7 @@ enum What {
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let path = &args.store;
     if let What::Resume { run } = &args.what {
-        let store = Store::open(path).map_err(refused)?;
-        let listed = store.list().map_err(refused)?.into_iter().find(|row| row.run == *run);
-        let Some(listed) = listed else {
-            return Err(miette::miette!(
-                help = "chartc store FILE list shows the runs",
-                "{} has no run `{run}`",
-                path.display()
-            ));
-        };
-        let args = stored_args(&listed)?;
-        drop(store);
-        return run::run(run::Args::from_stored(args, path.clone(), run.clone()));
+        return run_resume(path, run);
     }
     if let What::Fork(fork) = args.what {
         return run_fork(path, fork);
@@ -165,24 +154,43 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             store.backup(&to).map_err(refused)?;
             say(format!("{} is a copy of {}", to.display(), path.display()))?;
         }
-        What::Check => {
-            let faults = store.check().map_err(refused)?;
-            let mut out = StyledText::default();
-            for fault in &faults {
-                out.block("", &visible::line(fault));
-            }
-            print(&out)?;
-            if !faults.is_empty() {
-                return Ok(Exit::Findings);
-            }
-            say(format!("{}: no damage", path.display()))?;
-        }
+        What::Check => return run_check(path, &store),
         What::Prune { days } => {
             let count = store.prune(days).map_err(refused)?;
             let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
             say(format!("{runs} deleted"))?;
         }
     }
+    Ok(Exit::Clean)
+}
+
+/// Continues a run with the arguments that are stored with it.
+fn run_resume(path: &Path, run: &str) -> miette::Result<Exit> {
+    let store = Store::open(path).map_err(refused)?;
+    let listed = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
+    let Some(listed) = listed else {
+        return Err(miette::miette!(
+            help = "chartc store FILE list shows the runs",
+            "{} has no run `{run}`",
+            path.display()
+        ));
+    };
+    let args = stored_args(&listed)?;
+    drop(store);
+    run::run(run::Args::from_stored(args, path.to_owned(), run.to_owned()))
+}
+
+fn run_check(path: &Path, store: &Store) -> miette::Result<Exit> {
+    let faults = store.check().map_err(refused)?;
+    let mut out = StyledText::default();
+    for fault in &faults {
+        out.block("", &visible::line(fault));
+    }
+    print(&out)?;
+    if !faults.is_empty() {
+        return Ok(Exit::Findings);
+    }
+    say(format!("{}: no damage", path.display()))?;
     Ok(Exit::Clean)
 }
 

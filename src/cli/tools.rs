@@ -162,32 +162,11 @@ fn add_tools(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
         for one in &there {
             complain(format!("{file} declares `{server}.{one}` already: it stays as it is"));
         }
-        let (mut added, mut new_ones): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        for one in new {
-            // New types get names that the file does not have yet.
-            let text = pool.declaration(server, &one, &mut types).unwrap_or_default();
-            match checked(server, &one, &text) {
-                Some(text) => {
-                    added.push(text);
-                    new_ones.push(one);
-                }
-                // The others can still be added.
-                None => complain(format!(
-                    "warning: `{server}.{one}` is left out: its names cannot be written in a chart"
-                )),
-            }
-        }
-        let (new, added) = (new_ones, added.join("\n"));
+        let (new, added) = declarations(pool, server, new, &mut types);
         if new.is_empty() {
             return Ok(Exit::Clean);
         }
-        let gap = if text.is_empty() || text.ends_with("\n\n") {
-            ""
-        } else if text.ends_with('\n') {
-            "\n"
-        } else {
-            "\n\n"
-        };
+        let gap = gap_behind(&text);
         let whole = format!("{text}{gap}{added}");
         // The whole file is parsed before it is written: an addition must not change what was in it.
         let after = parsed(&file, &whole);
@@ -209,6 +188,42 @@ fn add_tools(name: &str, tools: &Path, to: &Path) -> miette::Result<Exit> {
         }
         Ok(Exit::Clean)
     })
+}
+
+/// The declarations of new tools as one text, with the names of those that can be declared.
+fn declarations(
+    pool: &Pool,
+    server: &str,
+    new: Vec<String>,
+    types: &mut BTreeSet<String>,
+) -> (Vec<String>, String) {
+    let (mut added, mut new_ones): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for one in new {
+        // New types get names that the file does not have yet.
+        let text = pool.declaration(server, &one, types).unwrap_or_default();
+        match checked(server, &one, &text) {
+            Some(text) => {
+                added.push(text);
+                new_ones.push(one);
+            }
+            // The others can still be added.
+            None => complain(format!(
+                "warning: `{server}.{one}` is left out: its names cannot be written in a chart"
+            )),
+        }
+    }
+    (new_ones, added.join("\n"))
+}
+
+/// What separates a declaration from the text before it: an empty line, unless there is one already.
+fn gap_behind(text: &str) -> &'static str {
+    if text.is_empty() || text.ends_with("\n\n") {
+        ""
+    } else if text.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    }
 }
 
 /// The tools to declare, by the names that they have in charts.

@@ -114,17 +114,8 @@ impl<'c> Player<'c> {
         }
         match step {
             Move::Function { name, arguments, result } => {
-                let constant = |expr: &Expr| {
-                    evaluate(expr, &Constants, &Fuel::new(Fuel::USUAL))
-                        .map_err(|why| Failure::new(span, why.message))
-                };
-                let arguments = arguments.as_ref().map(|all| all.iter().map(constant).collect());
-                let result = match result {
-                    Ok(value) => Ok(constant(value)?),
-                    Err(why) => Err(why.clone()),
-                };
-                self.desk.add((name.clone(), arguments.transpose()?, result));
-                Ok(())
+                let arguments = arguments.as_deref();
+                self.function(name, arguments, result, span)
             }
             Move::Send(event, arguments) => {
                 let row = &self.chart.events[event.index()];
@@ -146,18 +137,7 @@ impl<'c> Player<'c> {
                 let set = self.session.input(name, value);
                 set.map_err(|why| Failure::new(span, why.to_string()))
             }
-            Move::Wait(time) => {
-                let Value::Duration(time) = self.value(time, span)? else {
-                    return Err(Failure::new(span, "this is no duration"));
-                };
-                self.host(span)?;
-                // `wait` lets time pass although calls are under way, so that their deadlines can fire.
-                self.desk.pass(true);
-                let waited = drive(self.session.advance(time));
-                self.desk.pass(false);
-                self.done(waited, span)?;
-                self.settle(span)
-            }
+            Move::Wait(time) => self.wait(time, span),
             Move::Answer(id, answer) => {
                 let reply = self.said(answer, span)?;
                 self.answer(id, reply, span)
@@ -170,6 +150,40 @@ impl<'c> Player<'c> {
             Move::ToolFail(tool, reason) => self.result(tool, Reply::Fail(reason_of(reason)), span),
             Move::Expect(expected, holds) => expect(self, expected, *holds, span),
         }
+    }
+
+    /// Sets what a host function returns.
+    fn function(
+        &mut self,
+        name: &str,
+        arguments: Option<&[Expr]>,
+        result: &Result<Expr, String>,
+        span: Span,
+    ) -> Result<(), Failure> {
+        let constant = |expr: &Expr| {
+            evaluate(expr, &Constants, &Fuel::new(Fuel::USUAL))
+                .map_err(|why| Failure::new(span, why.message))
+        };
+        let arguments = arguments.map(|all| all.iter().map(constant).collect());
+        let result = match result {
+            Ok(value) => Ok(constant(value)?),
+            Err(why) => Err(why.clone()),
+        };
+        self.desk.add((name.to_owned(), arguments.transpose()?, result));
+        Ok(())
+    }
+
+    fn wait(&mut self, time: &Expr, span: Span) -> Result<(), Failure> {
+        let Value::Duration(time) = self.value(time, span)? else {
+            return Err(Failure::new(span, "this is no duration"));
+        };
+        self.host(span)?;
+        // `wait` lets time pass although calls are under way, so that their deadlines can fire.
+        self.desk.pass(true);
+        let waited = drive(self.session.advance(time));
+        self.desk.pass(false);
+        self.done(waited, span)?;
+        self.settle(span)
     }
 
     /// Prepares an input of the host. Fails if the run has ended.
@@ -366,34 +380,8 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Obser
                 found: at(player),
             }
         }
-        Expected::Ended(status) => {
-            let ended = player.session.status().map(chartc_core::machine::Status::word);
-            let holds = ended.is_some() && status.as_deref().is_none_or(|s| Some(s) == ended);
-            let what = status.as_ref().map_or(String::new(), |word| format!(" {word}"));
-            let found = match ended {
-                Some(word) => format!("it has ended {word}, {}", at(player)),
-                None => format!("it goes on, {}", at(player)),
-            };
-            Observation { holds, what: format!("the run to have ended{what}"), found }
-        }
-        Expected::Offered(names, only) => {
-            let offered = player.desk.with_lines(|lines| {
-                lines.iter().rev().find_map(|line| {
-                    let What::Question { options, .. } = &line.what else { return None };
-                    (!options.is_empty()).then(|| options.clone())
-                })
-            });
-            let found = match &offered {
-                Some(offered) => format!("offered: {}", offered.join(", ")),
-                None => "nothing was offered yet".to_owned(),
-            };
-            let offered = offered.unwrap_or_default();
-            let holds = names.iter().all(|name| offered.contains(name))
-                && (!only || offered.iter().all(|name| names.contains(name)));
-            let only = if *only { "only " } else { "" };
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Observation { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
-        }
+        Expected::Ended(status) => ended(player, status.as_deref()),
+        Expected::Offered(names, only) => offered(player, names, *only),
         Expected::Denied(state) => denied(player, *state),
         Expected::Called(name, arguments) => called(player, name, arguments.as_deref(), span)?,
         Expected::Asked(step) => {
@@ -405,28 +393,73 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Obser
             };
             Observation { holds, what: format!("`{step}` to have asked"), found }
         }
-        Expected::Prompt(step, text) => match last_prompt(player, step) {
-            Some(prompt) => Observation {
-                holds: prompt.contains(text.as_str()),
-                what: format!("the prompt of `{step}` to contain {}", scenario::quoted(text)),
-                found: format!("it is: {}", scenario::short(&prompt, 600)),
-            },
-            None => {
-                let message = format!("`{step}` has not asked anything");
-                return Err(Failure::new(span, message).found("no prompt was sent"));
-            }
-        },
-        Expected::Text(expr, text) => {
-            let value = player.value(expr, span)?;
-            let name = notation::expression_in(chart, expr, &NAMES);
-            let holds = matches!(&value, Value::Text(whole) if whole.contains(text.as_str()));
-            let found = format!("it is {}", scenario::short(&scenario::value(&value), 600));
-            Observation {
-                holds,
-                what: format!("`{name}` to contain {}", scenario::quoted(text)),
-                found,
-            }
-        }
+        Expected::Prompt(step, text) => prompt_contains(player, step, text, span)?,
+        Expected::Text(expr, text) => value_contains(player, expr, text, span)?,
+    })
+}
+
+fn ended(player: &Player<'_>, status: Option<&str>) -> Observation {
+    let ended = player.session.status().map(chartc_core::machine::Status::word);
+    let holds = ended.is_some() && status.is_none_or(|s| Some(s) == ended);
+    let what = status.map_or(String::new(), |word| format!(" {word}"));
+    let found = match ended {
+        Some(word) => format!("it has ended {word}, {}", at(player)),
+        None => format!("it goes on, {}", at(player)),
+    };
+    Observation { holds, what: format!("the run to have ended{what}"), found }
+}
+
+/// Whether the last question with options offers these names, and if `only` nothing else.
+fn offered(player: &Player<'_>, names: &[String], only: bool) -> Observation {
+    let offered = player.desk.with_lines(|lines| {
+        lines.iter().rev().find_map(|line| {
+            let What::Question { options, .. } = &line.what else { return None };
+            (!options.is_empty()).then(|| options.clone())
+        })
+    });
+    let found = match &offered {
+        Some(offered) => format!("offered: {}", offered.join(", ")),
+        None => "nothing was offered yet".to_owned(),
+    };
+    let offered = offered.unwrap_or_default();
+    let holds = names.iter().all(|name| offered.contains(name))
+        && (!only || offered.iter().all(|name| names.contains(name)));
+    let only = if only { "only " } else { "" };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    Observation { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
+}
+
+fn prompt_contains(
+    player: &Player<'_>,
+    step: &str,
+    text: &str,
+    span: Span,
+) -> Result<Observation, Failure> {
+    let Some(prompt) = last_prompt(player, step) else {
+        let message = format!("`{step}` has not asked anything");
+        return Err(Failure::new(span, message).found("no prompt was sent"));
+    };
+    Ok(Observation {
+        holds: prompt.contains(text),
+        what: format!("the prompt of `{step}` to contain {}", scenario::quoted(text)),
+        found: format!("it is: {}", scenario::short(&prompt, 600)),
+    })
+}
+
+fn value_contains(
+    player: &mut Player<'_>,
+    expr: &Expr,
+    text: &str,
+    span: Span,
+) -> Result<Observation, Failure> {
+    let value = player.value(expr, span)?;
+    let name = notation::expression_in(player.chart, expr, &NAMES);
+    let holds = matches!(&value, Value::Text(whole) if whole.contains(text));
+    let found = format!("it is {}", scenario::short(&scenario::value(&value), 600));
+    Ok(Observation {
+        holds,
+        what: format!("`{name}` to contain {}", scenario::quoted(text)),
+        found,
     })
 }
 

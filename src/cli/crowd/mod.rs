@@ -39,7 +39,8 @@ use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
 use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, workers};
 use chartc_world::{
-    AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
+    AuctionConfig, Auctioneer, Census, Family, Gate, Loaded, Methods, NewAgent, Resources, RunFile,
+    World,
 };
 use factory::{AgentFactory, AnswerSource, Arena, Machine, Scripts};
 use find::{
@@ -64,31 +65,31 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     };
     // Check this before anything is created: `open_log` empties the log.
     check(common, options, &file, &base, &agent_set)?;
-    let is_real = is_live(common.llm)
-        || agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
-        || file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()));
-    let settings = settings(&file, options, is_real)?;
-    let end = options.end(&file)?;
-    let forecast = Forecast::new(common, &file, &agent_set, end, &settings);
-    let world = self::world(common.world, &file, &agent_set)?;
+    run_agents(common, options, (&file, &base), &agent_set)
+}
+
+/// Runs the agents to the end of the run.
+fn run_agents(
+    common: &Common<'_>,
+    options: &Options,
+    (file, base): (&RunFile, &Path),
+    agent_set: &AgentSet,
+) -> miette::Result<Exit> {
+    let start = Start { common, file, base, agent_set };
+    let settings = settings(file, options, start.is_real())?;
+    let end = options.end(file)?;
+    let forecast = Forecast::new(common, file, agent_set, end, &settings);
+    let world = self::world(common.world, file, agent_set)?;
     let format = options.format.unwrap_or(if is_seen() { Format::Text } else { Format::Json });
-    let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
     #[cfg(feature = "sqlite")]
-    let (checkpoints, loaded) = open_store(common, (&file, &base), &settings, end, &agent_set)?;
+    let (checkpoints, loaded) = open_store(common, (file, base), &settings, end, agent_set)?;
     #[cfg(not(feature = "sqlite"))]
     let loaded: Option<Loaded> = None;
     #[cfg(feature = "sqlite")]
     let keep = checkpoints.as_ref().map(|checkpoints| checkpoints.keep.clone());
-    let out = WorldOutput {
-        format,
-        log: None,
-        ticks,
-        agents: agent_set.agents.len(),
-        is_live: foot::is_there() && format == Format::Text,
-        census: Census::new(),
-        #[cfg(feature = "sqlite")]
-        checkpoints,
-    };
+    let out = output(format, end, agent_set.agents.len());
+    #[cfg(feature = "sqlite")]
+    let out = WorldOutput { checkpoints, ..out };
     let holding = match &file.auction {
         Some(config) => Some((config, find::chart()?)),
         None => None,
@@ -101,10 +102,7 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
     let idle_chart = Chart::empty("Nobody");
     let idle_plan = Plan::new(&idle_chart);
-    let gate = Gate::new(&file.rate_limiting);
-    for agent in &agent_set.agents {
-        gate.set_budget(&agent.name, agent_set.groups[agent.group].entry.budget);
-    }
+    let gate = start.gate();
     let (family_arena, plan_arena) = (Arena::new(), Arena::new());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -116,45 +114,12 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let pool = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
-            let factory = AgentFactory {
-                world: world.clone(),
-                groups: &agent_set.groups,
-                agents: &agent_set.agents,
-                plans: &plans,
-                auction: None,
-                auction_answers: None,
-                answer_sources: Vec::new(),
-                family_arena: &family_arena,
-                plan_arena: &plan_arena,
-                families: BTreeMap::new(),
-                by_name: OnceCell::new(),
-                family_plans: BTreeMap::new(),
-                templates: BTreeMap::new(),
-                idle_plan: &idle_plan,
-                artifact_host: world.shared(),
-                scripts: Scripts::default(),
-                is_real,
-                working_memory: file.working_memory.as_ref(),
-                gate: gate.clone(),
-                #[cfg(feature = "sqlite")]
-                keep,
-            };
+            let plans = (plans.as_slice(), &idle_plan);
+            let factory = start.factory(&world, plans, (&family_arena, &plan_arena), gate.clone());
+            #[cfg(feature = "sqlite")]
+            let factory = AgentFactory { keep, ..factory };
             let mut engine = Engine::new(world, settings, pool, factory, out).with_gate(gate);
-            let clock = engine.clock();
-            let start = Start { common, file: &file, base: &base, agent_set: &agent_set };
-            start.add_answers(&mut engine, &clock)?;
-            if let Some((config, chart)) = &holding {
-                start.add_auction(
-                    &mut engine,
-                    config,
-                    (chart, auction_plans.as_slice()),
-                    &clock,
-                )?;
-            }
-            match &loaded {
-                Some(loaded) => take_back(&mut engine, loaded)?,
-                None => start.add_agents(&mut engine)?,
-            }
+            start.fill(&mut engine, holding.as_ref(), &auction_plans, loaded.as_ref())?;
             // The log is opened only now, so that a run which cannot start keeps the log of the previous one.
             if let Some(path) = &options.log {
                 engine.out_mut().open_log(path)?;
@@ -165,6 +130,21 @@ pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit
             play(&mut engine, end, format).await
         })
     })
+}
+
+/// Makes the output of a run without a store.
+fn output(format: Format, end: End, agents: usize) -> WorldOutput {
+    let ticks = if let End::Ticks(ticks) = end { Some(ticks) } else { None };
+    WorldOutput {
+        format,
+        log: None,
+        ticks,
+        agents,
+        is_live: foot::is_there() && format == Format::Text,
+        census: Census::new(),
+        #[cfg(feature = "sqlite")]
+        checkpoints: None,
+    }
 }
 
 /// Opens the store of the run, if it has one, and reads what it has kept of it.
@@ -200,7 +180,75 @@ struct Start<'s> {
     agent_set: &'s AgentSet,
 }
 
-impl Start<'_> {
+impl<'s> Start<'s> {
+    /// Whether a real model answers anyone.
+    fn is_real(&self) -> bool {
+        is_live(self.common.llm)
+            || self.agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
+            || self.file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()))
+    }
+
+    /// The gate that all calls pass, with the budgets of the agents.
+    fn gate(&self) -> Gate {
+        let gate = Gate::new(&self.file.rate_limiting);
+        for agent in &self.agent_set.agents {
+            gate.set_budget(&agent.name, self.agent_set.groups[agent.group].entry.budget);
+        }
+        gate
+    }
+
+    /// Makes the factory of the agents, without the answers and the auctions.
+    fn factory(
+        &self,
+        world: &World,
+        (plans, idle_plan): (&'s [Vec<Plan<'s>>], &'s Plan<'s>),
+        (family_arena, plan_arena): (&'s Arena<Arc<Family>>, &'s Arena<Vec<Plan<'s>>>),
+        gate: Gate,
+    ) -> AgentFactory<'s> {
+        AgentFactory {
+            world: world.clone(),
+            groups: &self.agent_set.groups,
+            agents: &self.agent_set.agents,
+            plans,
+            auction: None,
+            auction_answers: None,
+            answer_sources: Vec::new(),
+            family_arena,
+            plan_arena,
+            families: BTreeMap::new(),
+            by_name: OnceCell::new(),
+            family_plans: BTreeMap::new(),
+            templates: BTreeMap::new(),
+            idle_plan,
+            artifact_host: world.shared(),
+            scripts: Scripts::default(),
+            is_real: self.is_real(),
+            working_memory: self.file.working_memory.as_ref(),
+            gate,
+            #[cfg(feature = "sqlite")]
+            keep: None,
+        }
+    }
+
+    /// Gives the engine its answers, its auctions and its agents, which a store may have kept.
+    fn fill<'p>(
+        &self,
+        engine: &mut CrowdEngine<'p>,
+        holding: Option<&(&AuctionConfig, Chart)>,
+        auction_plans: &'p [Plan<'p>],
+        loaded: Option<&Loaded>,
+    ) -> miette::Result<()> {
+        let clock = engine.clock();
+        self.add_answers(engine, &clock)?;
+        if let Some((config, chart)) = holding {
+            self.add_auction(engine, config, (chart, auction_plans), &clock)?;
+        }
+        match loaded {
+            Some(loaded) => take_back(engine, loaded),
+            None => self.add_agents(engine),
+        }
+    }
+
     /// Gives each group of agents the oracle that answers it.
     fn add_answers(
         &self,

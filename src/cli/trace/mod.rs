@@ -28,6 +28,7 @@ use super::output::{
 };
 use super::screen::trigger;
 use super::{pick, replay};
+use crate::report::Terminal;
 use chartc_core::model::StepKind;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::What;
@@ -143,18 +144,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         (Some(log), Some(agent)) => vec![world::trace_of(log, agent)?],
         (Some(log), None) => return many(&args, log),
         (None, _) => {
-            if let [path] = args.files.as_slice()
-                && let Some(saved) = read::snapshot(path)?
-            {
-                let is_filtered = args.turn.is_some() || args.step.is_some();
-                if args.why || args.summary || args.format != "text" || is_filtered {
-                    return Err(miette::miette!(
-                        help = "`chartc run --trace FILE` writes a complete trace",
-                        "{} is a snapshot: it contains only the last transitions",
-                        path.display()
-                    ));
-                }
-                print(&kept(&saved))?;
+            if show_snapshot(&args)? {
                 return Ok(Exit::Clean);
             }
             args.files.iter().map(|path| read::read(path)).collect::<miette::Result<Vec<Read>>>()?
@@ -195,19 +185,48 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         },
         (_, true) => print(&Summary::from_traces(&traces).text())?,
         (_, false) => {
-            let tell = if args.why { story::why } else { story::table };
-            let mut out = StyledText::on(terminal);
-            for trace in &traces {
-                if !out.is_empty() {
-                    out.line("");
-                }
-                out.add(&tell(trace, filter, terminal));
-            }
-            print(&out)?;
+            print_stories(&args, &traces, filter, terminal)?;
         }
     }
     let is_whole = traces.iter().all(|trace| trace.faults.is_empty());
     Ok(if is_whole { Exit::Clean } else { Exit::Findings })
+}
+
+/// Prints the last transitions of a snapshot, if the only file is one. Returns whether it is.
+fn show_snapshot(args: &Args) -> miette::Result<bool> {
+    if let [path] = args.files.as_slice()
+        && let Some(saved) = read::snapshot(path)?
+    {
+        let is_filtered = args.turn.is_some() || args.step.is_some();
+        if args.why || args.summary || args.format != "text" || is_filtered {
+            return Err(miette::miette!(
+                help = "`chartc run --trace FILE` writes a complete trace",
+                "{} is a snapshot: it contains only the last transitions",
+                path.display()
+            ));
+        }
+        print(&kept(&saved))?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Prints the decisions of each trace, or with `--why` what came of its inputs.
+fn print_stories(
+    args: &Args,
+    traces: &[Read],
+    filter: Filter<'_>,
+    terminal: Terminal,
+) -> miette::Result<()> {
+    let tell = if args.why { story::why } else { story::table };
+    let mut out = StyledText::on(terminal);
+    for trace in traces {
+        if !out.is_empty() {
+            out.line("");
+        }
+        out.add(&tell(trace, filter, terminal));
+    }
+    print(&out)
 }
 
 // Reads a trace as far as possible, and assigns each line to a turn.

@@ -212,13 +212,8 @@ impl<'t> Picture<'t> {
 
     fn message(&self, line: &Line) -> Option<SequenceRow> {
         let own = self.actor(&line.child);
-        let say = |from: &str, arrow: &'static str, to: &str, text: &str| {
-            let (from, to, text) = (from.to_owned(), to.to_owned(), text.to_owned());
-            Some(SequenceRow::Message { from, arrow, to, text })
-        };
         let from_host = |text: &str| say("host", "->>", own, text);
         let above = if line.child.is_empty() { "host" } else { self.actor(above(&line.child)) };
-        let note = |text: &str| Some(SequenceRow::Note(text.to_owned()));
         match &line.what {
             What::Event { event, data } => {
                 let from = match self.letters.from(line) {
@@ -249,6 +244,30 @@ impl<'t> Picture<'t> {
                 say(above, "->>", own, &format!("{input} (not taken: {})", not_taken(why)))
             }
             What::Delivered { event } => say(own, "->>", own, event),
+            What::HostNote { text, .. } => note(text),
+            What::World { event, data } => note(format!("{event} {}", value(data)).trim_end()),
+            What::Taken { line, held } => {
+                let trigger = trigger(&line.trigger, held);
+                let to = line.targets.join(", ");
+                let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
+                say(own, "->>", own, &format!("{} {to} ({trigger})", state(&line.state)))
+            }
+            What::Denied { line } => {
+                note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
+            }
+            What::Refused { event } => note(&format!("{event}: nothing handles it")),
+            What::Fallback { why, .. } => note(fallback(why)),
+            What::Unasked { option } => note(&format!("{option}, the only option")),
+            What::Error { error } => note(&notation::machine_event(error)),
+            What::Ended { status, .. } => note(&format!("ended {status}")),
+            _ => self.call_row(line),
+        }
+    }
+
+    /// The row of a call of a model, the world or a tool, if the line is about one.
+    fn call_row(&self, line: &Line) -> Option<SequenceRow> {
+        let own = self.actor(&line.child);
+        match &line.what {
             What::Question { step, attempt: 1, which, .. } => {
                 say(own, "->>", self.asked(line, step), &call(step, which))
             }
@@ -277,8 +296,6 @@ impl<'t> Picture<'t> {
                 say(own, "--x", "world", &format!("{action}: {failed}: {why}"))
             }
             What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
-            What::HostNote { text, .. } => note(text),
-            What::World { event, data } => note(format!("{event} {}", value(data)).trim_end()),
             What::ToolCall { tool, arguments, .. } => {
                 say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
             }
@@ -289,23 +306,18 @@ impl<'t> Picture<'t> {
                 let text = self.answer(&call(tool, which), &format!("{error}: {why}"));
                 say("tools", "--x", own, &text)
             }
-            What::Taken { line, held } => {
-                let trigger = trigger(&line.trigger, held);
-                let to = line.targets.join(", ");
-                let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
-                say(own, "->>", own, &format!("{} {to} ({trigger})", state(&line.state)))
-            }
-            What::Denied { line } => {
-                note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
-            }
-            What::Refused { event } => note(&format!("{event}: nothing handles it")),
-            What::Fallback { why, .. } => note(fallback(why)),
-            What::Unasked { option } => note(&format!("{option}, the only option")),
-            What::Error { error } => note(&notation::machine_event(error)),
-            What::Ended { status, .. } => note(&format!("ended {status}")),
             _ => None,
         }
     }
+}
+
+fn say(from: &str, arrow: &'static str, to: &str, text: &str) -> Option<SequenceRow> {
+    let (from, to, text) = (from.to_owned(), to.to_owned(), text.to_owned());
+    Some(SequenceRow::Message { from, arrow, to, text })
+}
+
+fn note(text: &str) -> Option<SequenceRow> {
+    Some(SequenceRow::Note(text.to_owned()))
 }
 
 /// Escapes text for Mermaid: characters with a meaning become entities.

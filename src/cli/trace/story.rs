@@ -152,8 +152,39 @@ impl StoryRow {
 
 /// Adds or completes a row from a trace line.
 fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
+    if let What::Taken { line: taken, held } = &line.what {
+        take(rows, line, turn, (taken, held));
+    } else if !amend(rows, line) {
+        rows.extend(input_row(line, turn));
+    }
+}
+
+/// Adds the trace line to the last row, if it belongs there. Returns whether it does.
+fn amend(rows: &mut [StoryRow], line: &Line) -> bool {
+    let Some(last) = rows.last_mut() else { return false };
+    match &line.what {
+        // The machine may reject an answer that was already traced as usable.
+        What::Unusable { step, attempt, why, .. } if last.is_answer(line, step, *attempt) => {
+            last.style = RowStyle::Bad;
+            last.is_open = false;
+            last.why.clone_from(why);
+            true
+        }
+        // The row of the answer already names the tool that the model calls.
+        What::ToolCall { tool, .. } => last.is_call(tool),
+        What::Refused { event } if last.decision.starts_with(&format!("event {event}")) => {
+            last.add_why("nothing handles it now");
+            last.style = RowStyle::Bad;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The row of an input or its effect, or of another line.
+fn input_row(line: &Line, turn: Option<u32>) -> Option<StoryRow> {
     let row = |step: &str, decision: &str| plain(line, turn, step, decision);
-    let made = match &line.what {
+    Some(match &line.what {
         What::Run { chart, .. } if !line.child.is_empty() => {
             row("", &format!("runs {chart}")).styled(RowStyle::Faint)
         }
@@ -177,6 +208,36 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
         What::SendCanceled { event } => {
             row("", &format!("takes {event} back")).styled(RowStyle::Faint)
         }
+        What::Denied { line: denied } => {
+            let mut row = row("", "denied").why("no `allow` line permits it").styled(RowStyle::Bad);
+            row.way = way(denied);
+            row
+        }
+        What::Refused { event } => {
+            row("", &format!("event {event}")).why("nothing handles it now").styled(RowStyle::Bad)
+        }
+        What::NotTaken { input, why, .. } => {
+            let what = if input == "turn" { "a turn".to_owned() } else { format!("event {input}") };
+            row("", &what).why(not_taken(why)).styled(RowStyle::Bad)
+        }
+        What::Error { error } => {
+            row("", &notation::machine_event(error)).styled(RowStyle::Bad).open()
+        }
+        What::Warned { limit } => {
+            row("", &format!("limit.warn.{limit}")).styled(RowStyle::Bad).open()
+        }
+        What::Ended { status, result, summary } => {
+            let why = summary.clone().unwrap_or_else(|| value(result));
+            row("", &format!("ended {status}")).why(why).styled(RowStyle::Input)
+        }
+        _ => return step_row(line, turn),
+    })
+}
+
+/// The row of a step and its answer, or of another line.
+fn step_row(line: &Line, turn: Option<u32>) -> Option<StoryRow> {
+    let row = |step: &str, decision: &str| plain(line, turn, step, decision);
+    Some(match &line.what {
         What::Answer { step, attempt, rung: found, repairs, option, value, .. } => {
             let mut row = row(step, &decision(option.as_ref(), value)).attempt(*attempt).open();
             row.add_why(&rung(found, repairs));
@@ -184,14 +245,6 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
             row
         }
         What::Unusable { step, attempt, why, .. } => {
-            // The machine may reject an answer that was already traced as usable.
-            if let Some(last) = rows.last_mut().filter(|last| last.is_answer(line, step, *attempt))
-            {
-                last.style = RowStyle::Bad;
-                last.is_open = false;
-                last.why.clone_from(why);
-                return;
-            }
             row(step, "no usable answer").attempt(*attempt).why(why).styled(RowStyle::Bad)
         }
         What::CallFailed { step, attempt, error, why, .. } => {
@@ -213,21 +266,6 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
             .attempt(*attempt)
             .why("the answer is dropped")
             .styled(RowStyle::Bad),
-        // The row of the answer already names the tool that the model calls.
-        What::ToolCall { tool, .. } if rows.last().is_some_and(|last| last.is_call(tool)) => return,
-        What::ToolCall { step, tool, arguments, .. } => {
-            row(step, format!("{tool} {}", value(arguments)).trim_end())
-        }
-        What::ToolResult { step, tool, value: result, .. } => {
-            row(step, format!("{tool} returns {}", value(result)).trim_end()).open()
-        }
-        What::ToolFailed { step, tool, error, why, .. } => {
-            row(step, &format!("{tool} failed: {error}")).why(why).styled(RowStyle::Bad)
-        }
-        What::Forbidden { step, state: at, tool } => {
-            let why = format!("it may not be called in {}", state(at));
-            row(step, tool).why(why).styled(RowStyle::Bad)
-        }
         What::Unasked { option } => row("", option).why("the only option").open(),
         What::Fallback { step, why } => {
             let decision = if why == "no_line" { "stays" } else { "else" };
@@ -242,30 +280,26 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
                 .why(more_tokens(*output_tokens, *most))
                 .styled(RowStyle::Bad)
         }
-        What::Taken { line: taken, held } => return take(rows, line, turn, (taken, held)),
-        What::Denied { line: denied } => {
-            let mut row = row("", "denied").why("no `allow` line permits it").styled(RowStyle::Bad);
-            row.way = way(denied);
-            row
+        _ => return action_row(line, turn),
+    })
+}
+
+/// The row of a tool, an action or a note, if the line is one.
+fn action_row(line: &Line, turn: Option<u32>) -> Option<StoryRow> {
+    let row = |step: &str, decision: &str| plain(line, turn, step, decision);
+    Some(match &line.what {
+        What::ToolCall { step, tool, arguments, .. } => {
+            row(step, format!("{tool} {}", value(arguments)).trim_end())
         }
-        What::Refused { event } => {
-            let is_of = |last: &&mut StoryRow| last.decision.starts_with(&format!("event {event}"));
-            if let Some(last) = rows.last_mut().filter(is_of) {
-                last.add_why("nothing handles it now");
-                last.style = RowStyle::Bad;
-                return;
-            }
-            row("", &format!("event {event}")).why("nothing handles it now").styled(RowStyle::Bad)
+        What::ToolResult { step, tool, value: result, .. } => {
+            row(step, format!("{tool} returns {}", value(result)).trim_end()).open()
         }
-        What::NotTaken { input, why, .. } => {
-            let what = if input == "turn" { "a turn".to_owned() } else { format!("event {input}") };
-            row("", &what).why(not_taken(why)).styled(RowStyle::Bad)
+        What::ToolFailed { step, tool, error, why, .. } => {
+            row(step, &format!("{tool} failed: {error}")).why(why).styled(RowStyle::Bad)
         }
-        What::Error { error } => {
-            row("", &notation::machine_event(error)).styled(RowStyle::Bad).open()
-        }
-        What::Warned { limit } => {
-            row("", &format!("limit.warn.{limit}")).styled(RowStyle::Bad).open()
+        What::Forbidden { step, state: at, tool } => {
+            let why = format!("it may not be called in {}", state(at));
+            row(step, tool).why(why).styled(RowStyle::Bad)
         }
         What::Acted { step, action, arguments, value: brought, changes, failed, why } => {
             let row = row(step, &action_call(action, arguments))
@@ -278,13 +312,8 @@ fn add(rows: &mut Vec<StoryRow>, line: &Line, turn: Option<u32>) {
         What::HostNote { about, text } => row(about, "note").why(text).styled(RowStyle::Faint),
         What::World { event, data } => row("world", event).why(value(data)).styled(RowStyle::Faint),
         What::Note { text, call: None } => row("", "note").why(text).styled(RowStyle::Faint),
-        What::Ended { status, result, summary } => {
-            let why = summary.clone().unwrap_or_else(|| value(result));
-            row("", &format!("ended {status}")).why(why).styled(RowStyle::Input)
-        }
-        _ => return,
-    };
-    rows.push(made);
+        _ => return None,
+    })
 }
 
 impl StoryRow {
@@ -621,14 +650,9 @@ impl Input {
             }
             What::Failed { step, element: None } => format!("step `{step}` failed"),
             What::Failed { step, element: Some(nth) } => format!("`{step}[{nth}]` failed"),
-            What::WalkEnded { why, step, region } => match (why.as_str(), step) {
-                ("failed", Some(step)) => format!("the turn ended at `{step}`, which failed"),
-                ("calls", _) if !region.is_empty() => {
-                    format!("region `{region}` has used up its model calls of the turn")
-                }
-                ("calls", _) => "the turn ended: its model calls are used up".into(),
-                ("ends_turn", _) => "the turn ended: a step says that it ends there".into(),
-                _ => return,
+            What::WalkEnded { why, step, region } => match walk_end(why, step.as_deref(), region) {
+                Some(reason) => reason,
+                None => return,
             },
             What::Error { error } => format!("{} was raised", notation::machine_event(error)),
             What::Acted { action, failed, why, .. } if !failed.is_empty() => {
@@ -645,6 +669,19 @@ impl Input {
             self.reasons.push(text);
         }
     }
+}
+
+/// Formats why the walk of a turn ended, if that is worth telling.
+fn walk_end(why: &str, step: Option<&str>, region: &str) -> Option<String> {
+    Some(match (why, step) {
+        ("failed", Some(step)) => format!("the turn ended at `{step}`, which failed"),
+        ("calls", _) if !region.is_empty() => {
+            format!("region `{region}` has used up its model calls of the turn")
+        }
+        ("calls", _) => "the turn ended: its model calls are used up".into(),
+        ("ends_turn", _) => "the turn ended: a step says that it ends there".into(),
+        _ => return None,
+    })
 }
 
 // Formats parts of a trace as text.

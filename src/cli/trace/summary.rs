@@ -255,12 +255,7 @@ impl Chart {
             What::ToolFailed { tool, .. } => {
                 self.tools.entry(tool.clone()).or_default().failed += 1;
             }
-            What::Acted { action, failed, .. } => {
-                self.actions.entry(action.clone()).or_default().add(failed.is_empty());
-                if !failed.is_empty() {
-                    count(&mut self.setbacks, failed);
-                }
-            }
+            What::Acted { action, failed, .. } => self.act(action, failed),
             What::NotActed { failed, .. } => count(&mut self.setbacks, failed),
             What::Forbidden { .. } => self.forbidden += 1,
             What::Denied { .. } => self.denied += 1,
@@ -269,17 +264,7 @@ impl Chart {
                 count(&mut self.errors, error);
                 run.is_stuck |= error.starts_with("stuck.");
             }
-            What::Taken { line: taken, .. } => {
-                let at = (taken.state.clone(), taken.nth);
-                let row = self.taken.entry(at).or_insert_with(|| Transition {
-                    state: taken.state.clone(),
-                    nth: taken.nth,
-                    trigger: taken.trigger.clone(),
-                    targets: taken.targets.clone(),
-                    taken: 0,
-                });
-                row.taken += 1;
-            }
+            What::Taken { line: taken, .. } => self.take(taken),
             What::Ended { status, .. } => {
                 run.is_stuck |= status == "stuck";
                 run.status = Some(status.clone());
@@ -287,6 +272,25 @@ impl Chart {
             }
             _ => {}
         }
+    }
+
+    fn act(&mut self, action: &str, failed: &str) {
+        self.actions.entry(action.to_owned()).or_default().add(failed.is_empty());
+        if !failed.is_empty() {
+            count(&mut self.setbacks, failed);
+        }
+    }
+
+    fn take(&mut self, taken: &LineName) {
+        let at = (taken.state.clone(), taken.nth);
+        let row = self.taken.entry(at).or_insert_with(|| Transition {
+            state: taken.state.clone(),
+            nth: taken.nth,
+            trigger: taken.trigger.clone(),
+            targets: taken.targets.clone(),
+            taken: 0,
+        });
+        row.taken += 1;
     }
 }
 

@@ -129,12 +129,7 @@ impl Site<'_, '_> {
             Role::Chart => self.kinds(&[SymbolKind::Chart], 0),
             Role::Client => self.kinds(&[SymbolKind::Client], 0),
             Role::Step => self.kinds(&[SymbolKind::Step], 0),
-            Role::ChildStep => {
-                let all = known::charts(self.compilation);
-                let decls = all.flat_map(|(chart, _)| known::inside(chart));
-                let steps = decls.filter(|decl| decl.kind == SymbolKind::Step);
-                steps.map(|decl| declared(&decl, 0, true)).collect()
-            }
+            Role::ChildStep => self.child_steps(),
             Role::Receiver => {
                 let parent = Offer::new("parent", CompletionKind::Value, 1);
                 [self.kinds(&[SymbolKind::Step], 0), vec![parent]].concat()
@@ -163,33 +158,10 @@ impl Site<'_, '_> {
             Role::Why => fixed(&REASONS),
             Role::Limit => fixed(&limit_names().collect::<Vec<_>>()),
             Role::ClientOption => fixed(&CLIENT_OPTIONS),
-            Role::ClientValue(option) => match option.as_str() {
-                "fallback" => self.kinds(&[SymbolKind::Client], 0),
-                "actions" => fixed(&["simple", "ooda"]),
-                _ => Vec::new(),
-            },
-            Role::Property => PROPERTIES
-                .iter()
-                .map(|(name, snippet, meaning)| {
-                    let offer = Offer::new(*name, CompletionKind::Value, 0).detail(*meaning);
-                    let bare = self.cursor.followed_by("(");
-                    if bare { offer } else { offer.snippet((*snippet).to_owned()) }
-                })
-                .collect(),
-            Role::Subjected(property) => match property.as_str() {
-                "ends_within" | "at_most" => {
-                    let unit = if property == "at_most" { "calls" } else { "turns" };
-                    let unit = Offer::new(unit, CompletionKind::Value, 0);
-                    [vec![unit], self.kinds(&[SymbolKind::Param], 1)].concat()
-                }
-                _ => self.states(false),
-            },
-            Role::Format => FORMATS
-                .iter()
-                .map(|(format, meaning)| {
-                    Offer::new(*format, CompletionKind::Format, 0).detail(*meaning)
-                })
-                .collect(),
+            Role::ClientValue(option) => self.client_values(option),
+            Role::Property => self.properties(),
+            Role::Subjected(property) => self.subjected(property),
+            Role::Format => formats(),
             Role::Any if chained => [self.states(false), self.tools(true), self.values()].concat(),
             Role::Any => [
                 self.states(false),
@@ -198,6 +170,46 @@ impl Site<'_, '_> {
                 self.tools(true),
             ]
             .concat(),
+        }
+    }
+
+    /// The steps of all charts.
+    fn child_steps(&self) -> Vec<Offer> {
+        let all = known::charts(self.compilation);
+        let decls = all.flat_map(|(chart, _)| known::inside(chart));
+        let steps = decls.filter(|decl| decl.kind == SymbolKind::Step);
+        steps.map(|decl| declared(&decl, 0, true)).collect()
+    }
+
+    fn client_values(&self, option: &str) -> Vec<Offer> {
+        match option {
+            "fallback" => self.kinds(&[SymbolKind::Client], 0),
+            "actions" => fixed(&["simple", "ooda"]),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The properties that a `check` can name.
+    fn properties(&self) -> Vec<Offer> {
+        PROPERTIES
+            .iter()
+            .map(|(name, snippet, meaning)| {
+                let offer = Offer::new(*name, CompletionKind::Value, 0).detail(*meaning);
+                let bare = self.cursor.followed_by("(");
+                if bare { offer } else { offer.snippet((*snippet).to_owned()) }
+            })
+            .collect()
+    }
+
+    /// What a property of a `check` is about.
+    fn subjected(&self, property: &str) -> Vec<Offer> {
+        match property {
+            "ends_within" | "at_most" => {
+                let unit = if property == "at_most" { "calls" } else { "turns" };
+                let unit = Offer::new(unit, CompletionKind::Value, 0);
+                [vec![unit], self.kinds(&[SymbolKind::Param], 1)].concat()
+            }
+            _ => self.states(false),
         }
     }
 
@@ -382,6 +394,14 @@ impl Site<'_, '_> {
         let ids = all.windows(2).filter(|pair| pair[0].text(text) == "as");
         ids.map(|pair| Offer::new(pair[1].text(text), CompletionKind::Value, 0)).collect()
     }
+}
+
+/// The formats of a placeholder.
+fn formats() -> Vec<Offer> {
+    FORMATS
+        .iter()
+        .map(|(format, meaning)| Offer::new(*format, CompletionKind::Format, 0).detail(*meaning))
+        .collect()
 }
 
 fn fixed(words: &[&str]) -> Vec<Offer> {

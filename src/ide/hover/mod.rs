@@ -351,41 +351,11 @@ fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
         NameKind::File | NameKind::SendId => None,
         NameKind::Chart => (map.name == declared).then_some(Subject::Chart),
         NameKind::Type => place(&map.types, declared).map(|i| Subject::Type(TypeId::at(i))),
-        NameKind::Value => {
-            let text = text.trim_matches('`');
-            let before = map
-                .types
-                .iter()
-                .enumerate()
-                .filter(|(_, ty)| ty.file == declared.file && ty.start < declared.start);
-            let (i, _) = before.max_by_key(|(_, ty)| ty.start)?;
-            match &chart.types.get(i)?.kind {
-                TypeKind::Enum(values) => {
-                    let value = values.iter().find(|value| *value == text)?;
-                    Some(Subject::Value(TypeId::at(i), value.clone()))
-                }
-                TypeKind::Record(_) => None,
-            }
-        }
+        NameKind::Value => enum_value(one, declared, text.trim_matches('`')),
         NameKind::Variable => {
             place(&map.variables, declared).map(|i| Subject::Variable(VarId::at(i)))
         }
-        NameKind::Event => {
-            let first = map.events.iter().position(|span| contains(*span, declared))?;
-            let name = &chart.events.get(first)?.name;
-            let parts = done
-                .sources
-                .get(declared.file)
-                .slice(Span { start: map.events[first].start, ..declared });
-            let depth = parts.split('.').count();
-            let prefix: Vec<&str> = name.split('.').take(depth).collect();
-            let is_meant = |name: &str| {
-                let mut names = name.split('.');
-                prefix.iter().all(|part| names.next() == Some(part))
-            };
-            let all = chart.events.iter().enumerate().filter(|(_, event)| is_meant(&event.name));
-            Some(Subject::Events(all.map(|(i, _)| EventId::at(i)).collect()))
-        }
+        NameKind::Event => events(done, one, declared).map(Subject::Events),
         NameKind::Function => {
             place(&map.functions, declared).map(|i| Subject::Function(FunctionId::at(i)))
         }
@@ -424,6 +394,41 @@ fn subject(done: &Compilation, one: &Lowered, name: &Use) -> Option<Subject> {
             written_type(done, file, declared).map(Subject::Param)
         }
     }
+}
+
+/// A value of the last enum before the place where it is declared.
+fn enum_value(one: &Lowered, declared: Span, text: &str) -> Option<Subject> {
+    let (map, chart) = (&one.map, &one.chart);
+    let before = map
+        .types
+        .iter()
+        .enumerate()
+        .filter(|(_, ty)| ty.file == declared.file && ty.start < declared.start);
+    let (i, _) = before.max_by_key(|(_, ty)| ty.start)?;
+    match &chart.types.get(i)?.kind {
+        TypeKind::Enum(values) => {
+            let value = values.iter().find(|value| *value == text)?;
+            Some(Subject::Value(TypeId::at(i), value.clone()))
+        }
+        TypeKind::Record(_) => None,
+    }
+}
+
+/// The events whose names begin with the declared part of a name.
+fn events(done: &Compilation, one: &Lowered, declared: Span) -> Option<Vec<EventId>> {
+    let (map, chart) = (&one.map, &one.chart);
+    let first = map.events.iter().position(|span| contains(*span, declared))?;
+    let name = &chart.events.get(first)?.name;
+    let parts =
+        done.sources.get(declared.file).slice(Span { start: map.events[first].start, ..declared });
+    let depth = parts.split('.').count();
+    let prefix: Vec<&str> = name.split('.').take(depth).collect();
+    let is_meant = |name: &str| {
+        let mut names = name.split('.');
+        prefix.iter().all(|part| names.next() == Some(part))
+    };
+    let all = chart.events.iter().enumerate().filter(|(_, event)| is_meant(&event.name));
+    Some(all.map(|(i, _)| EventId::at(i)).collect())
 }
 
 /// The type of a parameter or a field, as written.

@@ -278,17 +278,7 @@ impl Names<'_> {
             self.text(&mut component.text);
         }
         self.states(chart);
-        for line in &mut chart.transitions {
-            line.bound.iter_mut().for_each(&mut *self.0);
-            if let Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) =
-                &mut line.trigger
-            {
-                self.expr(e);
-            }
-            self.exprs(&mut line.guard);
-            line.targets.iter_mut().for_each(|target| self.exprs(&mut target.arguments));
-            self.actions(&mut line.actions);
-        }
+        self.transitions(chart);
         for choice in &mut chart.choices {
             (self.0)(&mut choice.name);
             choice.text.iter_mut().for_each(|text| self.text(text));
@@ -303,6 +293,20 @@ impl Names<'_> {
             if let CheckArgument::Bound(e, _) = argument {
                 self.expr(e);
             }
+        }
+    }
+
+    fn transitions(&mut self, chart: &mut Chart) {
+        for line in &mut chart.transitions {
+            line.bound.iter_mut().for_each(&mut *self.0);
+            if let Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) =
+                &mut line.trigger
+            {
+                self.expr(e);
+            }
+            self.exprs(&mut line.guard);
+            line.targets.iter_mut().for_each(|target| self.exprs(&mut target.arguments));
+            self.actions(&mut line.actions);
         }
     }
 

@@ -12,8 +12,8 @@ use super::{Mark, Names, Sink, TokenKind, used};
 use crate::ide::outline::SymbolKind;
 use chartc_compiler::syntax::source::{Ident, Span};
 use chartc_compiler::syntax::{
-    Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, Client, Component, Deadline,
-    Done, Entry, Enum, EventPattern, Expr, ExprKind, FailWord, FailureReason, Function,
+    Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, Check, Client, Component,
+    Deadline, Done, Entry, Enum, EventPattern, Expr, ExprKind, FailWord, FailureReason, Function,
     FunctionKind, Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path, Policy,
     Record, Scenario, State, StateItem, StateKind, Step, StepItem, StepKind, StepRef, Tail, Target,
     Template, TemplatePart, TestAnswer, TestItem, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind,
@@ -240,26 +240,28 @@ impl<'c> TokenWalk<'c> {
                 ChartItem::Component(one) => self.component(one),
                 ChartItem::Defaults(policy) => self.policy(policy),
                 ChartItem::Trace(_) => {}
-                ChartItem::Check(check) => {
-                    self.sink.ident(&check.name, Mark::from_kind(TokenKind::Function));
-                    for argument in &check.arguments {
-                        match argument {
-                            Argument::State(path) => self.path(path, TokenKind::State),
-                            Argument::Before(a, b) => {
-                                self.path(a, TokenKind::State);
-                                self.path(b, TokenKind::State);
-                            }
-                            Argument::Bound(bound) => {
-                                self.expr(&bound.expr);
-                                self.sink.ident(&bound.unit, Mark::from_kind(TokenKind::Keyword));
-                            }
-                        }
-                    }
-                }
+                ChartItem::Check(check) => self.check(check),
                 ChartItem::State(item) => self.state_item(item),
             }
         }
         self.names.enter(None);
+    }
+
+    fn check(&mut self, check: &Check) {
+        self.sink.ident(&check.name, Mark::from_kind(TokenKind::Function));
+        for argument in &check.arguments {
+            match argument {
+                Argument::State(path) => self.path(path, TokenKind::State),
+                Argument::Before(a, b) => {
+                    self.path(a, TokenKind::State);
+                    self.path(b, TokenKind::State);
+                }
+                Argument::Bound(bound) => {
+                    self.expr(&bound.expr);
+                    self.sink.ident(&bound.unit, Mark::from_kind(TokenKind::Keyword));
+                }
+            }
+        }
     }
 
     fn state_item(&mut self, item: &StateItem) {
@@ -369,17 +371,7 @@ impl TokenWalk<'_> {
                 self.expr(base);
                 self.exprs(from.iter().chain(to).map(AsRef::as_ref));
             }
-            ExprKind::Call(name, arguments) => {
-                let kind = self.names.kind(&name.node).map(used);
-                self.sink.ident(name, kind.unwrap_or(Mark::from_kind(TokenKind::Function)));
-                for argument in arguments {
-                    match name.node.as_str() {
-                        "in" | "turns_in" => self.dotted(argument, TokenKind::State),
-                        "streak" | "repeated" => self.dotted(argument, TokenKind::Tool),
-                        _ => self.expr(argument),
-                    }
-                }
-            }
+            ExprKind::Call(name, arguments) => self.call(name, arguments),
             ExprKind::Unary(_, inner) => self.expr(inner),
             ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => self.exprs([a.as_ref(), b]),
             ExprKind::Compare(first, rest) => {
@@ -405,6 +397,18 @@ impl TokenWalk<'_> {
                     walk.expr(item);
                     walk.exprs(filter.as_deref());
                 });
+            }
+        }
+    }
+
+    fn call(&mut self, name: &Ident, arguments: &[Expr]) {
+        let kind = self.names.kind(&name.node).map(used);
+        self.sink.ident(name, kind.unwrap_or(Mark::from_kind(TokenKind::Function)));
+        for argument in arguments {
+            match name.node.as_str() {
+                "in" | "turns_in" => self.dotted(argument, TokenKind::State),
+                "streak" | "repeated" => self.dotted(argument, TokenKind::Tool),
+                _ => self.expr(argument),
             }
         }
     }
