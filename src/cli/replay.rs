@@ -1,5 +1,6 @@
 //! The command `chartc replay`.
 
+#[cfg(feature = "sqlite")]
 use super::durable;
 use super::files::{self, Root};
 use super::instance::{InitialValues, instance, read};

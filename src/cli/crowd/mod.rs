@@ -22,8 +22,8 @@ mod show;
 #[cfg(feature = "sqlite")]
 mod store;
 
-#[cfg(feature = "sqlite")]
 pub(super) use find::Common;
+#[cfg(feature = "sqlite")]
 pub(super) use store::told as told_of_store;
 
 use super::files::real;
