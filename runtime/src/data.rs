@@ -203,7 +203,13 @@ fn entry(value: Value) -> Result<Entry, String> {
         }
         (Some(_), false) => return Err("it sends two things at once".into()),
     };
-    let what = match (what, data, step) {
+    let what = complete(what, data, step)?;
+    Ok(Entry { after_ms, inputs, what })
+}
+
+/// Adds the data and the step that are given beside it.
+fn complete(what: Sent, data: Option<Value>, step: Option<String>) -> Result<Sent, String> {
+    Ok(match (what, data, step) {
         (Sent::Event(name, _), None | Some(Value::None), None) => Sent::Event(name, Map::new()),
         (Sent::Event(name, _), Some(Value::Map(data)), None) => Sent::Event(name, data),
         (Sent::Event(..), Some(_), None) => return Err("`data` of an event is an object".into()),
@@ -218,8 +224,7 @@ fn entry(value: Value) -> Result<Entry, String> {
         (_, None, Some(_)) => {
             return Err("`step` goes with `answer`, `fail`, `unusable` or `doubt`".into());
         }
-    };
-    Ok(Entry { after_ms, inputs, what })
+    })
 }
 
 #[cfg(test)]

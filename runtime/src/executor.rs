@@ -96,11 +96,19 @@ pub(crate) fn question(
             question.forbidden = forbidden(machine, &question.options);
         }
     }
-    let Beside { section, used, complaint, actions } = beside;
     // The client's own form takes precedence over that of the session.
     if question.model.actions == ActionForm::Any {
-        question.model.actions = actions;
+        question.model.actions = beside.actions;
     }
+    extend(&mut prompt, &question, has_tools, beside);
+    question.prompt = prompt;
+    Ok(question)
+}
+
+/// Adds to a prompt what does not come from the chart.
+fn extend(prompt: &mut String, question: &Question, has_tools: bool, beside: Beside<'_>) {
+    let Beside { section, used, complaint, .. } = beside;
+    let kind = question.kind;
     // The section is for models; people see only the chart's own text.
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
@@ -113,13 +121,11 @@ pub(crate) fn question(
     if let Some(why) = complaint {
         prompt.push_str("\n\n");
         prompt.push_str(&match kind {
-            Kind::Llm => ask_model_again(why, &question),
-            Kind::Ask => ask_again(why, &question),
+            Kind::Llm => ask_model_again(why, question),
+            Kind::Ask => ask_again(why, question),
             Kind::Human => ask_person_again(why),
         });
     }
-    question.prompt = prompt;
-    Ok(question)
 }
 
 /// The parts of a question that come from the tables.

@@ -225,13 +225,7 @@ impl Run {
                 call.set(FINISH, opentelemetry::Value::Array(reasons.into()));
             }
         } else if let What::Answer { step, text, which, .. } = &line.what {
-            let Some(call) = self.calls.remove(&key(step, which, false)) else { return };
-            if export.has_content {
-                let said =
-                    json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
-                call.set(OUTPUT, said.to_string());
-            }
-            call.end(None, at);
+            self.answered(export, &key(step, which, false), text, at);
         } else if let What::Unusable { step, why, which, .. } = &line.what {
             self.close(&key(step, which, false), ("unusable_answer", why), at);
         } else if let What::CallFailed { step, error, why, which, .. } = &line.what {
@@ -239,13 +233,10 @@ impl Run {
         } else if let What::Cancelled { step, which, .. } | What::Dropped { step, which, .. } =
             &line.what
         {
+            let failed = ("cancelled", "nobody waits for it any more");
             // A cancelled step may wait for its model or for a tool, and the line does not say for which.
             for is_tool in [false, true] {
-                self.close(
-                    &key(step, which, is_tool),
-                    ("cancelled", "nobody waits for it any more"),
-                    at,
-                );
+                self.close(&key(step, which, is_tool), failed, at);
             }
         } else if let What::ToolCall { step, tool, arguments, which } = &line.what {
             let key = key(step, which, true);
@@ -261,6 +252,16 @@ impl Run {
         } else if let What::ToolFailed { step, error, why, which, .. } = &line.what {
             self.close(&key(step, which, true), (error, why), at);
         }
+    }
+
+    /// Closes the span of a call with an answer.
+    fn answered(&mut self, export: &Export<'_>, key: &Key, text: &str, at: SystemTime) {
+        let Some(call) = self.calls.remove(key) else { return };
+        if export.has_content {
+            let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
+            call.set(OUTPUT, said.to_string());
+        }
+        call.end(None, at);
     }
 
     /// Closes the span of a call with a failure.

@@ -85,10 +85,7 @@ impl<'c> Plan<'c> {
             sends: u32::try_from(chart.send_places()).unwrap_or(u32::MAX),
             ..Pools::default()
         };
-        let mut choices: Vec<Vec<ChoiceId>> = alloc::vec![Vec::new(); chart.states.len()];
-        for (i, choice) in chart.choices.iter().enumerate() {
-            choices[chart.transition(choice.transition).source.index()].push(ChoiceId::at(i));
-        }
+        let choices = choices_by_state(chart);
         let mut plan = Self {
             chart,
             hash: structural_hash(chart),
@@ -116,31 +113,10 @@ impl<'c> Plan<'c> {
             choices: chart
                 .choices
                 .iter()
-                .map(|choice| ChoiceRow {
-                    name: &choice.name,
-                    transition: choice.transition,
-                    fields: match &choice.kind {
-                        ChoiceKind::Option(fields) => pools.fields(fields),
-                        ChoiceKind::Call(..) => Span::EMPTY,
-                    },
-                    tools: match &choice.kind {
-                        ChoiceKind::Option(_) => None,
-                        ChoiceKind::Call(set, _) => {
-                            Some(span(&mut pools.tools, chart.tools_of(*set)))
-                        }
-                    },
-                })
+                .map(|choice| choice_row(chart, choice, &mut pools))
                 .collect(),
             clients: chart.clients.iter().map(client_row).collect(),
-            tools: chart
-                .tools
-                .iter()
-                .map(|tool| ToolRow {
-                    name: &tool.name,
-                    fields: pools.fields(&tool.params),
-                    idempotent: tool.idempotent,
-                })
-                .collect(),
+            tools: chart.tools.iter().map(|tool| tool_row(tool, &mut pools)).collect(),
             permissions: chart
                 .permissions
                 .iter()
@@ -267,6 +243,34 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
         walk: 0,
         place: 0,
     }
+}
+
+/// The choices whose transitions each state declares.
+fn choices_by_state(chart: &Chart) -> Vec<Vec<ChoiceId>> {
+    let mut choices = alloc::vec![Vec::new(); chart.states.len()];
+    for (i, choice) in chart.choices.iter().enumerate() {
+        choices[chart.transition(choice.transition).source.index()].push(ChoiceId::at(i));
+    }
+    choices
+}
+
+fn choice_row<'c>(chart: &'c Chart, choice: &'c Choice, pools: &mut Pools<'c>) -> ChoiceRow<'c> {
+    ChoiceRow {
+        name: &choice.name,
+        transition: choice.transition,
+        fields: match &choice.kind {
+            ChoiceKind::Option(fields) => pools.fields(fields),
+            ChoiceKind::Call(..) => Span::EMPTY,
+        },
+        tools: match &choice.kind {
+            ChoiceKind::Option(_) => None,
+            ChoiceKind::Call(set, _) => Some(span(&mut pools.tools, chart.tools_of(*set))),
+        },
+    }
+}
+
+fn tool_row<'c>(tool: &'c Tool, pools: &mut Pools<'c>) -> ToolRow<'c> {
+    ToolRow { name: &tool.name, fields: pools.fields(&tool.params), idempotent: tool.idempotent }
 }
 
 fn client_row(client: &Client) -> ClientRow<'_> {

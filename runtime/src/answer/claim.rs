@@ -93,6 +93,17 @@ struct Reader<'c> {
     extra: &'c [String],
 }
 
+/// The candidate that a text chooses.
+#[derive(Clone, Copy)]
+struct Choice {
+    index: usize,
+    /// The first and the last sentence that choose it.
+    first: usize,
+    last: usize,
+    /// Whether the last one has a label.
+    decisive: bool,
+}
+
 impl Reader<'_> {
     fn name(&self, index: usize) -> &str {
         &self.candidates[index].name
@@ -129,55 +140,72 @@ impl Reader<'_> {
 
     /// Combines what the sentences say into a choice.
     fn decide(&self, all: &[Sentence], said: &[Says]) -> Result<usize, Unusable> {
-        let mut chosen: Option<usize> = None;
-        let (mut first, mut last, mut decisive) = (0, 0, false);
         let mut denies: Vec<usize> = Vec::new();
-        // First pass: all sentences that choose must choose the same candidate.
+        let Some(choice) = self.choice(said, &mut denies)? else {
+            return Err(self.unchosen(all, said, &denies));
+        };
+        // `It is spam. It is not spam.` has no meaning.
+        if denies.contains(&choice.index) {
+            return Err(self.beside(choice.index, denying(all)));
+        }
+        // From a sentence `Reason: …` on, everything explains the choice.
+        let explained =
+            (choice.last..all.len()).find(|nth| *nth > choice.last && is_reason(&all[*nth]));
+        self.check_unclear(all, said, &choice, explained)?;
+        self.check_others(all, said, &choice, explained)?;
+        Ok(choice.index)
+    }
+
+    /// The candidate that all choosing sentences choose. Adds the candidates that sentences deny to `denies`.
+    fn choice(&self, said: &[Says], denies: &mut Vec<usize>) -> Result<Option<Choice>, Unusable> {
+        let mut chosen: Option<Choice> = None;
         for (nth, says) in said.iter().enumerate() {
             match says {
                 Says::Chooses { index, labelled, denied } => {
-                    if let Some(other) = chosen.filter(|other| other != index) {
-                        return Err(self.both(other, *index));
+                    if let Some(other) = chosen.as_ref().filter(|other| other.index != *index) {
+                        return Err(self.both(other.index, *index));
                     }
-                    if chosen.is_none() {
-                        first = nth;
-                    }
-                    (chosen, last, decisive) = (Some(*index), nth, *labelled);
+                    let first = chosen.map_or(nth, |choice| choice.first);
+                    chosen = Some(Choice { index: *index, first, last: nth, decisive: *labelled });
                     denies.extend(denied);
                 }
                 Says::Denies(denied) => denies.extend(denied),
                 Says::Nothing | Says::Unclear { .. } => {}
             }
         }
-        let unclear = said.iter().enumerate().filter_map(|(nth, says)| match says {
-            Says::Unclear { about, beside } => Some((nth, about, beside)),
-            Says::Nothing | Says::Chooses { .. } | Says::Denies(_) => None,
-        });
-        let Some(index) = chosen else {
-            let mut names: Vec<usize> = Vec::new();
-            let mut word = None;
-            for (_, about, beside) in unclear {
-                names.extend(about);
-                word = word.or(Some(beside));
-            }
-            names.extend(&denies);
-            names.sort_unstable();
-            names.dedup();
-            return Err(match (names.as_slice(), word) {
-                ([], _) => Self::none(),
-                ([one], Some(word)) => self.beside(*one, word),
-                ([one], None) => self.beside(*one, denying(all)),
-                ([one, other, ..], _) => self.both(*one, *other),
-            });
-        };
-        // `It is spam. It is not spam.` has no meaning.
-        if denies.contains(&index) {
-            return Err(self.beside(index, denying(all)));
+        Ok(chosen)
+    }
+
+    /// The error for a text in which no sentence chooses.
+    fn unchosen(&self, all: &[Sentence], said: &[Says], denies: &[usize]) -> Unusable {
+        let mut names: Vec<usize> = Vec::new();
+        let mut word = None;
+        for (_, about, beside) in unclear(said) {
+            names.extend(about);
+            word = word.or(Some(beside));
         }
-        // From a sentence `Reason: …` on, everything explains the choice.
-        let explained = (last..all.len()).find(|nth| *nth > last && is_reason(&all[*nth]));
-        // Second pass: an unclear sentence must agree with the choice, be overruled by a later labelled choice, or be part of the reason.
-        for (nth, about, beside) in unclear {
+        names.extend(denies);
+        names.sort_unstable();
+        names.dedup();
+        match (names.as_slice(), word) {
+            ([], _) => Self::none(),
+            ([one], Some(word)) => self.beside(*one, word),
+            ([one], None) => self.beside(*one, denying(all)),
+            ([one, other, ..], _) => self.both(*one, *other),
+        }
+    }
+
+    /// Checks the unclear sentences: each must agree with the choice, be overruled by a later labelled choice, or be part of the reason,
+    /// which begins with the sentence `explained`.
+    fn check_unclear(
+        &self,
+        all: &[Sentence],
+        said: &[Says],
+        choice: &Choice,
+        explained: Option<usize>,
+    ) -> Result<(), Unusable> {
+        let Choice { index, last, decisive, .. } = *choice;
+        for (nth, about, beside) in unclear(said) {
             let is_agreed =
                 about.iter().all(|other| *other == index) && self.turn(&all[nth], index).is_none();
             let is_overruled = decisive
@@ -194,7 +222,18 @@ impl Reader<'_> {
                 });
             }
         }
-        // Third pass: sentences without any candidate may still take the choice back.
+        Ok(())
+    }
+
+    /// Checks the sentences without any candidate, which may still take the choice back.
+    fn check_others(
+        &self,
+        all: &[Sentence],
+        said: &[Says],
+        choice: &Choice,
+        explained: Option<usize>,
+    ) -> Result<(), Unusable> {
+        let Choice { index, first, last, decisive } = *choice;
         for (nth, sentence) in all.iter().enumerate() {
             if !matches!(said[nth], Says::Nothing) || is_closing(sentence) {
                 continue;
@@ -215,7 +254,7 @@ impl Reader<'_> {
                 return Err(self.beside(index, word));
             }
         }
-        Ok(index)
+        Ok(())
     }
 
     /// The word of a sentence that may turn the choice into its opposite.
@@ -226,6 +265,14 @@ impl Reader<'_> {
         let denies = self.candidates[index].denies;
         sentence.word(|word| list::doubts(word) || list::negates_around(word) && !denies)
     }
+}
+
+/// The unclear sentences: the number of each, the candidates in it, and the word that makes it unclear.
+fn unclear(said: &[Says]) -> impl Iterator<Item = (usize, &Vec<usize>, &String)> {
+    said.iter().enumerate().filter_map(|(nth, says)| match says {
+        Says::Unclear { about, beside } => Some((nth, about, beside)),
+        Says::Nothing | Says::Chooses { .. } | Says::Denies(_) => None,
+    })
 }
 
 /// The word by which a text denies a candidate.
@@ -571,21 +618,8 @@ impl Reader<'_> {
         {
             return Err(next.text.clone());
         }
-        let behind = plain[end..].iter().flatten().filter(|token| token.is_word);
-        let takes_back = |word: &str| {
-            if is_cause {
-                list::retracts(word) || matches!(word, "but" | "however" | "or")
-            } else {
-                list::doubts(word) || list::negates_around(word) && !one.denies
-            }
-        };
-        let is_odd = |token: &&&Token| {
-            token.is_odd() || !token.is_word && (token.text == "?" || !token.text.is_ascii())
-        };
-        let odd = plain[end..].iter().flatten().find(is_odd);
-        match behind.map(|token| &token.text).find(|word| takes_back(word)).or(odd.map(|t| &t.text))
-        {
-            Some(word) => Err(word.clone()),
+        match taking_back(&plain[end..], is_cause, one) {
+            Some(word) => Err(word.to_owned()),
             None => Ok(labelled),
         }
     }
@@ -683,6 +717,23 @@ fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
         Some(token) => Err(token.text.clone()),
         None => Ok(comma + 1),
     }
+}
+
+/// The word behind the choosing part of a sentence that takes the choice back. `is_cause` tells that a word such as `because` precedes.
+fn taking_back<'t>(rest: &[Option<&'t Token>], is_cause: bool, one: &Candidate) -> Option<&'t str> {
+    let mut words = rest.iter().flatten().filter(|token| token.is_word);
+    let takes_back = |word: &str| {
+        if is_cause {
+            list::retracts(word) || matches!(word, "but" | "however" | "or")
+        } else {
+            list::doubts(word) || list::negates_around(word) && !one.denies
+        }
+    };
+    let is_odd = |token: &&&Token| {
+        token.is_odd() || !token.is_word && (token.text == "?" || !token.text.is_ascii())
+    };
+    let odd = rest.iter().flatten().find(is_odd);
+    words.find(|word| takes_back(&word.text)).or(odd).map(|token| token.text.as_str())
 }
 
 /// The position at which the reason for a choice begins, and whether a word such as `because` introduces it.

@@ -470,31 +470,7 @@ fn layer(
             };
         }
     };
-    let mut hit: Option<(usize, &str)> = None;
-    let mut strangers: Vec<(&str, String)> = Vec::new();
-    let mut deeper: Option<(&str, &Value)> = None;
-    for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {
-        // An object or a list under such a key may contain the choice itself.
-        let Some(word) = scalar(value) else {
-            if depth < LAYERS && matches!(value, Value::Map(_) | Value::List(_)) {
-                deeper = deeper.or(Some((key, value)));
-            }
-            continue;
-        };
-        match (named(&word, options)?, hit) {
-            (Some(index), Some((other, first))) if index != other => {
-                // `answer` may be an argument of the option that is named under `choice`.
-                if !options[other].offer.arguments.iter().any(|(name, _)| name == key) {
-                    return Err(Unusable::ambiguous(format!(
-                        "`{first}` and `{key}` name different options"
-                    )));
-                }
-            }
-            (Some(_), Some(_)) => {}
-            (Some(index), None) => hit = Some((index, key)),
-            (None, _) => strangers.push((key, word)),
-        }
-    }
+    let Naming { hit, strangers, deeper } = naming(map, options, depth)?;
     if let Some((index, key)) = hit {
         one_only(map, index, key, &strangers, options)?;
         not_denied(map, index, options)?;
@@ -521,6 +497,43 @@ fn layer(
         [(_, word)] => by_words(word, options, repairs),
         [(_, word), ..] => Err(Unusable::none(format!("`{word}` is no option"))),
     }
+}
+
+/// What the choosing keys of an object contain.
+#[derive(Default)]
+struct Naming<'v> {
+    /// The option that is named, and the key.
+    hit: Option<(usize, &'v str)>,
+    /// The keys with words that name no option.
+    strangers: Vec<(&'v str, String)>,
+    /// The first key with an object or a list, which may contain the choice itself.
+    deeper: Option<(&'v str, &'v Value)>,
+}
+
+fn naming<'v>(map: &'v Map, options: &[Alternative], depth: usize) -> Result<Naming<'v>, Unusable> {
+    let mut found = Naming::default();
+    for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {
+        let Some(word) = scalar(value) else {
+            if depth < LAYERS && matches!(value, Value::Map(_) | Value::List(_)) {
+                found.deeper = found.deeper.or(Some((key, value)));
+            }
+            continue;
+        };
+        match (named(&word, options)?, found.hit) {
+            (Some(index), Some((other, first))) if index != other => {
+                // `answer` may be an argument of the option that is named under `choice`.
+                if !options[other].offer.arguments.iter().any(|(name, _)| name == key) {
+                    return Err(Unusable::ambiguous(format!(
+                        "`{first}` and `{key}` name different options"
+                    )));
+                }
+            }
+            (Some(_), Some(_)) => {}
+            (Some(index), None) => found.hit = Some((index, key)),
+            (None, _) => found.strangers.push((key, word)),
+        }
+    }
+    Ok(found)
 }
 
 /// The option that a sentence under a choosing key chooses.

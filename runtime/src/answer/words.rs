@@ -401,27 +401,8 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
     // `Nothing is missing: I …` is two sentences, unless the first part says who says the second.
     let is_clause =
         |pair: &[Token]| pair[0].text == ":" && matches!(pair[1].text.as_str(), "i" | "we");
-    let told = |token: &Token| {
-        matches!(
-            token.text.as_str(),
-            "i" | "we"
-                | "you"
-                | "say"
-                | "said"
-                | "says"
-                | "wrote"
-                | "told"
-                | "asked"
-                | "claims"
-                | "user"
-                | "author"
-                | "not"
-                | "never"
-                | "if"
-        )
-    };
     let clause = tokens.windows(2).position(is_clause);
-    if let Some(at) = clause.filter(|at| !tokens[..*at].iter().any(told)) {
+    if let Some(at) = clause.filter(|at| !tokens[..*at].iter().any(is_telling)) {
         found.push(Sentence { tokens: tokens[..at].to_vec(), is_question });
         found.push(Sentence { tokens: tokens[at + 1..].to_vec(), is_question });
         return;
@@ -433,4 +414,25 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
         }
         Some(_) | None => found.push(Sentence { tokens, is_question }),
     }
+}
+
+/// Whether a word may belong to a clause that says who says the next one.
+fn is_telling(token: &Token) -> bool {
+    matches!(
+        token.text.as_str(),
+        "i" | "we"
+            | "you"
+            | "say"
+            | "said"
+            | "says"
+            | "wrote"
+            | "told"
+            | "asked"
+            | "claims"
+            | "user"
+            | "author"
+            | "not"
+            | "never"
+            | "if"
+    )
 }

@@ -187,15 +187,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Output::Effect(Effect::Ask(key)) => begun.push((key, false)),
                 Output::Effect(Effect::Call(key, _)) => begun.push((key, true)),
                 Output::Effect(Effect::Cancel(key)) => {
-                    // The step was started and cancelled by the same input, so no call was made: it must not count against the limits.
-                    if begun.contains(&(key, false)) && !self.common.manual {
-                        self.extra
-                            .busy
-                            .ready
-                            .push_back(((member.clone(), key), Input::Unmade(key)));
-                    }
-                    begun.retain(|(k, _)| *k != key);
-                    self.cancel(now, &(member.clone(), key))?;
+                    self.cancel_begun(now, &(member.clone(), key), &mut begun)?;
                 }
                 Output::Effect(Effect::Ended(status)) => {
                     if member.is_empty() {
@@ -215,6 +207,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if is_call { self.begin_call(at)? } else { self.begin(at)? }
         }
         Ok(())
+    }
+
+    /// Cancels a call, which the same input may have started. `begun` are the calls that it is to start.
+    fn cancel_begun(
+        &mut self,
+        now: Instant,
+        at: &At,
+        begun: &mut Vec<(StepKey, bool)>,
+    ) -> Result<(), RunError> {
+        let key = at.1;
+        // If the step was started and cancelled by the same input, no call was made: it must not count against the limits.
+        if begun.contains(&(key, false)) && !self.common.manual {
+            self.extra.busy.ready.push_back((at.clone(), Input::Unmade(key)));
+        }
+        begun.retain(|(k, _)| *k != key);
+        self.cancel(now, at)
     }
 
     pub(super) fn kind(&self, member: &[StepKey], key: StepKey) -> Option<StepRowKind> {

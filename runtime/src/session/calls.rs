@@ -5,7 +5,7 @@ use super::{At, QuestionFailure, Session, place_of};
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;
-use crate::executor;
+use crate::executor::{self, Understood};
 use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
@@ -267,23 +267,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
                 answer.text
             }
-            Err(error) => {
-                let nobody = self.keep_failure(&at, question, &error);
-                let (kind, why, wait) =
-                    (error.kind().word(), error.to_string(), error.retry_after());
-                self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
-                if let Some(why) = nobody {
-                    return Err(RunError::NoModel { step: question.step.to_string(), why });
-                }
-                if error.is_fatal() {
-                    return Err(RunError::Oracle { step: question.step.to_string(), error });
-                }
-                self.extra
-                    .busy
-                    .ready
-                    .push_back((at, Input::Answer(key, failure(error.to_string()))));
-                return Ok(());
-            }
+            Err(error) => return self.ended_in_error(now, at, question, error),
         };
         let read = if cut {
             executor::cut(question, &text, self.accepts_cut(&at))
@@ -296,28 +280,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return self.unusable(now, at, question, text, (why.ambiguous, why.why));
             }
         };
-        let child = self.path(&at.0);
-        self.trace(now, &child, |run| {
-            let (option, value) = match executor::chosen(question, &understood.outcome) {
-                Some((name, list)) if list.is_empty() => (Some(name), Value::None),
-                Some((name, list)) => (Some(name), Value::List(list)),
-                None => match &understood.outcome {
-                    Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
-                    _ => (None, Value::None),
-                },
-            };
-            What::Answer {
-                id: question.id.clone(),
-                step: question.step.to_string(),
-                attempt: key.attempt,
-                text: text.clone(),
-                rung: understood.rung.word().into(),
-                repairs: understood.repairs.clone(),
-                option,
-                value,
-                which: run.which(&at),
-            }
-        })?;
+        self.trace_answer(now, &at, question, &text, &understood)?;
         let action = action(question, &understood.outcome);
         self.extra.busy.last_answer = Some((text, question.clone()));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
@@ -333,6 +296,61 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 self.unusable(now, at, question, text, (false, why))
             }
         }
+    }
+
+    /// Traces the error of an ended call. Passes it to the machine, unless it ends the run.
+    fn ended_in_error(
+        &mut self,
+        now: Instant,
+        at: At,
+        question: &Arc<Question>,
+        error: OracleError,
+    ) -> Result<(), RunError> {
+        let key = at.1;
+        let nobody = self.keep_failure(&at, question, &error);
+        let (kind, why, wait) = (error.kind().word(), error.to_string(), error.retry_after());
+        self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
+        if let Some(why) = nobody {
+            return Err(RunError::NoModel { step: question.step.to_string(), why });
+        }
+        if error.is_fatal() {
+            return Err(RunError::Oracle { step: question.step.to_string(), error });
+        }
+        let failed = Input::Answer(key, failure(error.to_string()));
+        self.extra.busy.ready.push_back((at, failed));
+        Ok(())
+    }
+
+    fn trace_answer(
+        &mut self,
+        now: Instant,
+        at: &At,
+        question: &Question,
+        text: &str,
+        understood: &Understood,
+    ) -> Result<(), RunError> {
+        let child = self.path(&at.0);
+        self.trace(now, &child, |run| {
+            let (option, value) = match executor::chosen(question, &understood.outcome) {
+                Some((name, list)) if list.is_empty() => (Some(name), Value::None),
+                Some((name, list)) => (Some(name), Value::List(list)),
+                None => match &understood.outcome {
+                    Outcome::Done(values) => (None, values.first().cloned().unwrap_or_default()),
+                    _ => (None, Value::None),
+                },
+            };
+            What::Answer {
+                id: question.id.clone(),
+                step: question.step.to_string(),
+                attempt: at.1.attempt,
+                text: text.to_owned(),
+                rung: understood.rung.word().into(),
+                repairs: understood.repairs.clone(),
+                option,
+                value,
+                which: run.which(at),
+            }
+        })
     }
 
     /// Whether the step accepts an answer that was cut off (`cut ok`).

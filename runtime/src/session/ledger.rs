@@ -140,26 +140,8 @@ impl Ledger {
         question: &mut Question,
         shared: Option<&Budget>,
     ) -> Result<(), Refusal> {
-        let tables = machine.tables();
-        let row = &tables.steps[at.1.step.index()];
         let prices = question.model.prices;
-        let mut states = Vec::new();
-        let (mut room, mut later) = (Caps::default(), Caps::default());
-        let mut state = row.state;
-        // The limits of all ancestors apply; the tightest one decides.
-        loop {
-            let caps = caps(&machine.limits(state));
-            if !caps.is_none() {
-                let place = self.places.entry((at.0.clone(), state)).or_default();
-                room = room.tighter(place.account.room(caps));
-                later = later.tighter(caps.room(place.account.spent));
-                states.push(state);
-            }
-            if state.index() == 0 {
-                break;
-            }
-            state = tables.states[state.index()].parent;
-        }
+        let (states, room, later) = self.limits(machine, at);
         let input_tokens = question.token_bound();
         let wanted = question.model.max_tokens;
         let measure = |room: Caps| {
@@ -200,6 +182,28 @@ impl Ledger {
         }
         self.under_way.insert(at.clone(), Reserved { bound, prices, states, hold });
         Ok(())
+    }
+
+    /// The states whose limits a call counts against, the room that they leave now, and the room if all calls under way used nothing.
+    fn limits(&mut self, machine: &dyn Machine, at: &At) -> (Vec<StateId>, Caps, Caps) {
+        let tables = machine.tables();
+        let mut states = Vec::new();
+        let (mut room, mut later) = (Caps::default(), Caps::default());
+        let mut state = tables.steps[at.1.step.index()].state;
+        // The limits of all ancestors apply; the tightest one decides.
+        loop {
+            let caps = caps(&machine.limits(state));
+            if !caps.is_none() {
+                let place = self.places.entry((at.0.clone(), state)).or_default();
+                room = room.tighter(place.account.room(caps));
+                later = later.tighter(caps.room(place.account.spent));
+                states.push(state);
+            }
+            if state.index() == 0 {
+                return (states, room, later);
+            }
+            state = tables.states[state.index()].parent;
+        }
     }
 }
 

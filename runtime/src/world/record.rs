@@ -274,14 +274,7 @@ impl Action {
     /// # Errors
     /// [`FailureKind::IntentRejected`]: the action is unknown, or a parameter is missing or has the wrong type.
     pub fn read(answer: &Map) -> Result<(Self, Vec<String>), Failure> {
-        let rejected = |why: String| Failure::new(FailureKind::IntentRejected, why);
-        let Some(Value::Text(word)) = answer.get("action") else {
-            let why = match answer.get("action") {
-                None => "the answer names no action",
-                Some(_) => "`action` of the answer is not a text",
-            };
-            return Err(rejected(format!("{why}: it is one of {}", ACTIONS.join(", "))));
-        };
+        let word = word(answer)?;
         let mut used: Vec<&str> = REASONS.to_vec();
         let mut take = |names: [&'static str; 2]| {
             used.extend(names);
@@ -297,7 +290,7 @@ impl Action {
             }
             None => Err(rejected(format!("`{word}` needs `{name}`, a text"))),
         };
-        let action = match word.as_str() {
+        let action = match word {
             NOOP => Self::Noop,
             "read_artifact" => {
                 Self::Read { artifact: text(take(["artifact_id", "artifact"]), "artifact_id")? }
@@ -348,6 +341,20 @@ impl Action {
             | Self::Invoke { artifact, .. } => Some(artifact),
         }
     }
+}
+
+fn rejected(why: String) -> Failure {
+    Failure::new(FailureKind::IntentRejected, why)
+}
+
+/// The action that an answer names.
+fn word(answer: &Map) -> Result<&str, Failure> {
+    let why = match answer.get("action") {
+        Some(Value::Text(word)) => return Ok(word),
+        None => "the answer names no action",
+        Some(_) => "`action` of the answer is not a text",
+    };
+    Err(rejected(format!("{why}: it is one of {}", ACTIONS.join(", "))))
 }
 
 /// Whether an answer asks for an action other than `noop`. It may be an unknown or malformed one.

@@ -34,7 +34,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -276,27 +276,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         let is_real = self.options.is_real;
         poll_fn(|cx| {
             loop {
-                let mut batch = Batch::default();
-                while batch.commands.len() < BATCH {
-                    match self.commands.poll_recv(cx) {
-                        Poll::Ready(Some(command)) => batch.commands.push(command),
-                        Poll::Ready(None) => {
-                            batch.is_over = batch.commands.is_empty();
-                            break;
-                        }
-                        Poll::Pending => break,
-                    }
-                }
-                let mut nth = 0;
-                while let Some(flight) = self.flights.get_mut(nth) {
-                    match flight.future.as_mut().poll(cx) {
-                        Poll::Ready(outcome) => {
-                            let CallUnderWay { run, id, .. } = self.flights.remove(nth);
-                            batch.results.push((run, id, outcome));
-                        }
-                        Poll::Pending => nth += 1,
-                    }
-                }
+                let mut batch = self.poll_others(cx);
                 let now = self.options.clock.now();
                 let due = self.wakes.iter().take_while(|(at, _)| *at <= now).take(BATCH);
                 batch.due.extend(due.map(|(_, run)| run.clone()));
@@ -315,18 +295,8 @@ impl<'e, M: Machine> Worker<'e, M> {
                 if is_something || batch.is_over || is_later || batch.has_mail {
                     return Poll::Ready(batch);
                 }
-                // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for busy
-                // runs, so that the deadlines of the others do not fire.
-                let wake = if is_real || !self.until.is_empty() {
-                    self.wakes.first().map(|(at, _)| *at)
-                } else if !(self.quiet.is_empty() && self.settled.is_empty()) {
-                    let busy = self.busy.iter().filter_map(|run| self.runs.get(run)?.run.wake());
-                    busy.min()
-                } else {
-                    None
-                };
                 let until = self.until.iter().map(|(until, _)| *until);
-                let at = until.chain(wake).min();
+                let at = until.chain(self.next_wake()).min();
                 sleep = at.map(|at| self.options.clock.sleep_until(at));
                 if sleep.as_mut().is_some_and(|sleep| sleep.as_mut().poll(cx).is_ready()) {
                     continue;
@@ -339,6 +309,46 @@ impl<'e, M: Machine> Worker<'e, M> {
             }
         })
         .await
+    }
+
+    /// Collects the commands of hosts and the results of calls.
+    fn poll_others(&mut self, cx: &mut Context<'_>) -> Batch {
+        let mut batch = Batch::default();
+        while batch.commands.len() < BATCH {
+            match self.commands.poll_recv(cx) {
+                Poll::Ready(Some(command)) => batch.commands.push(command),
+                Poll::Ready(None) => {
+                    batch.is_over = batch.commands.is_empty();
+                    break;
+                }
+                Poll::Pending => break,
+            }
+        }
+        let mut nth = 0;
+        while let Some(flight) = self.flights.get_mut(nth) {
+            match flight.future.as_mut().poll(cx) {
+                Poll::Ready(outcome) => {
+                    let CallUnderWay { run, id, .. } = self.flights.remove(nth);
+                    batch.results.push((run, id, outcome));
+                }
+                Poll::Pending => nth += 1,
+            }
+        }
+        batch
+    }
+
+    /// The next time at which a run has to go on.
+    fn next_wake(&self) -> Option<Instant> {
+        // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for busy runs, so
+        // that the deadlines of the others do not fire.
+        if self.options.is_real || !self.until.is_empty() {
+            self.wakes.first().map(|(at, _)| *at)
+        } else if !(self.quiet.is_empty() && self.settled.is_empty()) {
+            let busy = self.busy.iter().filter_map(|run| self.runs.get(run)?.run.wake());
+            busy.min()
+        } else {
+            None
+        }
     }
 
     /// Replies to the hosts that have waited for a point in time or for quiet, if it has come.

@@ -61,6 +61,16 @@ pub(super) struct Session<'e, E> {
     pub(super) is_stopping: bool,
 }
 
+/// Waits for new entries in streams that have been read to the end.
+#[derive(Default)]
+struct Watch {
+    /// Resolves when one of the streams has new entries.
+    news: Option<Task<'static, Result<Line, RedisError>>>,
+    of: Vec<usize>,
+    /// The connection of the last wait, for the next one.
+    line: Option<Line>,
+}
+
 impl<'e, E: Engine + Sync> Session<'e, E> {
     pub(super) fn new(
         link: Link,
@@ -101,8 +111,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         let mut next_beat = Instant::now();
         let mut next_sweep = next_beat + SWEEP.min(self.options.horizon / 4);
         let mut sweep: Option<Task<'e, _>> = None;
-        let mut news: Option<Task<'static, Result<Line, RedisError>>> = None;
-        let (mut awaited, mut quiet_line) = (Vec::new(), None);
+        let mut watch = Watch::default();
         let mut until = None;
         loop {
             if Instant::now() >= next_beat {
@@ -120,29 +129,9 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 // Deliveries share this thread and would starve if pages kept coming.
                 tokio::task::yield_now().await;
             } else if !self.is_stopping {
-                // Only streams that have been read to the end are watched: one with unread entries would report them at once, again and
-                // again.
-                let quiet = self.shards.iter().filter(|(_, shard)| !shard.has_more);
-                let behind: Vec<_> = quiet.map(|(nth, shard)| (*nth, shard.last)).collect();
-                let of: Vec<usize> = behind.iter().map(|(nth, _)| *nth).collect();
-                if !of.is_empty() && (news.is_none() || awaited != of) {
-                    news = Some(Box::pin(self.link.news(quiet_line.take(), behind, every)));
-                    awaited = of;
-                }
+                self.watch(&mut watch, every);
             }
             let is_swept = sweep.is_none();
-            let news_are = async {
-                match news.as_mut() {
-                    Some(news) => news.await,
-                    None => pending().await,
-                }
-            };
-            let swept = async {
-                match sweep.as_mut() {
-                    Some(sweep) => sweep.await,
-                    None => pending().await,
-                }
-            };
             // Futures are polled in the order of the arms (`biased`): stopping first, then outcomes, which free room for reading.
             tokio::select! {
                 biased;
@@ -153,16 +142,12 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 }
                 Some((flight, outcome)) = self.flights.next() => self.land(flight, outcome, tell),
                 Some((shard, lease, agent)) = self.retries.next() => self.retry(shard, lease, &agent),
-                came = news_are => {
-                    quiet_line = Some(came?);
-                    news = None;
-                    for nth in &awaited {
-                        if let Some(shard) = self.shards.get_mut(nth) {
-                            shard.has_more = true;
-                        }
-                    }
+                came = ended(&mut watch.news) => {
+                    watch.line = Some(came?);
+                    watch.news = None;
+                    self.mark_unread(&watch.of);
                 }
-                () = swept => sweep = None,
+                () = ended(&mut sweep) => sweep = None,
                 () = sleep_until(next_beat) => {}
                 () = sleep_until(next_sweep), if is_swept => {
                     next_sweep = Instant::now() + SWEEP.min(self.options.horizon / 4);
@@ -172,12 +157,35 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 }
                 () = std::future::ready(()), if has_read => {}
             }
-            // Collects all outcomes that are ready, so that one command can acknowledge them.
-            while let Some(Some((flight, outcome))) =
-                futures_util::FutureExt::now_or_never(self.flights.next())
-            {
-                self.land(flight, outcome, tell);
+            self.land_ready(tell);
+        }
+    }
+
+    /// Watches the streams that have been read to the end. One with unread entries would report them at once, again and again.
+    fn watch(&self, watch: &mut Watch, every: Duration) {
+        let quiet = self.shards.iter().filter(|(_, shard)| !shard.has_more);
+        let behind: Vec<_> = quiet.map(|(nth, shard)| (*nth, shard.last)).collect();
+        let of: Vec<usize> = behind.iter().map(|(nth, _)| *nth).collect();
+        if !of.is_empty() && (watch.news.is_none() || watch.of != of) {
+            watch.news = Some(Box::pin(self.link.news(watch.line.take(), behind, every)));
+            watch.of = of;
+        }
+    }
+
+    fn mark_unread(&mut self, streams: &[usize]) {
+        for nth in streams {
+            if let Some(shard) = self.shards.get_mut(nth) {
+                shard.has_more = true;
             }
+        }
+    }
+
+    /// Collects all outcomes that are ready, so that one command can acknowledge them.
+    fn land_ready(&mut self, tell: &mut impl FnMut(Notice)) {
+        while let Some(Some((flight, outcome))) =
+            futures_util::FutureExt::now_or_never(self.flights.next())
+        {
+            self.land(flight, outcome, tell);
         }
     }
 
@@ -264,24 +272,8 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 continue;
             }
             let read = match &shard.stage {
-                Stage::Claims(from) => {
-                    let claimed = self.link.claim(nth, from).await?;
-                    let Some((next, gone)) = claimed else {
-                        self.drop_shard(nth, tell);
-                        continue;
-                    };
-                    self.counts.dead += gone.len() as u64;
-                    for entry in gone {
-                        let (stream, reason) = (self.options.key(nth), DELETED.to_owned());
-                        tell(Notice::Dead { stream, entry, reason });
-                    }
-                    let is_last = next == "0-0";
-                    shard.stage = if is_last {
-                        Stage::Pending(EntryId::default())
-                    } else {
-                        Stage::Claims(next)
-                    };
-                    has_read = true;
+                Stage::Claims(_) => {
+                    has_read |= self.claim(nth, tell).await?;
                     continue;
                 }
                 Stage::Pending(after) => self.link.read(nth, &after.to_string(), room).await?,
@@ -304,22 +296,54 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
                 (Stage::New | Stage::Claims(_), Some(raw)) => shard.last = shard.last.max(raw.id),
                 (Stage::New | Stage::Claims(_), None) => shard.has_more = false,
             }
-            let (key, lease) = (self.options.key(nth), shard.lease);
-            for raw in entries {
-                match Entry::read(raw, &key, &self.options.stream) {
-                    Ok(entry) => {
-                        if let Some(entry) = shard.queues.push(entry) {
-                            shard.in_flight += 1;
-                            let flight =
-                                InFlight { shard: nth, lease, entry, waited: Duration::ZERO };
-                            self.flights.push(Box::pin(deliver(self.engine, flight)));
-                        }
-                    }
-                    Err(dead) => shard.dead.push(dead),
-                }
-            }
+            self.take(nth, entries);
         }
         Ok(has_read)
+    }
+
+    /// Claims entries that other consumers left pending. Returns whether the stream is still held.
+    async fn claim(&mut self, nth: usize, tell: &mut impl FnMut(Notice)) -> Result<bool, Broken> {
+        let Some(shard) = self.shards.get_mut(&nth) else { return Ok(false) };
+        let Stage::Claims(from) = &shard.stage else { return Ok(false) };
+        let Some((next, gone)) = self.link.claim(nth, from).await? else {
+            self.drop_shard(nth, tell);
+            return Ok(false);
+        };
+        self.counts.dead += gone.len() as u64;
+        for entry in gone {
+            let (stream, reason) = (self.options.key(nth), DELETED.to_owned());
+            tell(Notice::Dead { stream, entry, reason });
+        }
+        let is_last = next == "0-0";
+        shard.stage =
+            if is_last { Stage::Pending(EntryId::default()) } else { Stage::Claims(next) };
+        Ok(true)
+    }
+
+    /// Takes in entries of a stream, and delivers those that need not wait for another.
+    fn take(&mut self, nth: usize, entries: Vec<Raw>) {
+        let Some(shard) = self.shards.get_mut(&nth) else { return };
+        let (key, lease) = (self.options.key(nth), shard.lease);
+        for raw in entries {
+            match Entry::read(raw, &key, &self.options.stream) {
+                Ok(entry) => {
+                    if let Some(entry) = shard.queues.push(entry) {
+                        shard.in_flight += 1;
+                        let flight = InFlight { shard: nth, lease, entry, waited: Duration::ZERO };
+                        self.flights.push(Box::pin(deliver(self.engine, flight)));
+                    }
+                }
+                Err(dead) => shard.dead.push(dead),
+            }
+        }
+    }
+}
+
+/// Waits for a task, or forever if there is none.
+async fn ended<T>(task: &mut Option<Task<'_, T>>) -> T {
+    match task.as_mut() {
+        Some(task) => task.await,
+        None => pending().await,
     }
 }
 
@@ -548,15 +572,9 @@ impl<E: Engine + Sync> Session<'_, E> {
                 shard.queues.done(&agent)
             }
             DeliveryOutcome::Busy if entry.is_of_turns() => {
-                self.counts.busy += 1;
-                let wait = self.waits.entry((nth, agent.clone())).or_default();
-                *wait = longer(*wait);
-                let (wait, agent) = (*wait, agent.clone());
-                self.retries.push(Box::pin(async move {
-                    sleep(wait).await;
-                    (nth, lease, agent)
-                }));
-                shard.queues.defer(entry)
+                let next = shard.queues.defer(entry);
+                self.retry_later(nth, lease, agent);
+                next
             }
             // Only turns are deferred. An event for a busy agent is delivered again, and so is every event while the engine is unreachable.
             DeliveryOutcome::Busy | DeliveryOutcome::Away(_) => {
@@ -574,6 +592,18 @@ impl<E: Engine + Sync> Session<'_, E> {
             }
         };
         self.send_next(nth, next);
+    }
+
+    /// Counts a turn for a busy agent, and has it tried again after a pause.
+    fn retry_later(&mut self, nth: usize, lease: u64, agent: String) {
+        self.counts.busy += 1;
+        let wait = self.waits.entry((nth, agent.clone())).or_default();
+        *wait = longer(*wait);
+        let wait = *wait;
+        self.retries.push(Box::pin(async move {
+            sleep(wait).await;
+            (nth, lease, agent)
+        }));
     }
 
     /// Tries a deferred turn again.

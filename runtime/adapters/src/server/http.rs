@@ -199,18 +199,7 @@ async fn done(
         }
         (&Method::GET, ["runs", run]) => Ok(json_reply(StatusCode::OK, &runs.read(run).await?)),
         (&Method::POST, ["runs", run, "events"]) => {
-            let Sent { event, data, id } = json_body(head, body).await?;
-            let reply = runs.fire(run, id, event, data).await?;
-            let status = match reply.receipt {
-                Receipt::Handled => StatusCode::OK,
-                Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,
-                // The event was not taken in, so the client may send it again.
-                Receipt::Busy | Receipt::Closed => StatusCode::CONFLICT,
-            };
-            Ok(json_reply(
-                status,
-                &json!({"receipt": reply.receipt, "repeated": reply.is_repeated}),
-            ))
+            fire(runs, run, json_body(head, body).await?).await
         }
         (&Method::POST, ["runs", run, "answers"]) => {
             // Clients may be models, and no model may answer for a person.
@@ -228,27 +217,7 @@ async fn done(
             };
             Ok(lines(runs.clone(), run, place))
         }
-        (&Method::GET, ["runs", run, "stream"]) => {
-            let found = runs.find(run).await?;
-            let Ok(place) = shared.streams.clone().try_acquire_owned() else {
-                return Err(Refused::streams());
-            };
-            let after = head.headers.get("last-event-id").and_then(|id| id.to_str().ok());
-            let after = match after.map(str::parse) {
-                None => 0,
-                Some(Ok(after)) => after,
-                Some(Err(_)) => {
-                    let why = "the header `Last-Event-ID` is no number of a line".to_owned();
-                    return Err(Refusal::Misfit(why).into());
-                }
-            };
-            let is_over = found.status != "running";
-            if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
-                // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
-                return Ok(nothing());
-            }
-            Ok(self::events(runs.clone(), run, after, (place, shared.end.clone())))
-        }
+        (&Method::GET, ["runs", run, "stream"]) => stream(shared, run, head).await,
         (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {
             Err(Refused::method("GET"))
         }
@@ -256,6 +225,42 @@ async fn done(
         (_, ["runs", _, "events" | "answers"]) => Err(Refused::method("POST")),
         _ => Err(Refused::nowhere()),
     }
+}
+
+async fn fire(runs: &Runs, run: &str, sent: Sent) -> Result<Reply, Refused> {
+    let Sent { event, data, id } = sent;
+    let reply = runs.fire(run, id, event, data).await?;
+    let status = match reply.receipt {
+        Receipt::Handled => StatusCode::OK,
+        Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,
+        // The event was not taken in, so the client may send it again.
+        Receipt::Busy | Receipt::Closed => StatusCode::CONFLICT,
+    };
+    Ok(json_reply(status, &json!({"receipt": reply.receipt, "repeated": reply.is_repeated})))
+}
+
+/// Streams the events of a run, from the line behind the last one that the client has.
+async fn stream(shared: &Shared, run: &str, head: &Parts) -> Result<Reply, Refused> {
+    let runs = &shared.runs;
+    let found = runs.find(run).await?;
+    let Ok(place) = shared.streams.clone().try_acquire_owned() else {
+        return Err(Refused::streams());
+    };
+    let after = head.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let after = match after.map(str::parse) {
+        None => 0,
+        Some(Ok(after)) => after,
+        Some(Err(_)) => {
+            let why = "the header `Last-Event-ID` is no number of a line".to_owned();
+            return Err(Refusal::Misfit(why).into());
+        }
+    };
+    let is_over = found.status != "running";
+    if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
+        // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
+        return Ok(nothing());
+    }
+    Ok(self::events(runs.clone(), run, after, (place, shared.end.clone())))
 }
 
 // TCP connections that time out if the client does not read.

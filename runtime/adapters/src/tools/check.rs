@@ -12,11 +12,11 @@
 //! ```
 
 use super::config::{Act, Configuration, Place, names};
-use super::declare::{Listed, Listing, Record, Shape, parameters, shape, wrapped};
+use super::declare::{Listed, Listing, Part, Record, Shape, parameters, shape, wrapped};
 use super::server::Server;
 use super::short;
 use chartc_core::expr::type_text;
-use chartc_core::model::{Chart, Tool, Type, TypeKind};
+use chartc_core::model::{Chart, Field, Tool, Type, TypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -231,43 +231,57 @@ fn params(
     put: &mut impl FnMut(FindingKind, String, String),
 ) {
     for param in &tool.params {
-        let ty = type_text(&param.ty, &chart.types);
         match record.part(&param.name) {
             None if record.is_open => {}
-            None => {
-                let known: Vec<&str> = record.parts.iter().map(|part| part.name.as_str()).collect();
-                let help = match near(&param.name, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if known.is_empty() => "it has no parameters".into(),
-                    None => format!("its parameters are: {}", some(known.into_iter())),
-                };
-                put(
-                    FindingKind::UnknownParameter,
-                    format!("the server knows no parameter `{}` of it", param.name),
-                    help,
-                );
-            }
-            Some(part) => {
-                // An optional parameter is left out when it is `none`, so its inner type is compared.
-                let (ty, of) = match (&param.ty, part.is_required) {
-                    (Type::Optional(of), false) => (ty, of.as_ref()),
-                    (of, _) => (ty, of),
-                };
-                if let Err(why) = takes(chart, of, &part.shape, DEPTH) {
-                    put(
-                        FindingKind::ParameterType,
-                        format!(
-                            "the parameter `{}` is {ty} in the chart, and {} on the server{}",
-                            param.name,
-                            part.shape,
-                            inside(&why)
-                        ),
-                        advice(&part.shape),
-                    );
-                }
-            }
+            None => put(
+                FindingKind::UnknownParameter,
+                format!("the server knows no parameter `{}` of it", param.name),
+                known(record, &param.name),
+            ),
+            Some(part) => param_type(chart, param, part, put),
         }
     }
+    lacking(tool, record, put);
+}
+
+/// Names the parameters of the server's tool, for one that it does not have.
+fn known(record: &Record, name: &str) -> String {
+    let known: Vec<&str> = record.parts.iter().map(|part| part.name.as_str()).collect();
+    match near(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "it has no parameters".into(),
+        None => format!("its parameters are: {}", some(known.into_iter())),
+    }
+}
+
+fn param_type(
+    chart: &Chart,
+    param: &Field,
+    part: &Part,
+    put: &mut impl FnMut(FindingKind, String, String),
+) {
+    // An optional parameter is left out when it is `none`, so its inner type is compared.
+    let of = match (&param.ty, part.is_required) {
+        (Type::Optional(of), false) => of.as_ref(),
+        (of, _) => of,
+    };
+    if let Err(why) = takes(chart, of, &part.shape, DEPTH) {
+        put(
+            FindingKind::ParameterType,
+            format!(
+                "the parameter `{}` is {} in the chart, and {} on the server{}",
+                param.name,
+                type_text(&param.ty, &chart.types),
+                part.shape,
+                inside(&why)
+            ),
+            advice(&part.shape),
+        );
+    }
+}
+
+/// Reports the parameters that the server requires and the chart does not declare.
+fn lacking(tool: &Tool, record: &Record, put: &mut impl FnMut(FindingKind, String, String)) {
     let declared: HashSet<&str> = tool.params.iter().map(|param| param.name.as_str()).collect();
     let mut lacking = record
         .parts
@@ -366,56 +380,7 @@ fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Result<(), St
         (Type::List(of), Shape::List(shape)) | (Type::Map(of), Shape::Map(shape)) => {
             takes(chart, of, shape, depth)
         }
-        (Type::Named(id), shape) => match (&chart.types[id.index()].kind, shape) {
-            (TypeKind::Enum(_), Shape::Text) => Ok(()),
-            (TypeKind::Enum(names), Shape::Enum(known)) => {
-                match names.iter().find(|name| !known.contains(name)) {
-                    Some(name) => Err(format!("the server has no value `{name}`")),
-                    None => Ok(()),
-                }
-            }
-            (TypeKind::Record(fields), Shape::Map(of)) => fields.iter().try_for_each(|field| {
-                takes(chart, &field.ty, of, depth)
-                    .map_err(|why| at(&field.name, &why, &type_text(&field.ty, &chart.types), of))
-            }),
-            (TypeKind::Record(fields), Shape::Record(record)) => {
-                for field in fields {
-                    match record.part(&field.name) {
-                        None if record.is_open => {}
-                        None => return Err(format!("the server has no part `{}`", field.name)),
-                        Some(part) => {
-                            let ty = match (&field.ty, part.is_required) {
-                                (Type::Optional(of), false) => of.as_ref(),
-                                (ty, _) => ty,
-                            };
-                            takes(chart, ty, &part.shape, depth).map_err(|why| {
-                                at(&field.name, &why, &type_text(ty, &chart.types), &part.shape)
-                            })?;
-                        }
-                    }
-                }
-                let lacking = record.parts.iter().find(|part| {
-                    part.is_required && !fields.iter().any(|field| field.name == part.name)
-                });
-                match lacking {
-                    Some(part) => Err(format!("the part `{}` is required", part.name)),
-                    None => Ok(()),
-                }
-            }
-            (
-                TypeKind::Enum(_) | TypeKind::Record(_),
-                Shape::Any
-                | Shape::Bool
-                | Shape::Int
-                | Shape::Float
-                | Shape::Text
-                | Shape::Enum(_)
-                | Shape::List(_)
-                | Shape::Map(_)
-                | Shape::Record(_)
-                | Shape::Optional(_),
-            ) => Err(String::new()),
-        },
+        (Type::Named(id), shape) => takes_named(chart, &chart.types[id.index()].kind, shape, depth),
         (
             Type::Bool
             | Type::Int
@@ -433,6 +398,70 @@ fn takes(chart: &Chart, ty: &Type, shape: &Shape, depth: usize) -> Result<(), St
             | Shape::Map(_)
             | Shape::Record(_),
         ) => Err(String::new()),
+    }
+}
+
+/// Does the work of [`takes`] for an enum or a record of the chart.
+fn takes_named(chart: &Chart, kind: &TypeKind, shape: &Shape, depth: usize) -> Result<(), String> {
+    match (kind, shape) {
+        (TypeKind::Enum(_), Shape::Text) => Ok(()),
+        (TypeKind::Enum(names), Shape::Enum(known)) => {
+            match names.iter().find(|name| !known.contains(name)) {
+                Some(name) => Err(format!("the server has no value `{name}`")),
+                None => Ok(()),
+            }
+        }
+        (TypeKind::Record(fields), Shape::Map(of)) => fields.iter().try_for_each(|field| {
+            takes(chart, &field.ty, of, depth)
+                .map_err(|why| at(&field.name, &why, &type_text(&field.ty, &chart.types), of))
+        }),
+        (TypeKind::Record(fields), Shape::Record(record)) => {
+            takes_record(chart, fields, record, depth)
+        }
+        (
+            TypeKind::Enum(_) | TypeKind::Record(_),
+            Shape::Any
+            | Shape::Bool
+            | Shape::Int
+            | Shape::Float
+            | Shape::Text
+            | Shape::Enum(_)
+            | Shape::List(_)
+            | Shape::Map(_)
+            | Shape::Record(_)
+            | Shape::Optional(_),
+        ) => Err(String::new()),
+    }
+}
+
+fn takes_record(
+    chart: &Chart,
+    fields: &[Field],
+    record: &Record,
+    depth: usize,
+) -> Result<(), String> {
+    for field in fields {
+        match record.part(&field.name) {
+            None if record.is_open => {}
+            None => return Err(format!("the server has no part `{}`", field.name)),
+            Some(part) => {
+                let ty = match (&field.ty, part.is_required) {
+                    (Type::Optional(of), false) => of.as_ref(),
+                    (ty, _) => ty,
+                };
+                takes(chart, ty, &part.shape, depth).map_err(|why| {
+                    at(&field.name, &why, &type_text(ty, &chart.types), &part.shape)
+                })?;
+            }
+        }
+    }
+    let lacking = record
+        .parts
+        .iter()
+        .find(|part| part.is_required && !fields.iter().any(|field| field.name == part.name));
+    match lacking {
+        Some(part) => Err(format!("the part `{}` is required", part.name)),
+        None => Ok(()),
     }
 }
 
@@ -460,48 +489,7 @@ fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Result<(), St
             gives(chart, &part.shape, of, depth)
                 .map_err(|why| at(&part.name, &why, &type_text(of, &chart.types), &part.shape))
         }),
-        (shape, Type::Named(id)) => match (shape, &chart.types[id.index()].kind) {
-            (Shape::Enum(given), TypeKind::Enum(names)) => {
-                match given.iter().find(|name| !names.contains(name)) {
-                    Some(name) => Err(format!("the chart's enum has no value `{name}`")),
-                    None => Ok(()),
-                }
-            }
-            // Whether a text is a value of an enum, or an object has the parts of a record, is known only when it arrives.
-            (Shape::Text, TypeKind::Enum(_)) | (Shape::Map(_), TypeKind::Record(_)) => Ok(()),
-            (Shape::Record(record), TypeKind::Record(fields)) => {
-                for field in fields {
-                    let is_optional = matches!(field.ty, Type::Optional(_) | Type::Json);
-                    match record.part(&field.name) {
-                        None if is_optional || record.is_open => {}
-                        None => return Err(format!("the server has no part `{}`", field.name)),
-                        Some(part) if !part.is_required && !is_optional => {
-                            return Err(format!("the server may leave `{}` out", field.name));
-                        }
-                        Some(part) => {
-                            gives(chart, &part.shape, &field.ty, depth).map_err(|why| {
-                                let ty = type_text(&field.ty, &chart.types);
-                                at(&field.name, &why, &ty, &part.shape)
-                            })?;
-                        }
-                    }
-                }
-                Ok(())
-            }
-            (
-                Shape::Any
-                | Shape::Bool
-                | Shape::Int
-                | Shape::Float
-                | Shape::Text
-                | Shape::Enum(_)
-                | Shape::List(_)
-                | Shape::Map(_)
-                | Shape::Record(_)
-                | Shape::Optional(_),
-                TypeKind::Enum(_) | TypeKind::Record(_),
-            ) => Err(String::new()),
-        },
+        (shape, Type::Named(id)) => gives_named(chart, shape, &chart.types[id.index()].kind, depth),
         (
             Shape::Bool
             | Shape::Int
@@ -520,6 +508,61 @@ fn gives(chart: &Chart, shape: &Shape, ty: &Type, depth: usize) -> Result<(), St
             | Type::Map(_),
         ) => Err(String::new()),
     }
+}
+
+/// Does the work of [`gives`] for an enum or a record of the chart.
+fn gives_named(chart: &Chart, shape: &Shape, kind: &TypeKind, depth: usize) -> Result<(), String> {
+    match (shape, kind) {
+        (Shape::Enum(given), TypeKind::Enum(names)) => {
+            match given.iter().find(|name| !names.contains(name)) {
+                Some(name) => Err(format!("the chart's enum has no value `{name}`")),
+                None => Ok(()),
+            }
+        }
+        // Whether a text is a value of an enum, or an object has the parts of a record, is known only when it arrives.
+        (Shape::Text, TypeKind::Enum(_)) | (Shape::Map(_), TypeKind::Record(_)) => Ok(()),
+        (Shape::Record(record), TypeKind::Record(fields)) => {
+            gives_record(chart, record, fields, depth)
+        }
+        (
+            Shape::Any
+            | Shape::Bool
+            | Shape::Int
+            | Shape::Float
+            | Shape::Text
+            | Shape::Enum(_)
+            | Shape::List(_)
+            | Shape::Map(_)
+            | Shape::Record(_)
+            | Shape::Optional(_),
+            TypeKind::Enum(_) | TypeKind::Record(_),
+        ) => Err(String::new()),
+    }
+}
+
+fn gives_record(
+    chart: &Chart,
+    record: &Record,
+    fields: &[Field],
+    depth: usize,
+) -> Result<(), String> {
+    for field in fields {
+        let is_optional = matches!(field.ty, Type::Optional(_) | Type::Json);
+        match record.part(&field.name) {
+            None if is_optional || record.is_open => {}
+            None => return Err(format!("the server has no part `{}`", field.name)),
+            Some(part) if !part.is_required && !is_optional => {
+                return Err(format!("the server may leave `{}` out", field.name));
+            }
+            Some(part) => {
+                gives(chart, &part.shape, &field.ty, depth).map_err(|why| {
+                    let ty = type_text(&field.ty, &chart.types);
+                    at(&field.name, &why, &ty, &part.shape)
+                })?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Adds the part of a record to an error from inside it. `why` is empty if the part differs as a whole.

@@ -245,7 +245,7 @@ impl Link {
         let reason = Reason::default();
         let (service, process) = match &spec.reach {
             Reach::Process(program) => {
-                let (mut running, pipes) = start(&spec.name, program, base, heard)
+                let (running, pipes) = start(&spec.name, program, base, heard)
                     .map_err(|why| Fault::Start(format!("`{}`: {why}", program.argv[0])))?;
                 let (name, heard) = (spec.name.clone(), heard.clone());
                 let stray = Box::new(move |line: &str| heard(&name, line));
@@ -253,26 +253,8 @@ impl Link {
                 let lines = Lines::new(read, pipes.stdin, reason.clone(), stray);
                 let shaking =
                     serve_client_with_lifecycle(client, lines, ClientLifecycleMode::Initialize);
-                match timeout(spec.start, shaking).await {
-                    Ok(Ok(service)) => (service, Some(running)),
-                    Ok(Err(why)) => {
-                        let fault = not_begun(why);
-                        // The transport knows best why it gave up. Without its reason, the exit status of the process says more than
-                        // "closed".
-                        let fault = match (reason.get(), fault) {
-                            (Some(why), _) => Fault::Protocol(why + &running.tail.told()),
-                            (None, Fault::Gone(_)) => Fault::Start(running.ending().await),
-                            (None, fault) => fault,
-                        };
-                        running.close().await;
-                        return Err(fault);
-                    }
-                    Err(_) => {
-                        let what = format!("`initialize`{}", running.tail.told());
-                        running.close().await;
-                        return Err(Fault::Silent { what, after: spec.start });
-                    }
-                }
+                let (service, running) = shaken(shaking, running, &reason, spec).await?;
+                (service, Some(running))
             }
             Reach::Http { url, headers } => {
                 let transport = transport(url, headers)?;
@@ -294,18 +276,24 @@ impl Link {
         let (service, process) = (sync::Mutex::new(service), sync::Mutex::new(process));
         let (lost, spec) = (Arc::default(), spec.clone());
         let link = Self { service, peer, process, reason, changed, progress, lost, spec };
-        let version = link.peer.peer_info().map(|info| info.protocol_version.clone());
+        link.check_version().await?;
+        Ok(link)
+    }
+
+    /// Closes the connection if the server speaks an unknown version of the protocol.
+    async fn check_version(&self) -> Result<(), Fault> {
+        let version = self.peer.peer_info().map(|info| info.protocol_version.clone());
         let is_known = version.as_ref().is_some_and(|version| {
             ProtocolVersion::KNOWN_VERSIONS.contains(version) && version.has_initialize()
         });
         if !is_known {
             let version = version.map(|version| version.to_string()).unwrap_or_default();
-            link.close().await;
+            self.close().await;
             return Err(Fault::Protocol(format!(
                 "it speaks version {version:?} of the protocol, which chartc does not know"
             )));
         }
-        Ok(link)
+        Ok(())
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -539,6 +527,34 @@ pub(super) fn client() -> Result<reqwest::Client, reqwest::Error> {
         .connect_timeout(Duration::from_secs(10))
         .user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION")))
         .build()
+}
+
+/// Waits for the handshake with a process, and ends the process if it fails.
+async fn shaken<S>(
+    shaking: impl Future<Output = Result<S, ClientInitializeError>>,
+    mut running: Running,
+    reason: &Reason,
+    spec: &ServerSpec,
+) -> Result<(S, Running), Fault> {
+    match timeout(spec.start, shaking).await {
+        Ok(Ok(service)) => Ok((service, running)),
+        Ok(Err(why)) => {
+            let fault = not_begun(why);
+            // The transport knows best why it gave up. Without its reason, the exit status of the process says more than "closed".
+            let fault = match (reason.get(), fault) {
+                (Some(why), _) => Fault::Protocol(why + &running.tail.told()),
+                (None, Fault::Gone(_)) => Fault::Start(running.ending().await),
+                (None, fault) => fault,
+            };
+            running.close().await;
+            Err(fault)
+        }
+        Err(_) => {
+            let what = format!("`initialize`{}", running.tail.told());
+            running.close().await;
+            Err(Fault::Silent { what, after: spec.start })
+        }
+    }
 }
 
 /// Converts the error of a handshake.

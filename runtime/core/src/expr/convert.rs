@@ -241,14 +241,7 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
         }
         (Type::Named(id), value) => match (types.get(id.index()).map(|def| &def.kind), value) {
             (Some(TypeKind::Record(fields)), Value::Map(map)) => record(map, fields, types, depth),
-            (Some(TypeKind::Enum(names)), Value::Text(text)) => {
-                if names.contains(&text) {
-                    Ok(Value::Text(text))
-                } else {
-                    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-                    Err(format!("`{}` is none of {}", short(&text), names.join(" ")))
-                }
-            }
+            (Some(TypeKind::Enum(names)), Value::Text(text)) => one_of(text, names),
             (_, value) => Err(describe_mismatch(ty, &value, types)),
         },
         (
@@ -261,6 +254,15 @@ fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Valu
             | Type::Map(_),
             value,
         ) => Err(describe_mismatch(ty, &value, types)),
+    }
+}
+
+fn one_of(text: String, names: &[String]) -> Result<Value, String> {
+    if names.contains(&text) {
+        Ok(Value::Text(text))
+    } else {
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        Err(format!("`{}` is none of {}", short(&text), names.join(" ")))
     }
 }
 

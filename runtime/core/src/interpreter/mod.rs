@@ -422,24 +422,12 @@ fn put<H: Host>(
     };
     let delay = match after {
         None => 0,
-        Some(after) => {
-            let after = locals.evaluate(after, &*context, fuel)?;
-            let Value::Duration(millis) = after else {
-                let message = alloc::format!("a delay cannot be {}", format::python_repr(&after)?);
-                return Err(EvalError { message });
-            };
-            millis
-        }
+        Some(after) => milliseconds(&locals.evaluate(after, &*context, fuel)?)?,
     };
     let to = match (element, *to) {
         (Some(element), Receiver::Child(step)) => {
             let index = locals.evaluate(element, &*context, fuel)?;
-            let known =
-                if let Value::Int(index) = index { u32::try_from(index).ok() } else { None };
-            let Some(known) = known else {
-                return Err(EvalError { message: "there is no such element".into() });
-            };
-            Receiver::Element(step, Element::at(known))
+            Receiver::Element(step, element_at(&index)?)
         }
         (_, to) => to,
     };
@@ -456,4 +444,21 @@ fn put<H: Host>(
     sent.resize_with(sent.len().max(slot + 1), Vec::new);
     sent[slot] = payload;
     Ok(())
+}
+
+/// The delay of a sent event.
+fn milliseconds(delay: &Value) -> Result<u64, EvalError> {
+    let Value::Duration(millis) = delay else {
+        let message = alloc::format!("a delay cannot be {}", format::python_repr(delay)?);
+        return Err(EvalError { message });
+    };
+    Ok(*millis)
+}
+
+fn element_at(index: &Value) -> Result<Element, EvalError> {
+    let known = if let Value::Int(index) = index { u32::try_from(*index).ok() } else { None };
+    let Some(known) = known else {
+        return Err(EvalError { message: "there is no such element".into() });
+    };
+    Ok(Element::at(known))
 }

@@ -249,18 +249,7 @@ impl Saved {
                 .iter()
                 .map(|(id, v)| (step(*id), StoredValue(v.clone())))
                 .collect(),
-            handled: match &data.current {
-                Current::Nothing => Handled::Nothing,
-                Current::Event(id, values) => {
-                    Handled::Event(tables.events[id.index()].name.to_string(), keep(values))
-                }
-                Current::Answer(id, values) => Handled::Answer(step(*id), keep(values)),
-                Current::Reason(id, values) => Handled::Reason(step(*id), keep(values)),
-                Current::Choice(id, values) => {
-                    let (state, name) = named_option(tables, *id);
-                    Handled::Choice(state, name, keep(values))
-                }
-            },
+            handled: handled(tables, &data.current),
             sent: data.sent.iter().map(|values| keep(values)).collect(),
             finals: data.finals.iter().map(|(id, values)| (path(*id), keep(values))).collect(),
             last_result: data.last_result.clone(),
@@ -395,6 +384,23 @@ impl Saved {
                 Current::Choice(numbers.choice(state, name)?, given(values))
             }
         })
+    }
+}
+
+/// What the machine has handled last.
+fn handled(tables: &Tables<'_>, current: &Current) -> Handled {
+    let step = |id: &StepId| tables.steps[id.index()].name.to_string();
+    match current {
+        Current::Nothing => Handled::Nothing,
+        Current::Event(id, values) => {
+            Handled::Event(tables.events[id.index()].name.to_string(), keep(values))
+        }
+        Current::Answer(id, values) => Handled::Answer(step(id), keep(values)),
+        Current::Reason(id, values) => Handled::Reason(step(id), keep(values)),
+        Current::Choice(id, values) => {
+            let (state, name) = named_option(tables, *id);
+            Handled::Choice(state, name, keep(values))
+        }
     }
 }
 

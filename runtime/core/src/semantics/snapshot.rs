@@ -5,8 +5,8 @@ use crate::arena::{EventId, StateId, StepId, TransitionId};
 use crate::machine::{Instant, Receiver, Status, StepKey};
 use crate::program::Program;
 use crate::store::{
-    Amounts, Cells, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store, Underway,
-    Walk, bits,
+    Amounts, Cells, CellsMut, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store,
+    Underway, Walk, bits,
 };
 use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
 use alloc::vec;
@@ -80,116 +80,6 @@ const FAR: u32 = u32::MAX / 2;
 // The same for times in milliseconds.
 const FAR_AWAY: u64 = u64::MAX / 2;
 
-/// Whether every register could occur in a run. Snapshots are external data and are not trusted.
-fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
-    let states = tables.states.len();
-    let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
-    let [configuration, history, touched, unbroken] = &snapshot.bits;
-    let sets = [configuration, touched, unbroken].into_iter().all(|set| in_chart(set))
-        && history.chunks(bits::words(states)).all(in_chart)
-        && tables.states.iter().enumerate().all(|(i, row)| match row.kind {
-            StateRowKind::History { slot, .. } => {
-                let words = bits::words(states);
-                let recorded = &history[slot as usize * words..][..words];
-                bits::iter(recorded).all(|r| {
-                    let inner = StateId::at(r);
-                    // A history records states below its parent, none of them a history.
-                    inner != row.parent
-                        && tables.contains(row.parent, inner)
-                        && r != i
-                        && !matches!(tables.state(inner).kind, StateRowKind::History { .. })
-                })
-            }
-            StateRowKind::Atomic
-            | StateRowKind::Compound(_)
-            | StateRowKind::Parallel
-            | StateRowKind::Final(_) => true,
-        });
-    let key = |key: &StepKey| {
-        key.step.index() < tables.steps.len()
-            && key.leaf.index() < states
-            && key.event < FAR
-            && (1..FAR).contains(&key.attempt)
-    };
-    let questions = snapshot.questions.iter().enumerate();
-    let steps = snapshot.steps.iter().enumerate();
-    let keys = questions
-        .filter_map(|(i, question)| question.as_ref().map(|question| (i, question)))
-        .all(|(i, question)| {
-            key(&question.key)
-                // Questions are stored by leaf, and only an active leaf has one.
-                && question.key.leaf.index() == i
-                && bits::has(configuration, i)
-                && matches!(tables.states[i].kind, StateRowKind::Atomic | StateRowKind::Final(_))
-                && question.calling.is_none_or(|(choice, tool)| {
-                    choice.index() < tables.choices.len() && tool.index() < tables.tools.len()
-                })
-        })
-        && steps.into_iter().all(|(i, register)| {
-            register.started_at <= snapshot.scalars.now
-                && register
-                    .pending
-                    .as_ref()
-                    .is_none_or(|pending| key(pending) && pending.step.index() == i)
-                && register.calling.is_none_or(|tool| {
-                    tool.index() < tables.tools.len() && register.pending.is_some()
-                })
-        });
-    let Scalars { turns, events, now, started_at, event, .. } = snapshot.scalars;
-    let open = |step: StepId| snapshot.steps[step.index()].pending.is_some();
-    let is_ask = |step: StepId| matches!(tables.steps[step.index()].kind, StepRowKind::Ask { .. });
-    let walks = snapshot.walks.iter().all(|walk| {
-        walk.cursor as usize <= tables.steps.len()
-            && walk.leaf as usize <= states
-            && walk.calls < FAR
-            // A walk is at an `ask`, or waits for a step that is open.
-            && walk.at.is_none_or(|step| {
-                step.index() < tables.steps.len() && (is_ask(step) || open(step))
-            })
-    });
-    let fans = tables.steps.iter().enumerate().filter_map(|(i, row)| Some((i, row.each?)));
-    let fans = fans.into_iter().all(|(step, each)| {
-        let Fan { size, next, done, lost, open } = &snapshot.fans[each.slot as usize];
-        let is_pending = snapshot.steps[step].pending.is_some();
-        (is_pending || open.is_empty())
-            && *size < FAR
-            && next <= size
-            // Each element that was started is done, lost or open.
-            && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
-            && open.iter().all(|open| {
-                key(open)
-                    && open.step.index() == step
-                    && open.element.is_some_and(|element| element.index() < *next)
-            })
-    });
-    let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
-        sent.slot as usize == place
-            && sent.event.index() < tables.events.len()
-            && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
-            && match sent.to {
-                Receiver::Own | Receiver::Parent => true,
-                Receiver::Child(step) | Receiver::Element(step, _) => {
-                    step.index() < tables.steps.len()
-                }
-            }
-    });
-    let sends = sends && snapshot.sends.is_sorted_by_key(|sent| sent.due);
-    // In a stable configuration nothing waits in the internal queue.
-    snapshot.queue.is_empty()
-        && sends
-        && snapshot.sends.len() == snapshot.scalars.sends as usize
-        && sets
-        && keys
-        && walks
-        && fans
-        && [turns, events].into_iter().all(|n| n < FAR)
-        && snapshot.counters.iter().flatten().all(|n| *n < FAR)
-        && started_at <= now
-        && now < FAR_AWAY
-        && snapshot.entered_at.iter().all(|at| *at <= now)
-        && event.is_none_or(|event| event.index() < tables.events.len())
-}
-
 impl Snapshot {
     /// The steps with an `each`, and the number of elements of each list; 0 if the step is not under way.
     pub(crate) fn fans(&self, tables: &Tables<'_>) -> Vec<(StepId, u32)> {
@@ -261,22 +151,7 @@ impl<P: Program> Stepper<'_, P> {
         let cells = self.store.cells_mut();
         let [configuration, history, touched, unbroken] = &snapshot.bits;
         let [turns_here, turns_in, fails_here, calls] = &snapshot.counters;
-        let states = tables.states.len();
-        let fits = snapshot.hash == self.tables.hash
-            && configuration.len() == cells.configuration.len()
-            && touched.len() == configuration.len()
-            && unbroken.len() == configuration.len()
-            && history.len() == cells.history.len()
-            && snapshot.entered_at.len() == states
-            && snapshot.counters.iter().all(|c| c.len() == states)
-            && snapshot.questions.len() == states
-            && snapshot.steps.len() == tables.steps.len()
-            && snapshot.walks.len() == tables.walks.len()
-            && snapshot.fans.len() == tables.fans()
-            && snapshot.amounts.len() == if tables.reads_amounts { states } else { 0 }
-            && snapshot.deadlines.len() == cells.deadlines.len()
-            && snapshot.sends.len() <= tables.sends as usize;
-        if !fits {
+        if !fits(snapshot, &tables, &cells) {
             // Everything is checked before the first register is written.
             return Err(RestoreError::OtherChart);
         }
@@ -295,7 +170,7 @@ impl<P: Program> Stepper<'_, P> {
             cells.entered[tables.states[state].place as usize] = snapshot.entered_at[state];
         }
         cells.deadlines.copy_from_slice(&snapshot.deadlines);
-        let counts: Vec<Counts> = (0..states)
+        let counts: Vec<Counts> = (0..tables.states.len())
             .map(|i| Counts {
                 turns_here: turns_here[i],
                 turns_in: turns_in[i],
@@ -381,6 +256,155 @@ impl<P: Program> Stepper<'_, P> {
             self.arm(id, origin, leaf, &mut ());
         }
     }
+}
+
+/// Whether a snapshot is of this chart and has as many registers of each kind as its machine.
+fn fits(snapshot: &Snapshot, tables: &Tables<'_>, cells: &CellsMut<'_>) -> bool {
+    let [configuration, history, touched, unbroken] = &snapshot.bits;
+    let states = tables.states.len();
+    snapshot.hash == tables.hash
+        && configuration.len() == cells.configuration.len()
+        && touched.len() == configuration.len()
+        && unbroken.len() == configuration.len()
+        && history.len() == cells.history.len()
+        && snapshot.entered_at.len() == states
+        && snapshot.counters.iter().all(|c| c.len() == states)
+        && snapshot.questions.len() == states
+        && snapshot.steps.len() == tables.steps.len()
+        && snapshot.walks.len() == tables.walks.len()
+        && snapshot.fans.len() == tables.fans()
+        && snapshot.amounts.len() == if tables.reads_amounts { states } else { 0 }
+        && snapshot.deadlines.len() == cells.deadlines.len()
+        && snapshot.sends.len() <= tables.sends as usize
+}
+
+/// Whether every register could occur in a run. Snapshots are external data and are not trusted.
+fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let Scalars { turns, events, now, started_at, event, .. } = snapshot.scalars;
+    // In a stable configuration nothing waits in the internal queue.
+    snapshot.queue.is_empty()
+        && has_possible_sends(snapshot, tables)
+        && has_possible_sets(snapshot, tables)
+        && has_possible_questions(snapshot, tables)
+        && has_possible_steps(snapshot, tables)
+        && has_possible_walks(snapshot, tables)
+        && has_possible_fans(snapshot, tables)
+        && [turns, events].into_iter().all(|n| n < FAR)
+        && snapshot.counters.iter().flatten().all(|n| *n < FAR)
+        && started_at <= now
+        && now < FAR_AWAY
+        && snapshot.entered_at.iter().all(|at| *at <= now)
+        && event.is_none_or(|event| event.index() < tables.events.len())
+}
+
+fn has_possible_sends(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
+        sent.slot as usize == place
+            && sent.event.index() < tables.events.len()
+            && sent.id.is_none_or(|id| id.index() < tables.send_ids.len())
+            && match sent.to {
+                Receiver::Own | Receiver::Parent => true,
+                Receiver::Child(step) | Receiver::Element(step, _) => {
+                    step.index() < tables.steps.len()
+                }
+            }
+    });
+    sends
+        && snapshot.sends.is_sorted_by_key(|sent| sent.due)
+        && snapshot.sends.len() == snapshot.scalars.sends as usize
+}
+
+fn has_possible_sets(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let states = tables.states.len();
+    let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
+    let [configuration, history, touched, unbroken] = &snapshot.bits;
+    [configuration, touched, unbroken].into_iter().all(|set| in_chart(set))
+        && history.chunks(bits::words(states)).all(in_chart)
+        && tables.states.iter().enumerate().all(|(i, row)| match row.kind {
+            StateRowKind::History { slot, .. } => {
+                let words = bits::words(states);
+                let recorded = &history[slot as usize * words..][..words];
+                bits::iter(recorded).all(|r| {
+                    let inner = StateId::at(r);
+                    // A history records states below its parent, none of them a history.
+                    inner != row.parent
+                        && tables.contains(row.parent, inner)
+                        && r != i
+                        && !matches!(tables.state(inner).kind, StateRowKind::History { .. })
+                })
+            }
+            StateRowKind::Atomic
+            | StateRowKind::Compound(_)
+            | StateRowKind::Parallel
+            | StateRowKind::Final(_) => true,
+        })
+}
+
+fn is_possible_key(key: &StepKey, tables: &Tables<'_>) -> bool {
+    key.step.index() < tables.steps.len()
+        && key.leaf.index() < tables.states.len()
+        && key.event < FAR
+        && (1..FAR).contains(&key.attempt)
+}
+
+fn has_possible_questions(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let [configuration, ..] = &snapshot.bits;
+    let questions = snapshot.questions.iter().enumerate();
+    questions.filter_map(|(i, question)| question.as_ref().map(|question| (i, question))).all(
+        |(i, question)| {
+            is_possible_key(&question.key, tables)
+                // Questions are stored by leaf, and only an active leaf has one.
+                && question.key.leaf.index() == i
+                && bits::has(configuration, i)
+                && matches!(tables.states[i].kind, StateRowKind::Atomic | StateRowKind::Final(_))
+                && question.calling.is_none_or(|(choice, tool)| {
+                    choice.index() < tables.choices.len() && tool.index() < tables.tools.len()
+                })
+        },
+    )
+}
+
+fn has_possible_steps(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    snapshot.steps.iter().enumerate().all(|(i, register)| {
+        let pending = register.pending.as_ref();
+        register.started_at <= snapshot.scalars.now
+            && pending.is_none_or(|key| is_possible_key(key, tables) && key.step.index() == i)
+            && register
+                .calling
+                .is_none_or(|tool| tool.index() < tables.tools.len() && pending.is_some())
+    })
+}
+
+fn has_possible_walks(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let open = |step: StepId| snapshot.steps[step.index()].pending.is_some();
+    let is_ask = |step: StepId| matches!(tables.steps[step.index()].kind, StepRowKind::Ask { .. });
+    snapshot.walks.iter().all(|walk| {
+        walk.cursor as usize <= tables.steps.len()
+            && walk.leaf as usize <= tables.states.len()
+            && walk.calls < FAR
+            // A walk is at an `ask`, or waits for a step that is open.
+            && walk.at.is_none_or(|step| {
+                step.index() < tables.steps.len() && (is_ask(step) || open(step))
+            })
+    })
+}
+
+fn has_possible_fans(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+    let mut fans = tables.steps.iter().enumerate().filter_map(|(i, row)| Some((i, row.each?)));
+    fans.all(|(step, each)| {
+        let Fan { size, next, done, lost, open } = &snapshot.fans[each.slot as usize];
+        let is_pending = snapshot.steps[step].pending.is_some();
+        (is_pending || open.is_empty())
+            && *size < FAR
+            && next <= size
+            // Each element that was started is done, lost or open.
+            && done.saturating_add(*lost).saturating_add(open.len() as u32) == *next
+            && open.iter().all(|open| {
+                is_possible_key(open, tables)
+                    && open.step.index() == step
+                    && open.element.is_some_and(|element| element.index() < *next)
+            })
+    })
 }
 
 // The registers of machines with direct code, which keep little more than their configuration.

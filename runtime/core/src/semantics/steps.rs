@@ -64,26 +64,38 @@ impl<P: Program> Stepper<'_, P> {
             | Outcome::Call(..)
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
-            Outcome::Failed(reason) => {
-                // `fails_here` counts errors of tools, but not failed calls of models.
-                if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
-                    self.counts_mut(leaf).fails_here += 1;
-                }
-                if !self.try_again(key, sink) {
-                    self.close(key);
-                    self.program.bind(Bound::Reason(step, reason));
-                    self.step_failed(step, leaf, in_walk, sink);
-                }
-            }
-            Outcome::Doubt => {
-                self.close(key);
-                self.program.bind(Bound::Nothing);
-                if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
-                    self.step_failed(step, leaf, in_walk, sink);
-                }
-            }
+            Outcome::Failed(reason) => self.answer_failed(key, reason, in_walk, sink),
+            Outcome::Doubt => self.answer_in_doubt(key, in_walk, sink),
         }
         Receipt::Handled
+    }
+
+    fn answer_failed(
+        &mut self,
+        key: StepKey,
+        reason: P::Payload,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
+        let StepKey { step, leaf, .. } = key;
+        // `fails_here` counts errors of tools, but not failed calls of models.
+        if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
+            self.counts_mut(leaf).fails_here += 1;
+        }
+        if !self.try_again(key, sink) {
+            self.close(key);
+            self.program.bind(Bound::Reason(step, reason));
+            self.step_failed(step, leaf, in_walk, sink);
+        }
+    }
+
+    fn answer_in_doubt(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
+        let StepKey { step, leaf, .. } = key;
+        self.close(key);
+        self.program.bind(Bound::Nothing);
+        if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
+            self.step_failed(step, leaf, in_walk, sink);
+        }
     }
 
     pub(super) fn is_ask(&self, step: StepId) -> bool {

@@ -308,24 +308,33 @@ pub(super) fn fit(
             items.iter().enumerate().map(one).collect::<Result<_, _>>().map(Value::List)
         }
         (Form::Record(fields), Value::Map(map)) => record(map, fields, wanted, repairs, depth),
-        (Form::Map(of), Value::Map(map)) => {
-            let mut out = Map::new();
-            for (key, value) in map.iter() {
-                let value = match of {
-                    Some(of) => fit(value, *of, repairs, depth + 1)
-                        .map_err(|why| under(&format!(".{key}"), &why))?,
-                    None => value.clone(),
-                };
-                out.insert(key.to_owned(), value);
-            }
-            Ok(Value::Map(out))
-        }
+        (Form::Map(of), Value::Map(map)) => entries(map, *of, repairs, depth),
         (_, Value::Text(text)) => {
             let read = written::inside(text, wanted, repairs, depth + 1);
             read.map_err(|why| format!("{why}; expected {}, found Text", name_of(&form)))
         }
         (_, _) => expected(name_of(&form)),
     }
+}
+
+/// Converts the values of a map.
+fn entries(
+    map: &Map,
+    of: Option<Wanted<'_>>,
+    repairs: &mut Vec<String>,
+    depth: usize,
+) -> Result<Value, String> {
+    let mut out = Map::new();
+    for (key, value) in map.iter() {
+        let value = match of {
+            Some(of) => {
+                fit(value, of, repairs, depth + 1).map_err(|why| under(&format!(".{key}"), &why))?
+            }
+            None => value.clone(),
+        };
+        out.insert(key.to_owned(), value);
+    }
+    Ok(Value::Map(out))
 }
 
 fn under(place: &str, why: &str) -> String {
@@ -651,15 +660,7 @@ fn object(value: Value, repairs: &mut Vec<String>) -> Result<Map, Unusable> {
 /// Normalises the keys: `thought_process`, or else `action_rationale`, becomes `reasoning`; `action: {action_type: "x", …}` becomes
 /// `action: "x", …`. Returns whether anything was changed, other than by copying `action_rationale`.
 fn flattened(map: Map) -> (Map, bool) {
-    let known = ["action", "reasoning", "thought_process", "action_rationale", "action_type"];
-    let mut respelled = false;
-    let mut lowered = Map::new();
-    for (key, value) in map {
-        let low = known.into_iter().find(|known| plain(known) == plain(&key) && *known != key);
-        respelled |= low.is_some();
-        lowered.insert(low.map_or(key, str::to_owned), value);
-    }
-    let map = lowered;
+    let (map, mut respelled) = lowered(map);
     // Another key names the action only if there is no key `action`.
     let by_name = map.get("action").is_none();
     let name = NAMES[..3].iter().copied().find(|key| by_name && map.get(key).is_some_and(is_text));
@@ -716,6 +717,19 @@ fn flattened(map: Map) -> (Map, bool) {
         out.insert("action".to_owned(), Value::Text(NOOP.to_owned()));
     }
     (out, respelled)
+}
+
+/// Spells the known keys as they are known. Returns whether any was spelled otherwise.
+fn lowered(map: Map) -> (Map, bool) {
+    let known = ["action", "reasoning", "thought_process", "action_rationale", "action_type"];
+    let mut respelled = false;
+    let mut lowered = Map::new();
+    for (key, value) in map {
+        let low = known.into_iter().find(|known| plain(known) == plain(&key) && *known != key);
+        respelled |= low.is_some();
+        lowered.insert(low.map_or(key, str::to_owned), value);
+    }
+    (lowered, respelled)
 }
 
 fn is_text(value: &Value) -> bool {

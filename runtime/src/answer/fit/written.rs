@@ -296,61 +296,75 @@ const QUOTES: &[char] = &['"', '\'', '`', '“', '”'];
 
 /// Splits a list: one item per line, with or without bullets, or separated by commas.
 pub(in crate::answer) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
-    let no_list = || Unusable::none("there is no list in the answer");
     let all: Vec<&str> = text.lines().collect();
-    let is_item = |line: &&str| without_bullet(line).is_some();
-    let (first, last) = (all.iter().position(&is_item), all.iter().rposition(&is_item));
+    let (first, last) = (all.iter().position(is_item), all.iter().rposition(is_item));
     if let (Some(first), Some(last)) = (first, last) {
-        let indent = |line: &str| line.len() - line.trim_start().len();
-        let between = all[first..=last].iter().filter(|line| !line.trim().is_empty());
-        let is_flat =
-            between.clone().all(|line| is_item(line) && indent(line) == indent(all[first]));
-        let introduced = all[..first].iter().rfind(|line| !line.trim().is_empty());
-        let is_introduced =
-            introduced.is_none_or(|line| line.trim_end_matches(['*', '_', ' ']).ends_with(':'));
-        let behind = &all[last + 1..];
-        let is_over = behind.first().is_none_or(|line| line.trim().is_empty());
-        let turns = |token: &Token| {
-            matches!(
-                token.text.as_str(),
-                "rather"
-                    | "instead"
-                    | "scratch"
-                    | "wrong"
-                    | "ignore"
-                    | "not"
-                    | "no"
-                    | "never"
-                    | "actually"
-                    | "wait"
-                    | "but"
-                    | "or"
-                    | "?"
-            )
-        };
-        // A word such as `instead` beside the list may take items back.
-        let is_kept = !behind.iter().chain(introduced).any(|line| tokens(line).iter().any(turns));
-        // `1. a 2. b` in one line is not split reliably.
-        let is_one_line = |line: &&str| line.contains(" 2. ") || line.contains(" 2) ");
-        if first == last && is_one_line(&all[first]) {
-            return Err(no_list());
-        }
-        if !is_flat || !is_introduced || !is_over || !is_kept {
-            return Err(Unusable::ambiguous("text stands between or beside the items of a list"));
-        }
-        return Ok(between.filter_map(|line| without_bullet(line)).map(bare).collect());
+        bulleted(&all, first, last)
+    } else if all.len() > 1 {
+        in_lines(&all)
+    } else {
+        separated(text, of)
     }
-    let count = |item: &str| item.split_whitespace().count();
-    let ends = |item: &str| item.ends_with(['.', ':', '!', '?', '…', ',', ';', '{', '}']);
-    if all.len() > 1 {
-        let is_plain = |line: &&str| !ends(line.trim()) && (1..=ITEM_WORDS).contains(&count(line));
-        let is_list = all.iter().all(is_plain);
-        return if is_list {
-            Ok(all.iter().map(|line| bare(line)).collect())
-        } else {
-            Err(no_list())
-        };
+}
+
+fn no_list() -> Unusable {
+    Unusable::none("there is no list in the answer")
+}
+
+fn is_item(line: &&str) -> bool {
+    without_bullet(line).is_some()
+}
+
+/// The items of a list with bullets, from the line `first` to the line `last`.
+fn bulleted<'t>(all: &[&'t str], first: usize, last: usize) -> Result<Vec<&'t str>, Unusable> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let between = all[first..=last].iter().filter(|line| !line.trim().is_empty());
+    let is_flat = between.clone().all(|line| is_item(line) && indent(line) == indent(all[first]));
+    let introduced = all[..first].iter().rfind(|line| !line.trim().is_empty());
+    let is_introduced =
+        introduced.is_none_or(|line| line.trim_end_matches(['*', '_', ' ']).ends_with(':'));
+    let behind = &all[last + 1..];
+    let is_over = behind.first().is_none_or(|line| line.trim().is_empty());
+    let turns = |token: &Token| {
+        matches!(
+            token.text.as_str(),
+            "rather"
+                | "instead"
+                | "scratch"
+                | "wrong"
+                | "ignore"
+                | "not"
+                | "no"
+                | "never"
+                | "actually"
+                | "wait"
+                | "but"
+                | "or"
+                | "?"
+        )
+    };
+    // A word such as `instead` beside the list may take items back.
+    let is_kept = !behind.iter().chain(introduced).any(|line| tokens(line).iter().any(turns));
+    // `1. a 2. b` in one line is not split reliably.
+    let is_one_line = |line: &&str| line.contains(" 2. ") || line.contains(" 2) ");
+    if first == last && is_one_line(&all[first]) {
+        return Err(no_list());
     }
+    if !is_flat || !is_introduced || !is_over || !is_kept {
+        return Err(Unusable::ambiguous("text stands between or beside the items of a list"));
+    }
+    Ok(between.filter_map(|line| without_bullet(line)).map(bare).collect())
+}
+
+/// The items of a list without bullets, one in each line.
+fn in_lines<'t>(all: &[&'t str]) -> Result<Vec<&'t str>, Unusable> {
+    let is_plain = |line: &&str| !ends(line.trim()) && (1..=ITEM_WORDS).contains(&count(line));
+    let is_list = all.iter().all(is_plain);
+    if is_list { Ok(all.iter().map(|line| bare(line)).collect()) } else { Err(no_list()) }
+}
+
+/// The items of a list in one line, separated by commas.
+fn separated<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&'t str>, Unusable> {
     let items: Vec<&str> = text.split(',').map(str::trim).collect();
     let is_quoted =
         |item: &&str| item.len() > 1 && item.starts_with(QUOTES) && item.ends_with(QUOTES);
@@ -368,6 +382,14 @@ pub(in crate::answer) fn list<'t>(text: &'t str, of: Wanted<'_>) -> Result<Vec<&
         return Err(no_list());
     }
     Ok(items.into_iter().map(bare).collect())
+}
+
+fn count(item: &str) -> usize {
+    item.split_whitespace().count()
+}
+
+fn ends(item: &str) -> bool {
+    item.ends_with(['.', ':', '!', '?', '…', ',', ';', '{', '}'])
 }
 
 /// Removes quotation marks and emphasis around the whole item.

@@ -108,28 +108,12 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     let owner = owner.unwrap_or_else(|| name.clone());
     // An entry of the world's file with this name may hold scrip, a record and memories of the agent. They are taken over.
     let is_known = state.principals.get(&name).is_some_and(|known| !known.is_agent);
-    let memory = memory_of(&name);
-    let (mut record, mut remembered) = (None, Value::List(Vec::new()));
-    if is_known {
-        is_name(&name)?;
-        for id in [&name, &memory] {
-            if state.artifacts.get(id).is_some_and(|artifact| artifact.owner != name) {
-                let why = format!("`{id}` is another's artifact: give the agent another name");
-                return fail(FailureKind::PermissionDenied, why);
-            }
-        }
-        record = state.artifacts.get(&name).map(|artifact| artifact.content.clone());
-        if let Some(kept) = state.artifacts.get(&memory) {
-            remembered = kept.content.clone();
-        }
-        for id in [&name, &memory] {
-            if state.artifacts.contains_key(id) {
-                state.delete(&name, id)?;
-            }
-        }
+    let (record, remembered) = if is_known {
+        take_over(state, &name)?
     } else {
         state.is_free(&name)?;
-    }
+        (None, Value::List(Vec::new()))
+    };
     let scrip = if state.principals.get(&name).is_some_and(|known| known.is_listed) {
         0
     } else {
@@ -167,6 +151,26 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
         state.ledger.mint(&name, Resource::Compute, compute, "quota").map_err(refused)?;
     }
     state.enrol(&name, &owner, with_record(content, record), remembered)
+}
+
+/// Deletes the record and the memories that the world's file has for an agent, and returns them.
+fn take_over(state: &mut State, name: &str) -> Tried<(Option<Value>, Value)> {
+    is_name(name)?;
+    let memory = memory_of(name);
+    for id in [name, &memory] {
+        if state.artifacts.get(id).is_some_and(|artifact| artifact.owner != name) {
+            let why = format!("`{id}` is another's artifact: give the agent another name");
+            return fail(FailureKind::PermissionDenied, why);
+        }
+    }
+    let record = state.artifacts.get(name).map(|artifact| artifact.content.clone());
+    let kept = state.artifacts.get(&memory).map(|artifact| artifact.content.clone());
+    for id in [name, &memory] {
+        if state.artifacts.contains_key(id) {
+            state.delete(name, id)?;
+        }
+    }
+    Ok((record, kept.unwrap_or_else(|| Value::List(Vec::new()))))
 }
 
 /// Merges the configuration with the agent's earlier record, whose values have priority.

@@ -104,35 +104,8 @@ impl World {
             let why = format!("the arguments of `{method}` have more than {most} bytes");
             return fail(FailureKind::IntentRejected, why);
         }
-        let (begun, hold, price, owner) = self.change(|state| {
-            if let Some(genesis) = genesis::find(id) {
-                state.principal(agent)?;
-                let value = genesis.invoke(state, agent, method, arguments)?;
-                return Ok((Resolved::Done(value), None, 0, String::new()));
-            }
-            let (price, owner) = allowed(state, agent, id, method)?;
-            let price = if owner == agent { 0 } else { price };
-            let has = state.ledger.scrip(agent);
-            if price > has {
-                let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {has}");
-                return fail(FailureKind::InsufficientScrip, why);
-            }
-            let begun = begin(state, agent, id, method, arguments)?;
-            let hold = match (&begun, price) {
-                (_, ..=0) => None,
-                (Resolved::Runs(_), _) => {
-                    Some(state.ledger.hold(agent, price, "invocation").map_err(refused)?)
-                }
-                (Resolved::Done(_), _) => {
-                    let (from, to) = (Holder::of(agent), Holder::of(&owner));
-                    let resource = crate::ledger::Resource::Scrip;
-                    let paid = state.ledger.transfer(from, to, resource, price, "invocation");
-                    paid.map_err(refused)?;
-                    None
-                }
-            };
-            Ok((begun, hold, price, owner))
-        })?;
+        let Begun { begun, hold, price, owner } =
+            self.change(|state| admit(state, agent, id, method, arguments))?;
         // The world is not locked while the chart runs, so other agents can use it.
         let result = match begun {
             Resolved::Done(value) => Ok(value),
@@ -197,6 +170,53 @@ impl World {
 ///
 /// # Errors
 /// `agent` may not invoke the method, or it does not exist.
+/// An invocation that has begun, and what it costs.
+struct Begun {
+    begun: Resolved,
+    /// The hold on the price while a chart runs.
+    hold: Option<u64>,
+    price: i64,
+    owner: String,
+}
+
+/// Begins an invocation. The price is paid at once, unless a chart has to run.
+fn admit(
+    state: &mut State,
+    agent: &str,
+    id: &str,
+    method: &str,
+    arguments: &[Value],
+) -> Tried<Begun> {
+    if let Some(genesis) = genesis::find(id) {
+        state.principal(agent)?;
+        let value = genesis.invoke(state, agent, method, arguments)?;
+        let begun = Resolved::Done(value);
+        return Ok(Begun { begun, hold: None, price: 0, owner: String::new() });
+    }
+    let (price, owner) = allowed(state, agent, id, method)?;
+    let price = if owner == agent { 0 } else { price };
+    let has = state.ledger.scrip(agent);
+    if price > has {
+        let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {has}");
+        return fail(FailureKind::InsufficientScrip, why);
+    }
+    let begun = begin(state, agent, id, method, arguments)?;
+    let hold = match (&begun, price) {
+        (_, ..=0) => None,
+        (Resolved::Runs(_), _) => {
+            Some(state.ledger.hold(agent, price, "invocation").map_err(refused)?)
+        }
+        (Resolved::Done(_), _) => {
+            let (from, to) = (Holder::of(agent), Holder::of(&owner));
+            let resource = crate::ledger::Resource::Scrip;
+            let paid = state.ledger.transfer(from, to, resource, price, "invocation");
+            paid.map_err(refused)?;
+            None
+        }
+    };
+    Ok(Begun { begun, hold, price, owner })
+}
+
 fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, String)> {
     state.principal(agent)?;
     let artifact = state.find(id)?;

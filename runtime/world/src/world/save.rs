@@ -103,23 +103,7 @@ impl World {
         if *saved.file != *self.file {
             return Err("it is of another world: name the world's file as it was then".into());
         }
-        let (families, declared) = {
-            let state = self.state();
-            let families: BTreeMap<String, Arc<Family>> = state
-                .principals
-                .iter()
-                .filter_map(|(name, one)| Some((name.clone(), one.family.clone()?)))
-                .collect();
-            let declared: Asked = state
-                .artifacts
-                .iter()
-                .flat_map(|(id, artifact)| {
-                    let methods = artifact.methods.iter();
-                    methods.map(|(name, row)| ((id.clone(), name.clone()), row.clone()))
-                })
-                .collect();
-            (families, declared)
-        };
+        let (families, declared) = self.declared();
         let mut state = State {
             settings: saved.settings,
             ledger: Ledger::load(saved.ledger)?,
@@ -135,19 +119,7 @@ impl World {
             ..State::default()
         };
         let compiler = self.compiler.as_deref();
-        for (name, mut principal) in saved.principals {
-            principal.family = families.get(&name).cloned().or_else(|| {
-                let origin = principal.origin.as_ref()?;
-                again(compiler?, &origin.artifact, origin.form, &origin.text, &origin.read)
-            });
-            state.agents += u64::from(principal.is_agent);
-            let is_listed = principal.is_listed;
-            state.compute_spent_by.insert(name.clone());
-            state.principals.insert(name.clone(), principal);
-            if is_listed {
-                state.list(&name);
-            }
-        }
+        take_principals(&mut state, saved.principals, compiler, &families);
         for (id, kept) in saved.artifacts {
             let artifact = give_back(&id, kept, compiler, &declared)?;
             let shown = matches!(artifact.nature, Nature::Data | Nature::Compiled(_));
@@ -169,6 +141,46 @@ impl World {
         state.admission = own.admission.clone();
         *own = state;
         Ok(())
+    }
+
+    /// The charts of this world's agents, and the declared results of its artifacts' methods.
+    fn declared(&self) -> (BTreeMap<String, Arc<Family>>, Asked) {
+        let state = self.state();
+        let families = state
+            .principals
+            .iter()
+            .filter_map(|(name, one)| Some((name.clone(), one.family.clone()?)))
+            .collect();
+        let declared = state
+            .artifacts
+            .iter()
+            .flat_map(|(id, artifact)| {
+                let methods = artifact.methods.iter();
+                methods.map(|(name, row)| ((id.clone(), name.clone()), row.clone()))
+            })
+            .collect();
+        (families, declared)
+    }
+}
+
+fn take_principals(
+    state: &mut State,
+    principals: BTreeMap<String, Principal>,
+    compiler: Option<&Compiler>,
+    families: &BTreeMap<String, Arc<Family>>,
+) {
+    for (name, mut principal) in principals {
+        principal.family = families.get(&name).cloned().or_else(|| {
+            let origin = principal.origin.as_ref()?;
+            again(compiler?, &origin.artifact, origin.form, &origin.text, &origin.read)
+        });
+        state.agents += u64::from(principal.is_agent);
+        let is_listed = principal.is_listed;
+        state.compute_spent_by.insert(name.clone());
+        state.principals.insert(name.clone(), principal);
+        if is_listed {
+            state.list(&name);
+        }
     }
 }
 

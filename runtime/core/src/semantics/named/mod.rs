@@ -252,17 +252,54 @@ impl Snapshot {
 
     /// Converts the registers to names.
     pub fn named(&self, tables: &Tables<'_>) -> Named {
-        let path = |state: usize| tables.states[state].path.to_string();
-        let paths = |set: &[u64]| bits::iter(set).map(path).collect::<Vec<_>>();
-        let step = |id: StepId| tables.steps[id.index()].name.to_string();
+        let [configuration, _, touched, unbroken] = &self.bits;
+        let open = self.open_steps();
+        let (deadlines, passed) = self.named_deadlines(tables, &open);
+        let is_final = |state: &usize| matches!(tables.states[*state].kind, StateRowKind::Final(_));
+        let finals = bits::iter(configuration).filter(is_final);
+        let kinds = open.iter().map(|id| (step(tables, *id), kind_of(tables, *id).to_string()));
+        let Scalars { phase, turns, events, now, started_at, walking, stopped, dead, .. } =
+            self.scalars;
+        Named {
+            phase,
+            turns,
+            events,
+            now,
+            started_at,
+            event: self.scalars.event.map(|id| tables.events[id.index()].name.to_string()),
+            walking,
+            stopped,
+            dead,
+            active: paths(tables, configuration),
+            touched: paths(tables, touched),
+            unbroken: paths(tables, unbroken),
+            history: self.named_history(tables),
+            states: self.named_states(tables),
+            questions: self.named_questions(tables),
+            steps: self.named_steps(tables),
+            walks: self.named_walks(tables),
+            fans: self.named_fans(tables),
+            deadlines,
+            passed,
+            finals: finals.map(|state| path(tables, state)).collect(),
+            kinds: kinds.collect(),
+            sends: self.named_sends(tables),
+        }
+    }
+
+    fn named_history(&self, tables: &Tables<'_>) -> BTreeMap<String, Vec<String>> {
         let words = bits::words(tables.states.len());
-        let [configuration, history, touched, unbroken] = &self.bits;
-        let [turns_here, turns_in, fails_here, calls] = &self.counters;
+        let [_, history, _, _] = &self.bits;
         let histories = tables.states.iter().filter_map(|row| {
             let StateRowKind::History { slot, .. } = row.kind else { return None };
-            let recorded = paths(&history[slot as usize * words..][..words]);
+            let recorded = paths(tables, &history[slot as usize * words..][..words]);
             (!recorded.is_empty()).then(|| (row.path.to_string(), recorded))
         });
+        histories.collect()
+    }
+
+    fn named_states(&self, tables: &Tables<'_>) -> BTreeMap<String, StateCounts> {
+        let [turns_here, turns_in, fails_here, calls] = &self.counters;
         let counts = (0..tables.states.len()).filter_map(|i| {
             let counts = StateCounts {
                 entered_at: self.entered_at[i],
@@ -275,8 +312,12 @@ impl Snapshot {
             let is_plain = counts.entered_at == 0
                 && [turns_here[i], turns_in[i], fails_here[i], calls[i]] == [0; 4]
                 && counts.amounts.is_none();
-            (!is_plain).then(|| (path(i), counts))
+            (!is_plain).then(|| (path(tables, i), counts))
         });
+        counts.collect()
+    }
+
+    fn named_questions(&self, tables: &Tables<'_>) -> Vec<SavedQuestion> {
         let questions = self.questions.iter().flatten().map(|question| SavedQuestion {
             key: key(tables, &question.key),
             calling: question.calling.map(|(choice, tool)| {
@@ -284,6 +325,10 @@ impl Snapshot {
                 (state, name, tables.tools[tool.index()].name.to_string())
             }),
         });
+        questions.collect()
+    }
+
+    fn named_steps(&self, tables: &Tables<'_>) -> BTreeMap<String, StepCounts> {
         let steps =
             self.steps.iter().enumerate().filter(|(_, one)| **one != StepRegister::default());
         let steps = steps.map(|(i, one)| {
@@ -294,14 +339,18 @@ impl Snapshot {
                 calling: one.calling.map(|tool| tables.tools[tool.index()].name.to_string()),
                 called: one.called,
             };
-            (step(StepId::at(i)), counts)
+            (step(tables, StepId::at(i)), counts)
         });
+        steps.collect()
+    }
+
+    fn named_walks(&self, tables: &Tables<'_>) -> BTreeMap<String, WalkAt> {
         let walks = tables.walks.iter().zip(&self.walks).filter(|(_, walk)| **walk != Walk::NEW);
         let walks = walks.map(|(row, walk)| {
             let at = WalkAt {
                 stage: walk.stage,
                 next: tables.steps.get(walk.cursor as usize).map(|row| row.name.to_string()),
-                at: walk.at.map(step),
+                at: walk.at.map(|id| step(tables, id)),
                 leaf: tables.states.get(walk.leaf as usize).map(|row| row.path.to_string()),
                 calls: walk.calls,
                 spent: walk.spent,
@@ -315,6 +364,10 @@ impl Snapshot {
             };
             (tables.state(row.state).path.to_string(), at)
         });
+        walks.collect()
+    }
+
+    fn named_fans(&self, tables: &Tables<'_>) -> BTreeMap<String, FanAt> {
         let each = tables.steps.iter().filter_map(|row| Some((row.name, row.each?)));
         let fans = each.filter_map(|(name, each)| {
             let Fan { size, next, done, lost, open } = &self.fans[each.slot as usize];
@@ -322,11 +375,21 @@ impl Snapshot {
             let at = FanAt { size: *size, next: *next, done: *done, lost: *lost, open };
             (self.fans[each.slot as usize] != Fan::default()).then(|| (name.to_string(), at))
         });
-        let open = self.open_steps();
+        fans.collect()
+    }
+
+    /// The deadlines that are armed, and those that have fired.
+    fn named_deadlines(
+        &self,
+        tables: &Tables<'_>,
+        open: &BTreeSet<StepId>,
+    ) -> (Vec<Armed>, Vec<Passed>) {
+        let [configuration, ..] = &self.bits;
         let (mut armed, mut passed) = (Vec::new(), Vec::new());
         for Line { slot, source, state, kind, step, nth, targets } in lines(tables) {
             let due = self.deadlines[slot as usize];
-            let (state, to) = (state.to_string(), targets.iter().map(|id| path(id.index())));
+            let (state, to) =
+                (state.to_string(), targets.iter().map(|id| path(tables, id.index())));
             // A deadline that is not armed, in a state where it could be, has fired: another version must not arm it again.
             if due != u64::MAX {
                 armed.push(Armed { state, kind, nth, due, to: Some(to.collect()) });
@@ -335,8 +398,10 @@ impl Snapshot {
                 passed.push(Passed { state, kind, to: to.collect() });
             }
         }
-        let is_final = |state: &usize| matches!(tables.states[*state].kind, StateRowKind::Final(_));
-        let kinds = open.iter().map(|id| (step(*id), kind_of(tables, *id).to_string())).collect();
+        (armed, passed)
+    }
+
+    fn named_sends(&self, tables: &Tables<'_>) -> Vec<Posted> {
         let sends = self.sends.iter().map(|sent| Posted {
             event: tables.events[sent.event.index()].name.to_string(),
             due: sent.due,
@@ -344,38 +409,26 @@ impl Snapshot {
             to: match sent.to {
                 Receiver::Own => To::Own,
                 Receiver::Parent => To::Parent,
-                Receiver::Child(id) => To::Child(step(id)),
-                Receiver::Element(id, element) => To::Element(step(id), element.index()),
+                Receiver::Child(id) => To::Child(step(tables, id)),
+                Receiver::Element(id, element) => To::Element(step(tables, id), element.index()),
             },
         });
-        let Scalars { phase, turns, events, now, started_at, walking, stopped, dead, .. } =
-            self.scalars;
-        Named {
-            phase,
-            turns,
-            events,
-            now,
-            started_at,
-            event: self.scalars.event.map(|id| tables.events[id.index()].name.to_string()),
-            walking,
-            stopped,
-            dead,
-            active: paths(configuration),
-            touched: paths(touched),
-            unbroken: paths(unbroken),
-            history: histories.collect(),
-            states: counts.collect(),
-            questions: questions.collect(),
-            steps: steps.collect(),
-            walks: walks.collect(),
-            fans: fans.collect(),
-            deadlines: armed,
-            passed,
-            finals: bits::iter(configuration).filter(is_final).map(path).collect(),
-            kinds,
-            sends: sends.collect(),
-        }
+        sends.collect()
     }
+}
+
+/// The path of the state with this index.
+fn path(tables: &Tables<'_>, state: usize) -> String {
+    tables.states[state].path.to_string()
+}
+
+fn paths(tables: &Tables<'_>, set: &[u64]) -> Vec<String> {
+    bits::iter(set).map(|state| path(tables, state)).collect()
+}
+
+/// The name of a step.
+fn step(tables: &Tables<'_>, id: StepId) -> String {
+    tables.steps[id.index()].name.to_string()
 }
 
 // Converts registers by name to the numbers of a chart, which may be another version than the one that saved them.
@@ -494,29 +547,23 @@ impl Named {
     /// # Errors
     /// The run needs a part that the chart does not have. Registers that only remember a part that is gone are dropped.
     pub(crate) fn numbered(&self, numbers: &Numbers<'_>, is_same: bool) -> Result<Snapshot, Gone> {
+        let mut snapshot = self.number_sets(numbers)?;
+        self.number_states(numbers, &mut snapshot);
+        self.number_questions(numbers, &mut snapshot)?;
+        self.number_steps(numbers, &mut snapshot)?;
+        self.number_walks(numbers, &mut snapshot)?;
+        self.number_fans(numbers, &mut snapshot)?;
+        self.number_deadlines(numbers, is_same, &mut snapshot);
+        self.number_sends(numbers, &mut snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// A snapshot with the scalars and the sets of states. Its other registers have their initial values.
+    fn number_sets(&self, numbers: &Numbers<'_>) -> Result<Snapshot, Gone> {
         let tables = numbers.tables;
-        let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
-        let set = |paths: &[String], is_needed: bool| -> Result<Vec<u64>, Gone> {
-            let mut set = vec![0; words];
-            for path in paths {
-                match numbers.state(path) {
-                    Ok(state) => bits::insert(&mut set, state.index()),
-                    Err(gone) if is_needed => return Err(gone),
-                    Err(_) => {}
-                }
-            }
-            Ok(set)
-        };
-        let mut history = vec![0; words * tables.histories()];
-        for (path, recorded) in &self.history {
-            let Ok(state) = numbers.state(path) else { continue };
-            let StateRowKind::History { slot, .. } = tables.state(state).kind else { continue };
-            // If one of the recorded states is gone, the others would not be a legal configuration.
-            if let Ok(recorded) = set(recorded, true) {
-                history[slot as usize * words..][..words].copy_from_slice(&recorded);
-            }
-        }
-        let mut snapshot = Snapshot {
+        let states = tables.states.len();
+        let history = self.number_history(numbers);
+        Ok(Snapshot {
             format: FORMAT,
             hash: tables.hash,
             scalars: Scalars {
@@ -534,10 +581,10 @@ impl Named {
                 dead: self.dead,
             },
             bits: [
-                set(&self.active, true)?,
+                state_set(numbers, &self.active, true)?,
                 history,
-                set(&self.touched, false)?,
-                set(&self.unbroken, false)?,
+                state_set(numbers, &self.touched, false)?,
+                state_set(numbers, &self.unbroken, false)?,
             ],
             entered_at: vec![0; states],
             counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
@@ -550,8 +597,26 @@ impl Named {
             added: Vec::new(),
             sends: Vec::new(),
             queue: Vec::new(),
-        };
-        // The counts of a state that does not exist any more are dropped.
+        })
+    }
+
+    fn number_history(&self, numbers: &Numbers<'_>) -> Vec<u64> {
+        let tables = numbers.tables;
+        let words = bits::words(tables.states.len());
+        let mut history = vec![0; words * tables.histories()];
+        for (path, recorded) in &self.history {
+            let Ok(state) = numbers.state(path) else { continue };
+            let StateRowKind::History { slot, .. } = tables.state(state).kind else { continue };
+            // If one of the recorded states is gone, the others would not be a legal configuration.
+            if let Ok(recorded) = state_set(numbers, recorded, true) {
+                history[slot as usize * words..][..words].copy_from_slice(&recorded);
+            }
+        }
+        history
+    }
+
+    /// Fills in the counts of states. Those of a state that does not exist any more are dropped.
+    fn number_states(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) {
         for (path, counts) in &self.states {
             let Ok(state) = numbers.state(path) else { continue };
             let i = state.index();
@@ -564,6 +629,9 @@ impl Named {
                 *to = amounts;
             }
         }
+    }
+
+    fn number_questions(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
         for asked in &self.questions {
             let calling = match &asked.calling {
                 Some((state, name, tool)) => {
@@ -574,6 +642,10 @@ impl Named {
             let key = numbers.key(&asked.key)?;
             snapshot.questions[key.leaf.index()] = Some(Question { key, calling });
         }
+        Ok(())
+    }
+
+    fn number_steps(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
         for (name, counts) in &self.steps {
             let Ok(step) = numbers.step(name) else {
                 if counts.pending.is_some() {
@@ -589,41 +661,7 @@ impl Named {
                 called: counts.called,
             };
         }
-        self.number_walks(numbers, &mut snapshot)?;
-        for (name, at) in &self.fans {
-            let each = numbers.step(name).ok().and_then(|step| tables.steps[step.index()].each);
-            let Some(each) = each else {
-                return Err(Gone(format!("the list of the step `{name}`, which is under way")));
-            };
-            let open = at.open.iter().map(|key| numbers.key(key)).collect::<Result<_, _>>()?;
-            snapshot.fans[each.slot as usize] =
-                Fan { size: at.size, next: at.next, done: at.done, lost: at.lost, open };
-        }
-        if is_same {
-            snapshot.deadlines = version::same(self, tables);
-        } else {
-            let open = snapshot.open_steps();
-            let found = version::other(self, numbers, &snapshot.bits[0], &open);
-            (snapshot.deadlines, snapshot.added) = (found.due, found.added);
-            snapshot.added.sort_unstable();
-        }
-        for (slot, posted) in (0..).zip(&self.sends) {
-            let id = posted
-                .id
-                .as_ref()
-                .and_then(|id| tables.send_ids.iter().position(|name| name == id).map(SendId::at));
-            let to = match &posted.to {
-                To::Own => Receiver::Own,
-                To::Parent => Receiver::Parent,
-                To::Child(step) => Receiver::Child(numbers.step(step)?),
-                To::Element(step, element) => {
-                    Receiver::Element(numbers.step(step)?, Element::at(*element))
-                }
-            };
-            let event = numbers.event(&posted.event)?;
-            snapshot.sends.push(Sent { event, due: posted.due, id, slot, to });
-        }
-        Ok(snapshot)
+        Ok(())
     }
 
     fn number_walks(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
@@ -662,6 +700,65 @@ impl Named {
         }
         Ok(())
     }
+
+    fn number_fans(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
+        let tables = numbers.tables;
+        for (name, at) in &self.fans {
+            let each = numbers.step(name).ok().and_then(|step| tables.steps[step.index()].each);
+            let Some(each) = each else {
+                return Err(Gone(format!("the list of the step `{name}`, which is under way")));
+            };
+            let open = at.open.iter().map(|key| numbers.key(key)).collect::<Result<_, _>>()?;
+            snapshot.fans[each.slot as usize] =
+                Fan { size: at.size, next: at.next, done: at.done, lost: at.lost, open };
+        }
+        Ok(())
+    }
+
+    fn number_deadlines(&self, numbers: &Numbers<'_>, is_same: bool, snapshot: &mut Snapshot) {
+        if is_same {
+            snapshot.deadlines = version::same(self, numbers.tables);
+        } else {
+            let open = snapshot.open_steps();
+            let found = version::other(self, numbers, &snapshot.bits[0], &open);
+            (snapshot.deadlines, snapshot.added) = (found.due, found.added);
+            snapshot.added.sort_unstable();
+        }
+    }
+
+    fn number_sends(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
+        let tables = numbers.tables;
+        for (slot, posted) in (0..).zip(&self.sends) {
+            let id = posted
+                .id
+                .as_ref()
+                .and_then(|id| tables.send_ids.iter().position(|name| name == id).map(SendId::at));
+            let to = match &posted.to {
+                To::Own => Receiver::Own,
+                To::Parent => Receiver::Parent,
+                To::Child(step) => Receiver::Child(numbers.step(step)?),
+                To::Element(step, element) => {
+                    Receiver::Element(numbers.step(step)?, Element::at(*element))
+                }
+            };
+            let event = numbers.event(&posted.event)?;
+            snapshot.sends.push(Sent { event, due: posted.due, id, slot, to });
+        }
+        Ok(())
+    }
+}
+
+/// The set of the states with these paths. A path without a state is an error if it is needed, and left out otherwise.
+fn state_set(numbers: &Numbers<'_>, paths: &[String], is_needed: bool) -> Result<Vec<u64>, Gone> {
+    let mut set = vec![0; bits::words(numbers.tables.states.len())];
+    for path in paths {
+        match numbers.state(path) {
+            Ok(state) => bits::insert(&mut set, state.index()),
+            Err(gone) if is_needed => return Err(gone),
+            Err(_) => {}
+        }
+    }
+    Ok(set)
 }
 
 /// The step that a walk visits next: the first of its remaining steps that this version has.

@@ -437,33 +437,8 @@ pub(in crate::semantics) fn other(
     open: &BTreeSet<StepId>,
 ) -> Deadlines {
     let tables = numbers.tables;
-    let mut new: BTreeMap<(StateId, TimerKind), Vec<Line<'_>>> = BTreeMap::new();
-    for line in lines(tables) {
-        let kind = match (line.step, line.kind.as_str()) {
-            (Some(step), _) => TimerKind::Timeout(step),
-            (None, AFTER_TURNS) => TimerKind::AfterTurns,
-            (None, _) => TimerKind::After,
-        };
-        new.entry((line.source, kind)).or_default().push(line);
-    }
-    let mut old: BTreeMap<(StateId, TimerKind), Vec<Old>> = BTreeMap::new();
-    let mut lost = Vec::new();
-    let armed = named.deadlines.iter();
-    let armed = armed.map(|one| (&one.state, &one.kind, Some(one.due), one.to.as_ref()));
-    let passed = named.passed.iter().map(|one| (&one.state, &one.kind, None, Some(&one.to)));
-    for (state, kind, due, to) in armed.chain(passed) {
-        let Ok(source) = numbers.state(state) else { continue };
-        let Some(kind) = kind_of(kind, numbers) else {
-            // A step that is under way and does not exist any more is reported elsewhere.
-            continue;
-        };
-        let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
-        if new.contains_key(&(source, kind)) {
-            old.entry((source, kind)).or_default().push(Old { due, to });
-        } else if due.is_some() {
-            lost.push((source, kind));
-        }
-    }
+    let new = lines_by_kind(tables);
+    let (mut old, mut lost) = old_by_kind(named, numbers, &new);
     let mut found = Deadlines {
         due: alloc::vec![u64::MAX; tables.deadlines()],
         added: Vec::new(),
@@ -502,6 +477,49 @@ pub(in crate::semantics) fn other(
     let lost = lost.map(|(state, kind)| Change::Disarmed(path(tables, state), timed(tables, kind)));
     found.changes.extend(lost);
     found
+}
+
+/// Transitions by their state and kind.
+type ByKind<T> = BTreeMap<(StateId, TimerKind), Vec<T>>;
+
+fn lines_by_kind<'t>(tables: &'t Tables<'_>) -> ByKind<Line<'t>> {
+    let mut new = ByKind::new();
+    for line in lines(tables) {
+        let kind = match (line.step, line.kind.as_str()) {
+            (Some(step), _) => TimerKind::Timeout(step),
+            (None, AFTER_TURNS) => TimerKind::AfterTurns,
+            (None, _) => TimerKind::After,
+        };
+        new.entry((line.source, kind)).or_default().push(line);
+    }
+    new
+}
+
+/// The transitions of the version that saved the run, and the states and kinds of those that were armed and have none in `new`.
+fn old_by_kind(
+    named: &Named,
+    numbers: &Numbers<'_>,
+    new: &ByKind<Line<'_>>,
+) -> (ByKind<Old>, Vec<(StateId, TimerKind)>) {
+    let mut old: ByKind<Old> = ByKind::new();
+    let mut lost = Vec::new();
+    let armed = named.deadlines.iter();
+    let armed = armed.map(|one| (&one.state, &one.kind, Some(one.due), one.to.as_ref()));
+    let passed = named.passed.iter().map(|one| (&one.state, &one.kind, None, Some(&one.to)));
+    for (state, kind, due, to) in armed.chain(passed) {
+        let Ok(source) = numbers.state(state) else { continue };
+        let Some(kind) = kind_of(kind, numbers) else {
+            // A step that is under way and does not exist any more is reported elsewhere.
+            continue;
+        };
+        let to = to.and_then(|to| to.iter().map(|path| numbers.state(path).ok()).collect());
+        if new.contains_key(&(source, kind)) {
+            old.entry((source, kind)).or_default().push(Old { due, to });
+        } else if due.is_some() {
+            lost.push((source, kind));
+        }
+    }
+    (old, lost)
 }
 
 fn set(due: &mut [u64], slot: u32, at: Option<u64>) {
