@@ -71,17 +71,7 @@ impl<'c> Moves<'c> {
             if let Trigger::StepDoubt(step) = transition.trigger { Some(step) } else { None }
         }));
         made.doubted.retain(|step| chart.may_doubt(*step));
-        let counted =
-            |limits: &Limits| limits.has(LimitKind::Tokens) || limits.has(LimitKind::Cost);
-        if chart.states.iter().any(|state| counted(&state.limits)) {
-            made.reasons.insert("what calls take of a limit of tokens or cost".into());
-        }
-        if chart.reads_amounts {
-            made.reasons.insert("what calls take, which the chart reads".into());
-        }
-        if chart.computed_limits().next().is_some() {
-            made.reasons.insert("limits that are computed from params".into());
-        }
+        made.not_counted();
         let all = |kind: fn(&VariableKind) -> bool| -> Vec<VarId> {
             let rows = chart.variables.iter().enumerate();
             rows.filter(|(_, row)| kind(&row.kind)).map(|(i, _)| VarId::at(i)).collect()
@@ -107,6 +97,22 @@ impl<'c> Moves<'c> {
         }
         made.left_open();
         made
+    }
+
+    /// Adds the reasons for amounts and limits that are not followed.
+    fn not_counted(&mut self) {
+        let Self { chart, reasons, .. } = self;
+        let counted =
+            |limits: &Limits| limits.has(LimitKind::Tokens) || limits.has(LimitKind::Cost);
+        if chart.states.iter().any(|state| counted(&state.limits)) {
+            reasons.insert("what calls take of a limit of tokens or cost".into());
+        }
+        if chart.reads_amounts {
+            reasons.insert("what calls take, which the chart reads".into());
+        }
+        if chart.computed_limits().next().is_some() {
+            reasons.insert("limits that are computed from params".into());
+        }
     }
 
     /// Adds the reasons for values that are not exhaustive but never combined here: results of functions, and why steps fail.

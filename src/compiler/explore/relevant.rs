@@ -676,7 +676,7 @@ fn holds_json(ty: &Type) -> bool {
 
 /// Whether evaluation never fails. Overflow after many small additions is ignored; deeply nested expressions count as failing.
 pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
-    use chartc_core::model::{BinaryOp, Builtin, CompareOp};
+    use chartc_core::model::Builtin;
     if depth > 64 {
         return false;
     }
@@ -709,41 +709,11 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
                     UnaryOp::Negate => inner.ty == Type::Float || constant(expr).is_some(),
                 }
         }
-        ExprKind::Binary(op, a, b) => {
-            total(a)
-                && total(b)
-                && match op {
-                    BinaryOp::And | BinaryOp::Or => true,
-                    BinaryOp::Add | BinaryOp::Subtract => {
-                        let floats = a.ty == Type::Float && b.ty == Type::Float;
-                        let counts =
-                            a.ty == Type::Int && matches!(b.kind, ExprKind::Int(-1000..=1000));
-                        let rows = match (&a.ty, &b.ty) {
-                            (Type::Text, Type::Text) | (Type::List(_), Type::List(_)) => {
-                                *op == BinaryOp::Add
-                            }
-                            _ => false,
-                        };
-                        floats || counts || rows
-                    }
-                    _ => false,
-                }
-        }
+        ExprKind::Binary(op, a, b) => total(a) && total(b) && is_total_operation(*op, a, b),
         ExprKind::Compare(first, rest) => {
-            let number = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration);
-            let mut left = &**first;
             total(first)
-                && rest.iter().all(|(op, right)| {
-                    let fits = match op {
-                        CompareOp::Equal | CompareOp::NotEqual => true,
-                        CompareOp::In | CompareOp::NotIn => {
-                            matches!(right.kind, ExprKind::List(_))
-                        }
-                        _ => number(left) && number(right),
-                    };
-                    left = right;
-                    fits && total(right)
-                })
+                && rest.iter().all(|(_, right)| total(right))
+                && are_comparable(first, rest)
         }
         ExprKind::If(a, b, c) => total(a) && a.ty == Type::Bool && total(b) && total(c),
         ExprKind::Default(a, b) => total(a) && total(b),
@@ -763,6 +733,38 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
         ExprKind::Record(_, fields) => fields.iter().all(|(_, v)| total(v)),
         _ => false,
     }
+}
+
+/// Whether the operation never fails for values of these operands.
+fn is_total_operation(op: BinaryOp, a: &Expr, b: &Expr) -> bool {
+    match op {
+        BinaryOp::And | BinaryOp::Or => true,
+        BinaryOp::Add | BinaryOp::Subtract => {
+            let floats = a.ty == Type::Float && b.ty == Type::Float;
+            let counts = a.ty == Type::Int && matches!(b.kind, ExprKind::Int(-1000..=1000));
+            let rows = match (&a.ty, &b.ty) {
+                (Type::Text, Type::Text) | (Type::List(_), Type::List(_)) => op == BinaryOp::Add,
+                _ => false,
+            };
+            floats || counts || rows
+        }
+        _ => false,
+    }
+}
+
+/// Whether each two neighbors of a chain of comparisons can be compared, whatever their values.
+fn are_comparable(first: &Expr, rest: &[(CompareOp, Expr)]) -> bool {
+    let number = |e: &Expr| matches!(e.ty, Type::Int | Type::Float | Type::Duration);
+    let mut left = first;
+    rest.iter().all(|(op, right)| {
+        let fits = match op {
+            CompareOp::Equal | CompareOp::NotEqual => true,
+            CompareOp::In | CompareOp::NotIn => matches!(right.kind, ExprKind::List(_)),
+            _ => number(left) && number(right),
+        };
+        left = right;
+        fits
+    })
 }
 
 /// The value of a literal, also a negated one or one converted to a Float.

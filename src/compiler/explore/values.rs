@@ -5,7 +5,8 @@ use crate::analysis::facts::usage::walk;
 use chartc_core::arena::VarId;
 use chartc_core::expr::{Map, Value, type_text};
 use chartc_core::model::{
-    BinaryOp, Builtin, Chart, Expr, ExprKind, FunctionKind, Type, TypeKind, UnaryOp, VariableKind,
+    BinaryOp, Builtin, Chart, Expr, ExprKind, Field, FunctionKind, Type, TypeKind, UnaryOp,
+    VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,126 +184,144 @@ pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
 
 /// One value of each class into which the constants divide the type.
 fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
-    let mut values = Vec::new();
     match ty {
         Type::Optional(inner) => {
-            values = classes(chart, inner, class);
+            let mut values = classes(chart, inner, class);
             values.push(Value::None);
+            values
         }
-        Type::Int => {
-            let cuts = class.constants.iter().filter_map(|c| match c {
-                Value::Int(n) => Some((*n, *n)),
-                Value::Float(x) if x.abs() < 1e15 => Some((x.floor() as i64, x.ceil() as i64)),
-                _ => None,
-            });
-            let around = |(low, high): (i64, i64)| {
-                [low.saturating_sub(1), low, high, high.saturating_add(1)]
-            };
-            let mut numbers: Vec<i64> = cuts.flat_map(around).collect();
-            if numbers.is_empty() {
-                numbers = vec![0, 1];
-            }
-            numbers.sort_unstable();
-            numbers.dedup();
-            values.extend(numbers.into_iter().map(Value::Int));
-        }
-        Type::Float => {
-            let mut cuts: Vec<f64> = class
-                .constants
-                .iter()
-                .filter_map(|c| match c {
-                    Value::Int(n) => Some(*n as f64),
-                    Value::Float(x) if x.is_finite() => Some(*x),
-                    _ => None,
-                })
-                .collect();
-            cuts.sort_by(f64::total_cmp);
-            cuts.dedup();
-            let mut numbers = cuts.clone();
-            numbers.extend(cuts.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
-            numbers.extend(cuts.first().map(|c| c - 1.0));
-            numbers.extend(cuts.last().map(|c| c + 1.0));
-            if numbers.is_empty() {
-                numbers = vec![0.0, 1.0];
-            }
-            numbers.sort_by(f64::total_cmp);
-            values.extend(numbers.into_iter().map(Value::Float));
-        }
-        Type::Duration => {
-            let mut numbers = vec![0];
-            for constant in &class.constants {
-                if let Value::Duration(n) = constant {
-                    numbers.extend([n.saturating_sub(1), *n, n.saturating_add(1)]);
-                }
-            }
-            numbers.sort_unstable();
-            numbers.dedup();
-            values.extend(numbers.into_iter().map(Value::Duration));
-        }
-        Type::Text => {
-            values.extend(class.constants.iter().filter(|c| matches!(c, Value::Text(_))).cloned());
-            let mut other = String::from("a");
-            // One text that differs from all constants; two if texts are compared with each other, which may be equal or not.
-            for _ in 0..=usize::from(class.opaque) {
-                while values.contains(&Value::Text(other.clone())) {
-                    other.push('a');
-                }
-                values.push(Value::Text(other.clone()));
-            }
-        }
-        Type::Json => {
-            for constant in &class.constants {
-                if !values.contains(constant) {
-                    values.push(constant.clone());
-                }
-            }
-            let own = [Value::None, Value::Bool(false), Value::Bool(true), Value::Int(0)];
-            for value in own.into_iter().chain([Value::Text("a".into())]) {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
-            }
-        }
+        Type::Int => integers(class).into_iter().map(Value::Int).collect(),
+        Type::Float => floats(class).into_iter().map(Value::Float).collect(),
+        Type::Duration => durations(class).into_iter().map(Value::Duration).collect(),
+        Type::Text => texts(class),
+        Type::Json => json_values(class),
         Type::List(inner) => {
-            values.push(Value::List(Vec::new()));
-            values.push(Value::List(vec![sample(chart, inner, 0)]));
+            vec![Value::List(Vec::new()), Value::List(vec![sample(chart, inner, 0)])]
         }
         Type::Map(_) => {
-            values.push(Value::Map(Map::new()));
+            let mut values = vec![Value::Map(Map::new())];
             if class.opaque {
                 let one = [("a".to_owned(), sample(chart, ty, 8))];
                 values.push(Value::Map(one.into_iter().collect()));
             }
+            values
         }
         Type::Named(id) => match &chart.types[id.index()].kind {
-            TypeKind::Enum(names) => values.extend(names.iter().cloned().map(Value::Text)),
-            TypeKind::Record(fields) => {
-                let first = sample(chart, ty, 0);
-                // Varies one field at a time, because combinations are too many.
-                if let Value::Map(row) = &first {
-                    for field in fields {
-                        let inner = Class { opaque: true, ..Class::default() };
-                        for value in all(chart, &field.ty, 1).unwrap_or_else(|| {
-                            if matches!(field.ty, Type::Named(_)) {
-                                Vec::new()
-                            } else {
-                                classes(chart, &field.ty, &inner)
-                            }
-                        }) {
-                            let mut row = row.clone();
-                            row.insert(field.name.clone(), value);
-                            let row = Value::Map(row);
-                            if row != first && !values.contains(&row) {
-                                values.push(row);
-                            }
-                        }
-                    }
-                }
-                values.insert(0, first);
-            }
+            TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+            TypeKind::Record(fields) => records(chart, sample(chart, ty, 0), fields),
         },
-        Type::Bool => values.extend([Value::Bool(false), Value::Bool(true)]),
+        Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
     }
+}
+
+/// The constants and their neighbors.
+fn integers(class: &Class) -> Vec<i64> {
+    let cuts = class.constants.iter().filter_map(|c| match c {
+        Value::Int(n) => Some((*n, *n)),
+        Value::Float(x) if x.abs() < 1e15 => Some((x.floor() as i64, x.ceil() as i64)),
+        _ => None,
+    });
+    let around =
+        |(low, high): (i64, i64)| [low.saturating_sub(1), low, high, high.saturating_add(1)];
+    let mut numbers: Vec<i64> = cuts.flat_map(around).collect();
+    if numbers.is_empty() {
+        numbers = vec![0, 1];
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// The constants, and a number between, below and above them.
+fn floats(class: &Class) -> Vec<f64> {
+    let mut cuts: Vec<f64> = class
+        .constants
+        .iter()
+        .filter_map(|c| match c {
+            Value::Int(n) => Some(*n as f64),
+            Value::Float(x) if x.is_finite() => Some(*x),
+            _ => None,
+        })
+        .collect();
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let mut numbers = cuts.clone();
+    numbers.extend(cuts.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
+    numbers.extend(cuts.first().map(|c| c - 1.0));
+    numbers.extend(cuts.last().map(|c| c + 1.0));
+    if numbers.is_empty() {
+        numbers = vec![0.0, 1.0];
+    }
+    numbers.sort_by(f64::total_cmp);
+    numbers
+}
+
+/// Zero, and the constants with their neighbors.
+fn durations(class: &Class) -> Vec<u64> {
+    let mut numbers = vec![0];
+    for constant in &class.constants {
+        if let Value::Duration(n) = constant {
+            numbers.extend([n.saturating_sub(1), *n, n.saturating_add(1)]);
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn texts(class: &Class) -> Vec<Value> {
+    let texts = class.constants.iter().filter(|c| matches!(c, Value::Text(_)));
+    let mut values: Vec<Value> = texts.cloned().collect();
+    let mut other = String::from("a");
+    // One text that differs from all constants; two if texts are compared with each other, which may be equal or not.
+    for _ in 0..=usize::from(class.opaque) {
+        while values.contains(&Value::Text(other.clone())) {
+            other.push('a');
+        }
+        values.push(Value::Text(other.clone()));
+    }
+    values
+}
+
+fn json_values(class: &Class) -> Vec<Value> {
+    let mut values = Vec::new();
+    for constant in &class.constants {
+        if !values.contains(constant) {
+            values.push(constant.clone());
+        }
+    }
+    let own = [Value::None, Value::Bool(false), Value::Bool(true), Value::Int(0)];
+    for value in own.into_iter().chain([Value::Text("a".into())]) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// The first record, and those that differ from it in one field, because combinations are too many.
+fn records(chart: &Chart, first: Value, fields: &[Field]) -> Vec<Value> {
+    let mut values = Vec::new();
+    if let Value::Map(row) = &first {
+        for field in fields {
+            let inner = Class { opaque: true, ..Class::default() };
+            for value in all(chart, &field.ty, 1).unwrap_or_else(|| {
+                if matches!(field.ty, Type::Named(_)) {
+                    Vec::new()
+                } else {
+                    classes(chart, &field.ty, &inner)
+                }
+            }) {
+                let mut row = row.clone();
+                row.insert(field.name.clone(), value);
+                let row = Value::Map(row);
+                if row != first && !values.contains(&row) {
+                    values.push(row);
+                }
+            }
+        }
+    }
+    values.insert(0, first);
     values
 }
 
@@ -523,22 +542,11 @@ fn around(n: i64) -> [i64; 3] {
 /// Values of a type that a hint suggests.
 fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
-    let whole = hint.literals.iter().filter_map(|value| match value {
-        Value::Int(n) => Some(*n),
-        Value::Float(x) if x.abs() < 1e15 => Some(x.floor() as i64),
-        _ => None,
-    });
     match ty {
-        Type::Int => values.extend(whole.flat_map(around).map(Value::Int)),
+        Type::Int => values.extend(whole(hint).flat_map(around).map(Value::Int)),
         Type::Float => {
-            for value in &hint.literals {
-                let x = match value {
-                    Value::Int(n) => *n as f64,
-                    Value::Float(x) if x.is_finite() => *x,
-                    _ => continue,
-                };
-                values.extend([x + 1.0, x, x - 1.0].map(Value::Float));
-            }
+            let near = floats_of(hint).flat_map(|x| [x + 1.0, x, x - 1.0]);
+            values.extend(near.map(Value::Float));
         }
         Type::Duration => {
             for value in &hint.literals {
@@ -551,7 +559,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
         Type::Text => {
             values.extend(hint.literals.iter().filter(|v| matches!(v, Value::Text(_))).cloned());
             // Numbers may be compared with the length of the text.
-            let long = whole.flat_map(around).filter(|n| (0..=64).contains(n));
+            let long = whole(hint).flat_map(around).filter(|n| (0..=64).contains(n));
             values.extend(long.map(|n| Value::Text("a".repeat(n as usize))));
         }
         Type::Json => {
@@ -560,16 +568,7 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
         }
         Type::Optional(inner) => return made(chart, inner, hint, depth),
         Type::List(inner) if depth < DEEPEST => {
-            let mut elements = made(chart, inner, hint, depth + 1);
-            elements.push(sample(chart, inner, 0));
-            elements.truncate(MOST_LITERALS / 2);
-            values.extend(elements.iter().map(|one| Value::List(vec![one.clone()])));
-            for count in whole.flat_map(around).filter(|n| (2..=LONGEST).contains(n)) {
-                for one in elements.iter().take(3) {
-                    values.push(Value::List(vec![one.clone(); count as usize]));
-                }
-            }
-            values.push(Value::List(elements));
+            values.extend(lists(chart, inner, hint, depth).into_iter().map(Value::List));
         }
         Type::Map(inner) if depth < DEEPEST => {
             let elements = made(chart, inner, hint, depth + 1);
@@ -584,15 +583,9 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
                 && depth < DEEPEST
                 && let Value::Map(first) = sample(chart, ty, 0)
             {
-                for field in row {
-                    let inner = of(hint, &field.name);
-                    for value in made(chart, &field.ty, &inner, depth + 1) {
-                        let mut row = first.clone();
-                        row.insert(field.name.clone(), value);
-                        values.push(Value::Map(row));
-                    }
-                }
-                values.insert(0, Value::Map(together(chart, row, first, hint, depth)));
+                let all = with_one_field(chart, row, &first, hint, depth);
+                values.push(Value::Map(together(chart, row, first, hint, depth)));
+                values.extend(all.into_iter().map(Value::Map));
             }
         }
         Type::Bool | Type::List(_) | Type::Map(_) => {}
@@ -604,6 +597,59 @@ fn made(chart: &Chart, ty: &Type, hint: &Hint, depth: u32) -> Vec<Value> {
         }
     }
     kept
+}
+
+/// The whole numbers of a hint; others are rounded down.
+fn whole(hint: &Hint) -> impl Iterator<Item = i64> {
+    hint.literals.iter().filter_map(|value| match value {
+        Value::Int(n) => Some(*n),
+        Value::Float(x) if x.abs() < 1e15 => Some(x.floor() as i64),
+        _ => None,
+    })
+}
+
+/// The finite numbers of a hint.
+fn floats_of(hint: &Hint) -> impl Iterator<Item = f64> {
+    hint.literals.iter().filter_map(|value| match value {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(x) if x.is_finite() => Some(*x),
+        _ => None,
+    })
+}
+
+/// Lists of one suggested element, of several equal ones, and of all.
+fn lists(chart: &Chart, inner: &Type, hint: &Hint, depth: u32) -> Vec<Vec<Value>> {
+    let mut elements = made(chart, inner, hint, depth + 1);
+    elements.push(sample(chart, inner, 0));
+    elements.truncate(MOST_LITERALS / 2);
+    let mut lists: Vec<Vec<Value>> = elements.iter().map(|one| vec![one.clone()]).collect();
+    for count in whole(hint).flat_map(around).filter(|n| (2..=LONGEST).contains(n)) {
+        for one in elements.iter().take(3) {
+            lists.push(vec![one.clone(); count as usize]);
+        }
+    }
+    lists.push(elements);
+    lists
+}
+
+/// Records in which one field has a suggested value.
+fn with_one_field(
+    chart: &Chart,
+    fields: &[Field],
+    first: &Map,
+    hint: &Hint,
+    depth: u32,
+) -> Vec<Map> {
+    let mut rows = Vec::new();
+    for field in fields {
+        let inner = of(hint, &field.name);
+        for value in made(chart, &field.ty, &inner, depth + 1) {
+            let mut row = first.clone();
+            row.insert(field.name.clone(), value);
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 /// The hint for one field of a value.

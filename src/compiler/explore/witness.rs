@@ -246,7 +246,9 @@ impl Teller<'_> {
             rows.map(named).collect::<Map>()
         };
         let mut row = Map::new();
-        let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
+        let mut put = |name: &str, value: Value| {
+            row.insert(name.to_owned(), value);
+        };
         match act {
             HostAct::Start(_) => {}
             HostAct::Event(_, event, payload) => {
@@ -264,38 +266,7 @@ impl Teller<'_> {
             HostAct::Turn(_) => put("turn", Value::Map(set())),
             HostAct::Wait(milliseconds) => put("after_ms", Value::Int(*milliseconds as i64)),
             HostAct::Answer(key, answer) => {
-                match answer {
-                    Answer::Done(value) => put("answer", value.clone()),
-                    Answer::Option(choice, values) => {
-                        let choice = &chart.choices[choice.index()];
-                        put("answer", text(&choice.name));
-                        if let chartc_core::model::ChoiceKind::Option(fields) = &choice.kind
-                            && !fields.is_empty()
-                        {
-                            let names = fields.iter().map(|f| &f.name);
-                            put("data", Value::Map(Self::fields(names, values)));
-                        }
-                    }
-                    Answer::Call(tool, values) => {
-                        let tool = &chart.tools[tool.index()];
-                        let names = tool.params.iter().map(|f| &f.name);
-                        let arguments = Value::Map(Self::fields(names, values));
-                        if matches!(chart.steps[key.step.index()].kind, StepKind::Llm) {
-                            let mut call = Map::new();
-                            call.insert("tool".into(), text(&tool.name));
-                            call.insert("arguments".into(), arguments);
-                            put("answer", Value::Map(call));
-                        } else {
-                            put("answer", text(&tool.name));
-                            if !values.is_empty() {
-                                put("data", arguments);
-                            }
-                        }
-                    }
-                    Answer::Unusable => put("unusable", Value::Bool(true)),
-                    Answer::Failed => put("fail", text("failed")),
-                    Answer::Doubt => put("doubt", Value::Bool(true)),
-                }
+                self.put_answer(*key, answer, &mut put);
                 // A single open step need not be named.
                 if pending.len() > 1 {
                     put("step", text(self.step(key)));
@@ -303,5 +274,43 @@ impl Teller<'_> {
             }
         }
         json(&Value::Map(row))
+    }
+
+    /// Adds an answer to the row of an action.
+    fn put_answer(&self, key: StepKey, answer: &Answer, put: &mut dyn FnMut(&str, Value)) {
+        let chart = self.chart;
+        let text = |text: &str| Value::Text(text.to_owned());
+        match answer {
+            Answer::Done(value) => put("answer", value.clone()),
+            Answer::Option(choice, values) => {
+                let choice = &chart.choices[choice.index()];
+                put("answer", text(&choice.name));
+                if let chartc_core::model::ChoiceKind::Option(fields) = &choice.kind
+                    && !fields.is_empty()
+                {
+                    let names = fields.iter().map(|f| &f.name);
+                    put("data", Value::Map(Self::fields(names, values)));
+                }
+            }
+            Answer::Call(tool, values) => {
+                let tool = &chart.tools[tool.index()];
+                let names = tool.params.iter().map(|f| &f.name);
+                let arguments = Value::Map(Self::fields(names, values));
+                if matches!(chart.steps[key.step.index()].kind, StepKind::Llm) {
+                    let mut call = Map::new();
+                    call.insert("tool".into(), text(&tool.name));
+                    call.insert("arguments".into(), arguments);
+                    put("answer", Value::Map(call));
+                } else {
+                    put("answer", text(&tool.name));
+                    if !values.is_empty() {
+                        put("data", arguments);
+                    }
+                }
+            }
+            Answer::Unusable => put("unusable", Value::Bool(true)),
+            Answer::Failed => put("fail", text("failed")),
+            Answer::Doubt => put("doubt", Value::Bool(true)),
+        }
     }
 }

@@ -89,27 +89,10 @@ pub enum LostReason {
 
 /// The conditions on counters that bound no cycle, ordered by owner.
 pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
-    let mut asked: BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> = BTreeMap::new();
-    for (i, transition) in chart.transitions.iter().enumerate() {
-        let id = TransitionId::at(i);
-        for bound in transition.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((GuardOwner::Transition(id), bound));
-        }
-    }
-    for (i, step) in chart.steps.iter().enumerate() {
-        for bound in step.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((GuardOwner::Step(StepId::at(i)), bound));
-        }
-    }
-    for (i, row) in chart.permissions.iter().enumerate() {
-        for bound in row.guard.iter().flat_map(|guard| bounds(chart, guard)) {
-            asked.entry(bound.counter).or_default().push((GuardOwner::Permission(i), bound));
-        }
-    }
     let mut found = Vec::new();
     let mut loops = None;
     let mut left = ASKED;
-    for (counter, mut asked) in asked.into_iter().take(MOST_COUNTERS) {
+    for (counter, mut asked) in asked(chart).into_iter().take(MOST_COUNTERS) {
         asked.truncate(left);
         left -= asked.len();
         let Some(writers) = few_writers(chart, counter).filter(|w| !w.is_empty()) else {
@@ -159,6 +142,28 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
     found.sort_by_key(|lost| lost.owner);
     found.dedup_by_key(|lost| (lost.owner, lost.counter));
     found
+}
+
+/// By counter: the conditions that compare it with a bound.
+fn asked(chart: &Chart) -> BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> {
+    let mut asked: BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> = BTreeMap::new();
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        for bound in transition.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+            asked.entry(bound.counter).or_default().push((GuardOwner::Transition(id), bound));
+        }
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        for bound in step.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+            asked.entry(bound.counter).or_default().push((GuardOwner::Step(StepId::at(i)), bound));
+        }
+    }
+    for (i, row) in chart.permissions.iter().enumerate() {
+        for bound in row.guard.iter().flat_map(|guard| bounds(chart, guard)) {
+            asked.entry(bound.counter).or_default().push((GuardOwner::Permission(i), bound));
+        }
+    }
+    asked
 }
 
 /// Every assignment to the counter; `None` if an answer sets it as well, or if there are more than [`MOST`].

@@ -52,36 +52,9 @@ pub struct Usage {
 impl Usage {
     /// Collects the uses of the whole chart in one pass.
     pub fn new(chart: &Chart) -> Self {
-        let variables = chart.variables.len();
-        let mut usage = Self {
-            read: vec![false; variables],
-            seen: vec![false; variables],
-            set: vec![false; variables],
-            answers: vec![false; chart.steps.len()],
-            last_result: false,
-            called: vec![false; chart.functions.len()],
-            asked: vec![false; chart.predicates.len()],
-            clients: vec![false; chart.clients.len()],
-            tools: vec![false; chart.tools.len()],
-            tool_sets: vec![false; chart.tool_sets.len()],
-        };
+        let mut usage = Self::none(chart);
         expressions(chart, &mut |spot, expr| {
-            own_walk(expr, &mut |e| {
-                if let ExprKind::Variable(id) = e.kind {
-                    usage.seen[id.index()] = true;
-                    usage.read[id.index()] |= spot != ExprOwner::Value(id);
-                }
-                if let ExprKind::Answer(id) = e.kind {
-                    usage.answers[id.index()] = true;
-                }
-                usage.last_result |= matches!(e.kind, ExprKind::Observable(Observable::LastResult));
-                if let ExprKind::Call(id, _) = e.kind {
-                    usage.called[id.index()] = true;
-                }
-                if let ExprKind::Predicate(id) = e.kind {
-                    usage.asked[id.index()] = true;
-                }
-            });
+            own_walk(expr, &mut |e| usage.note(spot, e));
         });
         actions(chart, &mut |action| {
             if let Action::Assign(id, _) = action {
@@ -118,6 +91,41 @@ impl Usage {
             client.fallback.iter().for_each(|id| usage.clients[id.index()] = true);
         }
         usage
+    }
+
+    /// The uses of nothing.
+    fn none(chart: &Chart) -> Self {
+        let variables = chart.variables.len();
+        Self {
+            read: vec![false; variables],
+            seen: vec![false; variables],
+            set: vec![false; variables],
+            answers: vec![false; chart.steps.len()],
+            last_result: false,
+            called: vec![false; chart.functions.len()],
+            asked: vec![false; chart.predicates.len()],
+            clients: vec![false; chart.clients.len()],
+            tools: vec![false; chart.tools.len()],
+            tool_sets: vec![false; chart.tool_sets.len()],
+        }
+    }
+
+    /// Adds the uses of one expression, without those of its parts.
+    fn note(&mut self, spot: ExprOwner, e: &Expr) {
+        if let ExprKind::Variable(id) = e.kind {
+            self.seen[id.index()] = true;
+            self.read[id.index()] |= spot != ExprOwner::Value(id);
+        }
+        if let ExprKind::Answer(id) = e.kind {
+            self.answers[id.index()] = true;
+        }
+        self.last_result |= matches!(e.kind, ExprKind::Observable(Observable::LastResult));
+        if let ExprKind::Call(id, _) = e.kind {
+            self.called[id.index()] = true;
+        }
+        if let ExprKind::Predicate(id) = e.kind {
+            self.asked[id.index()] = true;
+        }
     }
 
     fn offer(&mut self, chart: &Chart, set: ToolSetId) {
@@ -227,43 +235,12 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
     for state in &chart.states {
         state.advice.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
     }
-    for (i, transition) in chart.transitions.iter().enumerate() {
-        let id = TransitionId::at(i);
-        transition.guard.iter().for_each(|e| visit(ExprOwner::Transition(id), e));
-        transition
-            .targets
-            .iter()
-            .flat_map(|t| &t.arguments)
-            .for_each(|e| visit(ExprOwner::Other, e));
-        match &transition.trigger {
-            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
-                visit(ExprOwner::Other, e);
-            }
-            _ => {}
-        }
-    }
+    of_transitions(chart, visit);
     chart.computed_limits().for_each(|(_, limit)| visit(ExprOwner::Other, &limit.value));
     for choice in &chart.choices {
         choice.text.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
     }
-    for (i, step) in chart.steps.iter().enumerate() {
-        step.guard.iter().for_each(|e| visit(ExprOwner::Step(StepId::at(i)), e));
-        step.ends_turn.iter().for_each(|e| visit(ExprOwner::Other, e));
-        step.each.iter().for_each(|each| visit(ExprOwner::Other, &each.list));
-        step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
-        match &step.kind {
-            StepKind::Call(_, arguments) => {
-                for argument in arguments {
-                    visit(ExprOwner::Other, argument);
-                }
-            }
-            StepKind::Run(run) => {
-                run.arguments.iter().for_each(|(_, e)| visit(ExprOwner::Other, e));
-            }
-            StepKind::Human(text) => text.holes().for_each(|e| visit(ExprOwner::Other, e)),
-            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
-        }
-    }
+    of_steps(chart, visit);
     for component in &chart.components {
         component.text.holes().for_each(|e| visit(ExprOwner::Other, e));
         component
@@ -295,6 +272,45 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
         Action::Cancel(_) => {}
         Action::Log(text) => shown(text, visit),
     });
+}
+
+fn of_transitions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        transition.guard.iter().for_each(|e| visit(ExprOwner::Transition(id), e));
+        transition
+            .targets
+            .iter()
+            .flat_map(|t| &t.arguments)
+            .for_each(|e| visit(ExprOwner::Other, e));
+        match &transition.trigger {
+            Trigger::After(e) | Trigger::AfterTurns(e) | Trigger::StepTimeout(_, e) => {
+                visit(ExprOwner::Other, e);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn of_steps<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
+    for (i, step) in chart.steps.iter().enumerate() {
+        step.guard.iter().for_each(|e| visit(ExprOwner::Step(StepId::at(i)), e));
+        step.ends_turn.iter().for_each(|e| visit(ExprOwner::Other, e));
+        step.each.iter().for_each(|each| visit(ExprOwner::Other, &each.list));
+        step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
+        match &step.kind {
+            StepKind::Call(_, arguments) => {
+                for argument in arguments {
+                    visit(ExprOwner::Other, argument);
+                }
+            }
+            StepKind::Run(run) => {
+                run.arguments.iter().for_each(|(_, e)| visit(ExprOwner::Other, e));
+            }
+            StepKind::Human(text) => text.holes().for_each(|e| visit(ExprOwner::Other, e)),
+            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
+        }
+    }
 }
 
 fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {

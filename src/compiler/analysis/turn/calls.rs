@@ -169,14 +169,9 @@ impl<'c> CallWalk<'c> {
     /// Passes the walk through one step, in all leaves where it may run.
     fn step(&mut self, id: StepId) -> Arrival {
         let step = &self.chart.steps[id.index()];
-        let beside = match &step.kind {
-            StepKind::Ask { on, .. } => *on != AskOn::Turn,
-            StepKind::Run(run) => run.on_entry,
-            _ => false,
-        };
         let place = self.facts.scopes.step(id);
         let covered = self.covered(place);
-        if beside {
+        if is_beside(step) {
             // The step does not belong to the walk.
             return Arrival::Runs(0);
         }
@@ -203,8 +198,7 @@ impl<'c> CallWalk<'c> {
                 let none = End { at: id, caller: here.by };
                 end = Some(none);
                 if sure && calls {
-                    self.here[leaf] = None;
-                    self.ended[leaf] = Some(none);
+                    self.stop(leaf, none);
                 }
                 if calls || !matches!(step.kind, StepKind::Ask { .. }) && step.each.is_none() {
                     continue;
@@ -217,8 +211,7 @@ impl<'c> CallWalk<'c> {
             least = Some(least.map_or(then.calls, |least| least.min(then.calls)));
             if self.stops && always_ends(step) {
                 if sure {
-                    self.here[leaf] = None;
-                    self.ended[leaf] = Some(End { at: id, caller: None });
+                    self.stop(leaf, End { at: id, caller: None });
                 }
                 continue;
             }
@@ -233,6 +226,11 @@ impl<'c> CallWalk<'c> {
             self.propagate(id, step, own, then);
         }
         least.map_or(Arrival::Never(end), Arrival::Runs)
+    }
+
+    fn stop(&mut self, leaf: usize, end: End) {
+        self.here[leaf] = None;
+        self.ended[leaf] = Some(end);
     }
 
     /// Passes the number of calls on from the step's leaves to every leaf that its outcomes may enter.
@@ -303,6 +301,15 @@ impl<'c> CallWalk<'c> {
             StepKind::Llm => step.each.is_none(),
             _ => true,
         }
+    }
+}
+
+/// Whether the step runs beside the walk of the turn.
+const fn is_beside(step: &Step) -> bool {
+    match &step.kind {
+        StepKind::Ask { on, .. } => !matches!(on, AskOn::Turn),
+        StepKind::Run(run) => run.on_entry,
+        _ => false,
     }
 }
 

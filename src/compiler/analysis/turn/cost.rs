@@ -435,17 +435,7 @@ fn search(
     walks: bool,
     goal: Goal,
 ) -> Option<(u64, Vec<TransitionId>)> {
-    let mut transitions: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
-    for (i, place) in facts.scopes.transitions.iter().enumerate() {
-        let row = &chart.transitions[i];
-        // `done` of a parallel needs all of its regions; `Regions::end` enables these transitions.
-        if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
-            continue;
-        }
-        for state in &place.within {
-            transitions[state.index()].push(TransitionId::at(i));
-        }
-    }
+    let mut transitions = by_state(chart, facts, goal);
     let mut regions = Regions::new(chart);
     let root = StateId::at(0);
     let prices = Prices::new(chart, walks);
@@ -463,10 +453,7 @@ fn search(
         }
         if active[state.index()].is_none() {
             active[state.index()] = Some(cause);
-            if let StateKind::Final { status: Status::Ok, .. } = chart.state(state).kind
-                && chart.state(state).parent == Some(root)
-                && goal == Goal::End
-            {
+            if goal == Goal::End && is_ok_end(chart, state) {
                 return Some((calls, trace(&active, cause)));
             }
             let parent = chart.state(state).parent;
@@ -478,22 +465,16 @@ fn search(
                 if std::mem::replace(&mut taken[id.index()], true) {
                     continue;
                 }
-                let pays = prices.pays(chart, id);
-                let transition = chart.transition(id);
-                let is_out = match goal {
-                    Goal::End => false,
-                    Goal::Out(state) => {
-                        domain(chart, transition).is_some_and(|top| !chart.contains(state, top))
-                    }
+                let (pays, transition) = (prices.pays(chart, id), chart.transition(id));
+                let next = QueueItem {
+                    calls: calls + u64::from(pays),
+                    state,
+                    default: true,
+                    cause: Some((state, id)),
+                    is_out: leads_out(chart, transition, goal),
                 };
-                for target in entries(chart, chart.transition(id)) {
-                    let item = QueueItem {
-                        calls: calls + u64::from(pays),
-                        state: target,
-                        default: true,
-                        cause: Some((state, id)),
-                        is_out,
-                    };
+                for state in entries(chart, transition) {
+                    let item = QueueItem { state, ..next };
                     if pays { open.push_back(item) } else { open.push_front(item) }
                 }
             }
@@ -505,6 +486,38 @@ fn search(
         }
     }
     None
+}
+
+/// By state of the scope condition: the transitions that the search takes.
+fn by_state(chart: &Chart, facts: &Facts, goal: Goal) -> Vec<Vec<TransitionId>> {
+    let mut transitions: Vec<Vec<TransitionId>> = vec![Vec::new(); chart.states.len()];
+    for (i, place) in facts.scopes.transitions.iter().enumerate() {
+        let row = &chart.transitions[i];
+        // `done` of a parallel needs all of its regions; `Regions::end` enables these transitions.
+        if Regions::waits(chart, TransitionId::at(i)).is_some() || !serves(row, goal) {
+            continue;
+        }
+        for state in &place.within {
+            transitions[state.index()].push(TransitionId::at(i));
+        }
+    }
+    transitions
+}
+
+fn is_ok_end(chart: &Chart, state: StateId) -> bool {
+    let row = chart.state(state);
+    matches!(row.kind, StateKind::Final { status: Status::Ok, .. })
+        && row.parent == Some(StateId::at(0))
+}
+
+/// Whether the transition exits the state of [`Goal::Out`].
+fn leads_out(chart: &Chart, transition: &Transition, goal: Goal) -> bool {
+    match goal {
+        Goal::End => false,
+        Goal::Out(state) => {
+            domain(chart, transition).is_some_and(|top| !chart.contains(state, top))
+        }
+    }
 }
 
 /// A queue that accepts several items at its front.

@@ -467,15 +467,6 @@ pub(crate) struct Walks<'c> {
 impl<'c> Walks<'c> {
     pub(crate) fn new(chart: &'c Chart, facts: &'c Facts) -> Self {
         let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
-        let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
-        for (i, step) in chart.steps.iter().enumerate() {
-            if is_model(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_))
-            {
-                for state in &facts.scopes.steps[i].within {
-                    steps.entry(*state).or_default().push(StepId::at(i));
-                }
-            }
-        }
         let (mut raises, mut sends) = (false, false);
         let mut look = |block: &Vec<Action>| {
             Action::walk(block, &mut |action| {
@@ -484,16 +475,6 @@ impl<'c> Walks<'c> {
             });
         };
         chart.blocks().for_each(&mut look);
-        let outside = |t: &Trigger| {
-            matches!(
-                t,
-                Trigger::Event(_) | Trigger::AnyEvent | Trigger::After(_) | Trigger::AnyOccurrence
-            )
-        };
-        let beside = |s: &Step| matches!(s.kind, StepKind::Human(_) | StepKind::Run(..));
-        let waits = |s: &Step| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. });
-        let interrupted = chart.transitions.iter().any(|t| outside(&t.trigger))
-            || chart.steps.iter().any(|s| beside(s) || waits(s) || s.tools.is_some());
         let (mut moving, mut starting) = (BTreeMap::new(), BTreeMap::new());
         let mut choices = BTreeMap::new();
         let mut ends: BTreeMap<StepId, Vec<TransitionId>> = BTreeMap::new();
@@ -523,31 +504,19 @@ impl<'c> Walks<'c> {
             }
         }
         let calls = chart.steps.iter().any(is_model);
-        let mut width = vec![0; chart.states.len()];
-        // From the last state to the first, so that the widths of children are known.
-        for i in (0..chart.states.len()).rev() {
-            let id = StateId::at(i);
-            let children = chart.children(id).map(|c| width[c.index()]);
-            width[i] = match chart.state(id).kind {
-                StateKind::Atomic => 1,
-                StateKind::Compound { .. } => children.max().unwrap_or(1),
-                StateKind::Parallel => children.sum(),
-                StateKind::Final { .. } | StateKind::History { .. } => 0,
-            };
-        }
         let parallel = chart.states.iter().any(|s| matches!(s.kind, StateKind::Parallel));
         Self {
             chart,
             facts,
             leaves,
-            steps,
+            steps: steps_within(chart, facts),
             moving,
             starting,
             choices,
             ends,
-            width,
+            width: widths(chart),
             parallel,
-            interrupted,
+            interrupted: is_interrupted(chart),
             calls,
             sends,
         }
@@ -608,6 +577,50 @@ impl<'c> Walks<'c> {
             && row.guard.as_ref().is_none_or(is_where)
             && everywhere()
     }
+}
+
+/// By state of the scope condition: the steps that call a model, set data, or have transitions on their outcomes.
+fn steps_within(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Vec<StepId>> {
+    let mut steps: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
+    for (i, step) in chart.steps.iter().enumerate() {
+        if is_model(step) || !step.outcomes.is_empty() || matches!(step.kind, StepKind::Code(_)) {
+            for state in &facts.scopes.steps[i].within {
+                steps.entry(*state).or_default().push(StepId::at(i));
+            }
+        }
+    }
+    steps
+}
+
+/// By state: the maximum number of leaves inside it that can be active together.
+fn widths(chart: &Chart) -> Vec<u64> {
+    let mut width = vec![0; chart.states.len()];
+    // From the last state to the first, so that the widths of children are known.
+    for i in (0..chart.states.len()).rev() {
+        let id = StateId::at(i);
+        let children = chart.children(id).map(|c| width[c.index()]);
+        width[i] = match chart.state(id).kind {
+            StateKind::Atomic => 1,
+            StateKind::Compound { .. } => children.max().unwrap_or(1),
+            StateKind::Parallel => children.sum(),
+            StateKind::Final { .. } | StateKind::History { .. } => 0,
+        };
+    }
+    width
+}
+
+/// Whether events may arrive while a step is under way.
+fn is_interrupted(chart: &Chart) -> bool {
+    let outside = |t: &Trigger| {
+        matches!(
+            t,
+            Trigger::Event(_) | Trigger::AnyEvent | Trigger::After(_) | Trigger::AnyOccurrence
+        )
+    };
+    let beside = |s: &Step| matches!(s.kind, StepKind::Human(_) | StepKind::Run(..));
+    let waits = |s: &Step| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    chart.transitions.iter().any(|t| outside(&t.trigger))
+        || chart.steps.iter().any(|s| beside(s) || waits(s) || s.tools.is_some())
 }
 
 /// The number of further attempts of one call: retries, and calls after tools.

@@ -110,22 +110,18 @@ pub fn outline(
     let left = (end.0 - root.0) as usize - 1;
     let left = left.saturating_sub(layout.states);
     if left > 0 {
-        let text = format!("… {left} more states; --all shows them");
-        lines.push(OutlineLine {
-            lead: String::new(),
-            title: vec![(Style::Faint, text)],
-            row: None,
-        });
+        lines.push(remark(format!("… {left} more states; --all shows them")));
     }
     if options.legend {
         let text = "● initial   ○ state   ◉ final   H history   ┆ region of a parallel   ▶ active   ▷ around it";
-        lines.push(OutlineLine {
-            lead: String::new(),
-            title: vec![(Style::Faint, text.into())],
-            row: None,
-        });
+        lines.push(remark(text.into()));
     }
     Layout::new(&lines, layout).write(&lines, layout)
+}
+
+/// A line below the tree.
+fn remark(text: String) -> OutlineLine {
+    OutlineLine { lead: String::new(), title: vec![(Style::Faint, text)], row: None }
 }
 
 /// The position of a state in the tree, for the lines to its left.

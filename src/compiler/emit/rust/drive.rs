@@ -449,39 +449,7 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
     if !context.has_children() {
         return;
     }
-    let mut names = String::new();
-    let mut made = String::new();
-    for (i, chart, module) in context.runs() {
-        let variant = super::names::upper_camel(module);
-        let _ = writeln!(names, "{i} => {chart:?},");
-        let _ = writeln!(
-            made,
-            "{i} => Child::{variant}(Box::new(generated::made(super::{module}::Machine::lent(
-                super::{module}::Params::named(given)?, family::Lent::of(None)))?)),"
-        );
-    }
-    let refused = "_ => return Err(host::Mismatch(\"no `run` step has this key\".into())),";
-    let params = asked.run.as_ref().map_or("Ok(None)".to_owned(), |run| {
-        format!(
-            "{}.map_err(|why| {{
-                generated::note(&mut core.notes, || generated::code_of(&TABLES, key.step), why)
-            }})",
-            run.call("core", "key")
-        )
-    });
-    let view =
-        if asked.run.as_ref().is_some_and(|run| run.reads(Use::View)) { "view" } else { "_" };
-    // A machine with the same key is replaced.
-    let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
-    begin.ret("Result<(), host::Mismatch>").line(format!(
-        "let name = match key.step.0 {{ {names} {refused} }};
-        let given = self.engine.with_view(key.leaf, |core, {view}| {{ {params} }});
-        let Ok(Some(given)) = given else {{ return Err(generated::no_params(name)); }};
-        let child = match key.step.0 {{ {made} {refused} }};
-        host::Machine::end_child(self, key);
-        self.children.push((key, child));
-        Ok(())"
-    ));
+    begin_child(context, asked, item);
     item.new_fn("children")
         .arg_ref_self()
         .ret("Vec<machine::StepKey>")
@@ -516,4 +484,40 @@ pub(super) fn drive(context: &Context<'_>, asked: &HostMethods, item: &mut Impl)
         .arg_mut_self()
         .arg("key", "machine::StepKey")
         .line("self.children.retain(|(k, _)| *k != key);");
+}
+
+fn begin_child(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
+    let mut names = String::new();
+    let mut made = String::new();
+    for (i, chart, module) in context.runs() {
+        let variant = super::names::upper_camel(module);
+        let _ = writeln!(names, "{i} => {chart:?},");
+        let _ = writeln!(
+            made,
+            "{i} => Child::{variant}(Box::new(generated::made(super::{module}::Machine::lent(
+                super::{module}::Params::named(given)?, family::Lent::of(None)))?)),"
+        );
+    }
+    let refused = "_ => return Err(host::Mismatch(\"no `run` step has this key\".into())),";
+    let params = asked.run.as_ref().map_or("Ok(None)".to_owned(), |run| {
+        format!(
+            "{}.map_err(|why| {{
+                generated::note(&mut core.notes, || generated::code_of(&TABLES, key.step), why)
+            }})",
+            run.call("core", "key")
+        )
+    });
+    let view =
+        if asked.run.as_ref().is_some_and(|run| run.reads(Use::View)) { "view" } else { "_" };
+    // A machine with the same key is replaced.
+    let begin = item.new_fn("begin_child").arg_mut_self().arg("key", "machine::StepKey");
+    begin.ret("Result<(), host::Mismatch>").line(format!(
+        "let name = match key.step.0 {{ {names} {refused} }};
+        let given = self.engine.with_view(key.leaf, |core, {view}| {{ {params} }});
+        let Ok(Some(given)) = given else {{ return Err(generated::no_params(name)); }};
+        let child = match key.step.0 {{ {made} {refused} }};
+        host::Machine::end_child(self, key);
+        self.children.push((key, child));
+        Ok(())"
+    ));
 }

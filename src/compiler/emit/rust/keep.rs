@@ -276,40 +276,12 @@ fn copied(context: &Context<'_>, ty: &Type) -> &'static str {
 fn fields(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let list = |rows: &str| format!("Vec::from([{rows}]).into_iter().flatten().collect()");
-    let mut rows = String::new();
-    let variables = context.chart.variables.iter().zip(&context.names.variables);
-    for (i, (row, name)) in variables.enumerate() {
-        let clone = copied(context, &row.ty);
-        let value = if context.is_supplied(VarId::at(i)) {
-            format!("core.data.{name}{clone}.map(expr::IntoValue::into_value)")
-        } else {
-            format!("Some(core.data.{name}{clone}.into_value())")
-        };
-        let _ = writeln!(rows, "generated::named({:?}, {value}),", row.name);
-    }
+    let rows = variable_rows(context);
     if !rows.is_empty() {
         all.push(("variables", list(&rows)));
     }
     if context.has_endings() {
-        let mut rows = String::new();
-        for (nth, one) in finals(context).iter().enumerate() {
-            let values = one.fields.iter().zip(one.params);
-            let values: Vec<String> = values
-                .map(|(field, param)| format!("{field}{}.into_value()", copied(context, &param.ty)))
-                .collect();
-            let _ = writeln!(
-                rows,
-                "match &core.endings[{nth}] {{
-                    Some(Ending::{} {{ {} }}) => Some((arena::StateId({}), Vec::from([{}]))),
-                    _ => None,
-                }},",
-                one.name,
-                one.fields.join(", "),
-                one.id.0,
-                values.join(", ")
-            );
-        }
-        all.push(("finals", list(&rows)));
+        all.push(("finals", list(&ending_rows(context))));
     }
     if context.sends() > 0 {
         all.push((
@@ -324,16 +296,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String)> {
     if context.bare || context.is_direct() {
         return all;
     }
-    let mut rows = String::new();
-    for step in &context.needs.answers {
-        let field = answer_field(context, *step);
-        let clone = copied(context, &context.chart.steps[step.index()].returns);
-        let _ = writeln!(
-            rows,
-            "core.answers.{field}{clone}.map(|answer| (arena::StepId({}), answer.into_value())),",
-            step.0
-        );
-    }
+    let rows = answer_rows(context);
     if !rows.is_empty() {
         all.push(("answers", list(&rows)));
     }
@@ -352,6 +315,57 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String)> {
         all.push(("gathered", list(&rows)));
     }
     all
+}
+
+fn variable_rows(context: &Context<'_>) -> String {
+    let mut rows = String::new();
+    let variables = context.chart.variables.iter().zip(&context.names.variables);
+    for (i, (row, name)) in variables.enumerate() {
+        let clone = copied(context, &row.ty);
+        let value = if context.is_supplied(VarId::at(i)) {
+            format!("core.data.{name}{clone}.map(expr::IntoValue::into_value)")
+        } else {
+            format!("Some(core.data.{name}{clone}.into_value())")
+        };
+        let _ = writeln!(rows, "generated::named({:?}, {value}),", row.name);
+    }
+    rows
+}
+
+fn ending_rows(context: &Context<'_>) -> String {
+    let mut rows = String::new();
+    for (nth, one) in finals(context).iter().enumerate() {
+        let values = one.fields.iter().zip(one.params);
+        let values: Vec<String> = values
+            .map(|(field, param)| format!("{field}{}.into_value()", copied(context, &param.ty)))
+            .collect();
+        let _ = writeln!(
+            rows,
+            "match &core.endings[{nth}] {{
+                    Some(Ending::{} {{ {} }}) => Some((arena::StateId({}), Vec::from([{}]))),
+                    _ => None,
+                }},",
+            one.name,
+            one.fields.join(", "),
+            one.id.0,
+            values.join(", ")
+        );
+    }
+    rows
+}
+
+fn answer_rows(context: &Context<'_>) -> String {
+    let mut rows = String::new();
+    for step in &context.needs.answers {
+        let field = answer_field(context, *step);
+        let clone = copied(context, &context.chart.steps[step.index()].returns);
+        let _ = writeln!(
+            rows,
+            "core.answers.{field}{clone}.map(|answer| (arena::StepId({}), answer.into_value())),",
+            step.0
+        );
+    }
+    rows
 }
 
 fn save(context: &Context<'_>, item: &mut Impl) {
@@ -386,45 +400,12 @@ pub(super) fn chosen(scrutinee: &str, rows: &[(String, String)]) -> String {
 
 fn load(context: &Context<'_>, item: &mut Impl) {
     let mut body = String::new();
-    let mut arms = Vec::new();
-    let variables = context.chart.variables.iter().zip(&context.names.variables);
-    for (i, (row, name)) in variables.enumerate() {
-        // The machine is created with its params.
-        if matches!(row.kind, VariableKind::Param { .. }) {
-            continue;
-        }
-        let read = format!("generated::fitted({:?}, value)?", row.name);
-        let read = if context.is_supplied(VarId::at(i)) { format!("Some({read})") } else { read };
-        arms.push((format!("{:?}", row.name), format!("core.data.{name} = {read};")));
-    }
-    if !arms.is_empty() {
-        let chosen = chosen("name.as_str()", &arms);
-        let _ = writeln!(body, "for (name, value) in given.variables {{ {chosen} }}");
-    }
+    load_variables(context, &mut body);
     if context.has_begin() {
         body.push_str("core.begun = given.begun;\n");
     }
     if context.has_endings() {
-        body.push_str("core.endings = [const { None }; ");
-        let finals = payload::finals(context);
-        let _ = writeln!(body, "{}];", finals.len());
-        let mut arms = Vec::new();
-        for (nth, one) in finals.iter().enumerate() {
-            let rows = one.params.iter().zip(&one.fields);
-            let rows =
-                rows.map(|(param, field)| format!("{field}: values.take({:?})?", param.name));
-            let rows: Vec<String> = rows.collect();
-            let body = format!(
-                "let mut values = generated::Values::of(\"\", values, {})?;
-                core.endings[{nth}] = Some(Ending::{} {{ {} }});",
-                one.params.len(),
-                one.name,
-                rows.join(", ")
-            );
-            arms.push((one.id.0.to_string(), body));
-        }
-        let chosen = chosen("state.0", &arms);
-        let _ = writeln!(body, "for (state, values) in given.finals {{ {chosen} }}");
+        load_endings(context, &mut body);
     }
     if context.sends() > 0 {
         body.push_str(
@@ -465,6 +446,46 @@ fn load(context: &Context<'_>, item: &mut Impl) {
         {added}
         Ok(())"
     ));
+}
+
+fn load_variables(context: &Context<'_>, body: &mut String) {
+    let mut arms = Vec::new();
+    let variables = context.chart.variables.iter().zip(&context.names.variables);
+    for (i, (row, name)) in variables.enumerate() {
+        // The machine is created with its params.
+        if matches!(row.kind, VariableKind::Param { .. }) {
+            continue;
+        }
+        let read = format!("generated::fitted({:?}, value)?", row.name);
+        let read = if context.is_supplied(VarId::at(i)) { format!("Some({read})") } else { read };
+        arms.push((format!("{:?}", row.name), format!("core.data.{name} = {read};")));
+    }
+    if !arms.is_empty() {
+        let chosen = chosen("name.as_str()", &arms);
+        let _ = writeln!(body, "for (name, value) in given.variables {{ {chosen} }}");
+    }
+}
+
+fn load_endings(context: &Context<'_>, body: &mut String) {
+    body.push_str("core.endings = [const { None }; ");
+    let finals = payload::finals(context);
+    let _ = writeln!(body, "{}];", finals.len());
+    let mut arms = Vec::new();
+    for (nth, one) in finals.iter().enumerate() {
+        let rows = one.params.iter().zip(&one.fields);
+        let rows = rows.map(|(param, field)| format!("{field}: values.take({:?})?", param.name));
+        let rows: Vec<String> = rows.collect();
+        let body = format!(
+            "let mut values = generated::Values::of(\"\", values, {})?;
+            core.endings[{nth}] = Some(Ending::{} {{ {} }});",
+            one.params.len(),
+            one.name,
+            rows.join(", ")
+        );
+        arms.push((one.id.0.to_string(), body));
+    }
+    let chosen = chosen("state.0", &arms);
+    let _ = writeln!(body, "for (state, values) in given.finals {{ {chosen} }}");
 }
 
 /// Adds the statements that load what only a program with an allocator stores.

@@ -145,6 +145,14 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
             );
         }
     }
+    answers(context, item);
+    input(item, "set_inputs", "Sets inputs; those that are absent keep their values.")
+        .arg("inputs", "Inputs")
+        .line("self.engine.program.data.set_inputs(inputs);");
+}
+
+/// Adds the methods that answer steps and questions.
+fn answers(context: &Context<'_>, item: &mut Impl) {
     if context.has_answers() {
         let answer =
             input(item, "answer", "Answers a started step, whose `key` names the same step.");
@@ -180,9 +188,6 @@ fn inputs(context: &Context<'_>, item: &mut Impl) {
             ));
         }
     }
-    input(item, "set_inputs", "Sets inputs; those that are absent keep their values.")
-        .arg("inputs", "Inputs")
-        .line("self.engine.program.data.set_inputs(inputs);");
 }
 
 fn query<'i>(item: &'i mut Impl, name: &str, doc: &str, ret: &str) -> &'i mut Function {
@@ -228,6 +233,16 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
         query(item, "ending", "What the final state was given.", "Option<&Ending>")
             .line(keep::query(context));
     }
+    enabled(context, item);
+    if !context.bare {
+        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<host::Note>");
+        function.doc("Reasons of faults and what `log` said, taken away.");
+        function.line("self.engine.program.notes.take()");
+    }
+}
+
+/// Adds the queries for what the machine would handle now.
+fn enabled(context: &Context<'_>, item: &mut Impl) {
     if context.has_events() {
         let events = context.chart.events.len();
         let function = item.new_fn("enabled_events").vis("pub").arg_mut_self();
@@ -251,11 +266,6 @@ fn queries(context: &Context<'_>, item: &mut Impl) {
             });",
         );
         function.line("enabled.into_iter().flatten()");
-    }
-    if !context.bare {
-        let function = item.new_fn("take_notes").vis("pub").arg_mut_self().ret("Vec<host::Note>");
-        function.doc("Reasons of faults and what `log` said, taken away.");
-        function.line("self.engine.program.notes.take()");
     }
 }
 

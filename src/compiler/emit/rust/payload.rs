@@ -470,37 +470,37 @@ impl Writer<'_> {
         match fallback {
             // An argument that fails also yields the fallback, so its failure stays in a closure.
             Some(value) if text.has(Use::Failure) => {
-                let names = names.join(", ");
-                let arguments = code!(
-                    "(|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})()",
-                    error = Fragment::from(context.error()),
-                    text
-                );
-                let arguments = arguments.without(Use::Failure);
-                let (bound, otherwise) = if context.bare {
-                    ("_", value)
-                } else {
-                    let name = &row.name;
-                    (
-                        "why",
-                        code!(
-                            "generated::uncalled(&mut self.notes, {name:?}, &why, {value})",
-                            value
-                        ),
-                    )
-                };
-                let text = code!(
-                    "match {arguments} {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }}",
-                    arguments,
-                    call,
-                    otherwise
-                );
+                let lets = Lets { names, code: text };
+                let text = self.or_fallback(&row.name, lets, &call, &value);
                 Code::owned(text, ty).bound(Binding::Block)
             }
             Some(_) | None => {
                 Code::owned(code!("{{ {text}{call} }}", text, call), ty).bound(Binding::Block)
             }
         }
+    }
+
+    /// Writes a call whose arguments may fail. Then its value is the fallback.
+    fn or_fallback(&self, name: &str, lets: Lets, call: &Fragment, value: &Fragment) -> Fragment {
+        let Lets { names, code: text } = lets;
+        let names = names.join(", ");
+        let arguments = code!(
+            "(|| -> Result<_, {error}> {{ {text}Ok(({names},)) }})()",
+            error = Fragment::from(self.context.error()),
+            text
+        );
+        let arguments = arguments.without(Use::Failure);
+        let (bound, otherwise) = if self.context.bare {
+            ("_", value.clone())
+        } else {
+            ("why", code!("generated::uncalled(&mut self.notes, {name:?}, &why, {value})", value))
+        };
+        code!(
+            "match {arguments} {{ Ok(({names},)) => {call}, Err({bound}) => {otherwise} }}",
+            arguments,
+            call,
+            otherwise
+        )
     }
 
     /// Writes the call so that it also records its effect for the trace.

@@ -709,7 +709,6 @@ pub(super) trait Reader {
 /// Visits the readings of an expression in the order of evaluation. `how` is the manner in which its own value is read.
 pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
     let soften = |how| if how == How::Hard { How::Shown } else { how };
-    let need = |how| if how == How::Shown { How::Shown } else { How::Hard };
     match &expr.kind {
         ExprKind::Variable(id) => reader.read(Value::Variable(*id), how),
         ExprKind::Answer(id) => reader.read(Value::Answer(*id), how),
@@ -719,80 +718,102 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
         ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
             look(chart, a, How::Soft, reader);
             // The right side is evaluated only if the left one does not decide the result.
-            let mark = reader.mark();
-            if reader.assume(a, *op == BinaryOp::And) {
-                look(chart, b, How::Soft, reader);
-            }
-            reader.back(mark);
+            look_if(chart, (a, *op == BinaryOp::And), b, How::Soft, reader);
         }
         ExprKind::If(test, then, other) => {
             look(chart, test, How::Soft, reader);
             for (part, holds) in [(then, true), (other, false)] {
-                let mark = reader.mark();
-                if reader.assume(test, holds) {
-                    look(chart, part, how, reader);
-                }
-                reader.back(mark);
+                look_if(chart, (test, holds), part, how, reader);
             }
         }
         ExprKind::Unary(UnaryOp::Not, inner) => look(chart, inner, How::Soft, reader),
         ExprKind::Unary(UnaryOp::Negate, inner) | ExprKind::Field(inner, _) => {
-            look(chart, inner, need(how), reader);
+            look(chart, inner, needed(how), reader);
         }
         ExprKind::Default(value, otherwise) => {
             look(chart, value, soften(how), reader);
             look(chart, otherwise, how, reader);
         }
         ExprKind::Compare(first, rest) => {
-            let ordered = rest.iter().any(|(op, _)| {
-                matches!(
-                    op,
-                    CompareOp::Less
-                        | CompareOp::LessEqual
-                        | CompareOp::Greater
-                        | CompareOp::GreaterEqual
-                )
-            });
+            let ordered = rest.iter().any(|(op, _)| is_order(*op));
             // `x == none` works without a value, `x < 3` does not.
-            let how = if ordered { need(how) } else { How::Soft };
+            let how = if ordered { needed(how) } else { How::Soft };
             look(chart, first, how, reader);
             for (_, part) in rest {
                 look(chart, part, how, reader);
             }
         }
         ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
-            look(chart, a, need(how), reader);
-            look(chart, b, need(how), reader);
+            look(chart, a, needed(how), reader);
+            look(chart, b, needed(how), reader);
         }
         ExprKind::Slice(e, from, to) => {
             for part in std::iter::once(e).chain(from).chain(to) {
-                look(chart, part, need(how), reader);
+                look(chart, part, needed(how), reader);
             }
         }
         ExprKind::Builtin(name, parts) => {
-            let how = match name {
-                Builtin::Len
-                | Builtin::Min
-                | Builtin::Max
-                | Builtin::Abs
-                | Builtin::Round
-                | Builtin::Sum
-                | Builtin::Any
-                | Builtin::All
-                | Builtin::Sorted
-                | Builtin::Lower
-                | Builtin::Upper
-                | Builtin::StartsWith
-                | Builtin::Float
-                | Builtin::Int
-                | Builtin::Set
-                | Builtin::Get => need(how),
-                _ => How::Soft,
-            };
+            let how = if needs_arguments(*name) { needed(how) } else { How::Soft };
             for part in parts {
                 look(chart, part, how, reader);
             }
         }
+        _ => look_inside(chart, expr, how, reader),
+    }
+}
+
+fn needed(how: How) -> How {
+    if how == How::Shown { How::Shown } else { How::Hard }
+}
+
+/// Visits a part that is evaluated only if a condition has a certain value.
+fn look_if(
+    chart: &Chart,
+    (condition, holds): (&Expr, bool),
+    part: &Expr,
+    how: How,
+    reader: &mut dyn Reader,
+) {
+    let mark = reader.mark();
+    if reader.assume(condition, holds) {
+        look(chart, part, how, reader);
+    }
+    reader.back(mark);
+}
+
+const fn is_order(op: CompareOp) -> bool {
+    matches!(
+        op,
+        CompareOp::Less | CompareOp::LessEqual | CompareOp::Greater | CompareOp::GreaterEqual
+    )
+}
+
+/// Whether the function computes with its arguments.
+const fn needs_arguments(function: Builtin) -> bool {
+    matches!(
+        function,
+        Builtin::Len
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Abs
+            | Builtin::Round
+            | Builtin::Sum
+            | Builtin::Any
+            | Builtin::All
+            | Builtin::Sorted
+            | Builtin::Lower
+            | Builtin::Upper
+            | Builtin::StartsWith
+            | Builtin::Float
+            | Builtin::Int
+            | Builtin::Set
+            | Builtin::Get
+    )
+}
+
+/// Visits the parts of calls, lists, maps, records and texts.
+fn look_inside(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
+    match &expr.kind {
         ExprKind::Call(_, parts) | ExprKind::List(parts) => {
             for part in parts {
                 look(chart, part, How::Soft, reader);
@@ -810,7 +831,7 @@ pub(super) fn look(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader
             }
         }
         ExprKind::Comprehension { item, source, filter, .. } => {
-            look(chart, source, need(how), reader);
+            look(chart, source, needed(how), reader);
             let mark = reader.mark();
             if let Some(part) = filter {
                 look(chart, part, How::Soft, reader);

@@ -359,44 +359,30 @@ fn find(
     let wanted = FRESH | row.none_bits();
     let fuel = Cell::new(FUEL);
     let world = World { chart, cells, goal, fuel: &fuel };
-    let mut nodes: Vec<(Point, Path, Option<usize>, By)> = Vec::new();
-    let mut visits: Map<Point, Vec<usize>> = Map::default();
-    let mut open: VecDeque<usize> = VecDeque::new();
+    let mut visited = Visited::default();
     for (point, ops) in points.start() {
         match Path::new(chart).all(&world, &ops) {
             Came::Found => return Some(Vec::new()),
             Came::On(paths) => {
                 for path in paths {
-                    open.push_back(nodes.len());
-                    visits.entry(point).or_default().push(nodes.len());
-                    nodes.push((point, path, None, By::Passed));
+                    visited.add(point, path, None, By::Passed);
                 }
             }
         }
     }
     let mut edges = Vec::new();
-    while let Some(at) = open.pop_front() {
-        if nodes.len() > MOST_ENTRIES || fuel.get() == 0 {
+    while let Some(at) = visited.open.pop_front() {
+        if visited.nodes.len() > MOST_ENTRIES || fuel.get() == 0 {
             return None;
         }
-        let (point, mut path) = (nodes[at].0, nodes[at].1.clone());
+        let (point, mut path) = (visited.nodes[at].0, visited.nodes[at].1.clone());
         path.leaf = Some(point.leaf);
         edges.clear();
         points.edges(point, &mut edges);
         // Edges that are not sure may not exist in any run, so they are no evidence.
         for edge in edges.iter().filter(|e| e.sure) {
             match path.all(&world, &edge.ops) {
-                Came::Found => {
-                    let mut way = vec![edge.by];
-                    let mut from = Some(at);
-                    while let Some(nth) = from {
-                        way.push(nodes[nth].3);
-                        from = nodes[nth].2;
-                    }
-                    way.reverse();
-                    way.retain(|by| *by != By::Passed);
-                    return Some(way);
-                }
+                Came::Found => return Some(visited.way(at, edge.by)),
                 Came::On(paths) => {
                     for path in paths {
                         // Answers and per-turn variables are reset when a turn begins, so having one now does not matter.
@@ -405,13 +391,8 @@ fn find(
                         let may =
                             // The value must stay unset all the way, also according to the fixpoint.
                             solved.at(edge.to).is_some_and(|m| m[cell] & wanted != 0 || waits);
-                        let known = visits.entry(edge.to).or_default();
-                        let new =
-                            known.len() < EACH && !known.iter().any(|n| nodes[*n].1.is_like(&path));
-                        if lacks && may && new {
-                            known.push(nodes.len());
-                            open.push_back(nodes.len());
-                            nodes.push((edge.to, path, Some(at), edge.by));
+                        if lacks && may && visited.is_new(edge.to, &path) {
+                            visited.add(edge.to, path, Some(at), edge.by);
                         }
                     }
                 }
@@ -419,6 +400,44 @@ fn find(
         }
     }
     None
+}
+
+/// The entries of a search.
+#[derive(Default)]
+struct Visited {
+    /// Each entry with the one before it, and the cause that leads from there.
+    nodes: Vec<(Point, Path, Option<usize>, By)>,
+    by_point: Map<Point, Vec<usize>>,
+    /// The entries whose edges are still to be followed.
+    open: VecDeque<usize>,
+}
+
+impl Visited {
+    fn add(&mut self, point: Point, path: Path, from: Option<usize>, by: By) {
+        let at = self.nodes.len();
+        self.open.push_back(at);
+        self.by_point.entry(point).or_default().push(at);
+        self.nodes.push((point, path, from, by));
+    }
+
+    /// Whether no similar run, and not too many others, have visited the point.
+    fn is_new(&self, point: Point, path: &Path) -> bool {
+        let known = self.by_point.get(&point).map_or(&[][..], Vec::as_slice);
+        known.len() < EACH && !known.iter().any(|n| self.nodes[*n].1.is_like(path))
+    }
+
+    /// The causes from the start to an entry, and `last`.
+    fn way(&self, at: usize, last: By) -> Vec<By> {
+        let mut way = vec![last];
+        let mut from = Some(at);
+        while let Some(nth) = from {
+            way.push(self.nodes[nth].3);
+            from = self.nodes[nth].2;
+        }
+        way.reverse();
+        way.retain(|by| *by != By::Passed);
+        way
+    }
 }
 
 // Prompts that may show nothing when they are first sent, because their variables still have empty initial values.
@@ -677,53 +696,9 @@ impl Path {
         let mut paths = vec![self.clone()];
         for op in ops {
             let mut next = Vec::new();
-            for mut path in paths {
-                match op {
-                    Op::Assume(site, condition, value) => {
-                        if site.is_some()
-                            && *site == Some(world.goal.site)
-                            && path.reads(world, condition, How::Soft)
-                        {
-                            return Came::Found;
-                        }
-                        if path.assume(world, condition, *value) {
-                            next.push(path);
-                        }
-                    }
-                    Op::Read(site, expr, how) => {
-                        if *site == world.goal.site && path.reads(world, expr, *how) {
-                            return Came::Found;
-                        }
-                        next.push(path);
-                    }
-                    Op::Do(site, actions) => match path.block(world, *site, actions) {
-                        None => return Came::Found,
-                        Some(done) => next.extend(done),
-                    },
-                    // Only blocks that run surely are evidence, so a path with this operation is dropped.
-                    Op::Maybe(..) => {}
-                    Op::Set(value) => {
-                        path.set(world.chart, *value);
-                        next.push(path);
-                    }
-                    Op::Fresh => {
-                        path.turn(world.chart);
-                        next.push(path);
-                    }
-                    Op::Stir => {
-                        path.stir(world.chart);
-                        next.push(path);
-                    }
-                    Op::Started(step) => {
-                        path.started.insert(*step);
-                        next.push(path);
-                    }
-                    Op::Needs(step) => {
-                        let starts = matches!(&world.chart.steps[step.index()].kind, StepKind::Run(run) if run.on_entry);
-                        if starts || path.started.remove(step) {
-                            next.push(path);
-                        }
-                    }
+            for path in paths {
+                if path.pass(world, op, &mut next) {
+                    return Came::Found;
                 }
             }
             next.truncate(4);
@@ -736,6 +711,58 @@ impl Path {
             });
         }
         Came::On(paths)
+    }
+
+    /// Adds the paths after one operation. Returns whether the operation needs the goal's value while it is unset.
+    fn pass(mut self, world: &World<'_>, op: &Op<'_>, next: &mut Vec<Self>) -> bool {
+        match op {
+            Op::Assume(site, condition, value) => {
+                if site.is_some()
+                    && *site == Some(world.goal.site)
+                    && self.reads(world, condition, How::Soft)
+                {
+                    return true;
+                }
+                if self.assume(world, condition, *value) {
+                    next.push(self);
+                }
+            }
+            Op::Read(site, expr, how) => {
+                if *site == world.goal.site && self.reads(world, expr, *how) {
+                    return true;
+                }
+                next.push(self);
+            }
+            Op::Do(site, actions) => match self.block(world, *site, actions) {
+                None => return true,
+                Some(done) => next.extend(done),
+            },
+            // Only blocks that run surely are evidence, so a path with this operation is dropped.
+            Op::Maybe(..) => {}
+            Op::Set(value) => {
+                self.set(world.chart, *value);
+                next.push(self);
+            }
+            Op::Fresh => {
+                self.turn(world.chart);
+                next.push(self);
+            }
+            Op::Stir => {
+                self.stir(world.chart);
+                next.push(self);
+            }
+            Op::Started(step) => {
+                self.started.insert(*step);
+                next.push(self);
+            }
+            Op::Needs(step) => {
+                let starts = matches!(&world.chart.steps[step.index()].kind, StepKind::Run(run) if run.on_entry);
+                if starts || self.started.remove(step) {
+                    next.push(self);
+                }
+            }
+        }
+        false
     }
 
     /// Whether the goal's value is needed in this expression while it is unset.

@@ -715,47 +715,46 @@ impl<'c> Points<'c, '_> {
         let step = &self.chart.steps[id.index()];
         let leaf = point.leaf;
         let next = Point { leaf, mode: self.walk(leaf, id.0 + 1, calls) };
-        let mut ops = Vec::new();
-        if let Some(guard) = &step.guard {
-            let ops = vec![Op::Assume(Some(Site::Guard(id)), guard, false)];
-            edges.push(Edge { ops, to: next, by: By::Skipped(id), sure: true });
+        let wait = |calls| Point { leaf, mode: Mode::Wait(id.0, calls) };
+        let guard = |holds| {
+            step.guard.iter().map(move |g| Op::Assume(Some(Site::Guard(id)), g, holds)).collect()
+        };
+        if step.guard.is_some() {
+            edges.push(Edge { ops: guard(false), to: next, by: By::Skipped(id), sure: true });
         }
-        ops.extend(step.guard.as_ref().map(|g| Op::Assume(Some(Site::Guard(id)), g, true)));
+        let mut ops: Vec<Op<'c>> = guard(true);
         let model = matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });
         let used = if self.cap.is_some() { calls + u8::from(model) } else { 0 };
+        let is_past = self.cap.is_some_and(|cap| u32::from(calls) >= cap);
         // No call is left: the turn ends, unless the step may do without one.
-        if model && self.cap.is_some_and(|cap| u32::from(calls) >= cap) {
+        if model && is_past {
             let to = Point { leaf, mode: Mode::Rest };
             edges.push(Edge { ops, to, by: By::Passed, sure: true });
             if matches!(step.kind, StepKind::Llm) && step.each.is_none() {
                 return;
             }
-            ops = step.guard.iter().map(|g| Op::Assume(Some(Site::Guard(id)), g, true)).collect();
+            ops = guard(true);
         }
         self.reads(id, step, &mut ops);
         match &step.kind {
             StepKind::Llm | StepKind::Call(..) => {
-                let is_past = model && self.cap.is_some_and(|cap| u32::from(calls) >= cap);
                 if step.each.is_some() && model {
                     // An `each` over an empty list takes no call.
-                    let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
+                    let to = wait(calls);
                     edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: false });
                 }
-                if !is_past {
-                    let to = Point { leaf, mode: Mode::Wait(id.0, used) };
-                    edges.push(Edge { ops, to, by: By::Passed, sure: true });
+                if !(model && is_past) {
+                    edges.push(Edge { ops, to: wait(used), by: By::Passed, sure: true });
                 }
             }
             StepKind::Ask { on: AskOn::Event(_), .. } => {
                 edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: true });
             }
             StepKind::Ask { on: AskOn::Turn, .. } => {
-                let past = self.cap.is_some_and(|cap| u32::from(calls) >= cap);
-                let to = Point { leaf, mode: Mode::Wait(id.0, if past { calls } else { used }) };
-                edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: !past });
+                let to = wait(if is_past { calls } else { used });
+                edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: !is_past });
                 // If a single option is taken without asking, it costs no call.
-                let to = Point { leaf, mode: Mode::Wait(id.0, calls) };
-                edges.push(Edge { ops, to, by: By::Passed, sure: false });
+                edges.push(Edge { ops, to: wait(calls), by: By::Passed, sure: false });
             }
             StepKind::Human(_) | StepKind::Run(..) => {
                 ops.push(Op::Started(id));

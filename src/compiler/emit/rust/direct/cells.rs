@@ -71,92 +71,19 @@ impl<'c> Cells<'c> {
             Some(Occurrence::Error(_)) => Faults::Ignore,
             Some(_) => Faults::Raise,
         };
-        let candidates = self.unroll.candidates(leaf, on);
         let mut parts = Vec::new();
-        let mut fallible = false;
-        for candidate in candidates {
-            parts.push(match candidate {
-                Candidate::Guarded(transition, place) => {
-                    let guard = self.pool.guard(transition, &place);
-                    fallible |= matches!(guard, Guard::Fallible(_));
-                    let mut taken = Steps::default();
-                    taken.code(self.pool.why(transition, &place));
-                    taken.append(self.take(leaf, transition));
-                    (transition, Try::If(guard, taken))
-                }
-                Candidate::OutOfScope(transition) => (transition, Try::Never),
-                Candidate::Sure(transition) => (transition, Try::Take(self.take(leaf, transition))),
-            });
+        for candidate in self.unroll.candidates(leaf, on) {
+            parts.push(self.attempt(leaf, candidate));
         }
-        let (before, report) = match (fallible, faults) {
-            (false, _) | (_, Faults::Ignore) => ("", Fragment::default()),
-            (true, Faults::Raise) => {
-                ("let mut failed = false;\n", "if failed { direct::fault(self, sink); }\n".into())
-            }
-            (true, Faults::RaiseOnce) => (
-                "let before = *faults;\n",
-                "if before == 0 && *faults > 0 { direct::fault(self, sink); }\n".into(),
-            ),
-        };
-        let report = match faults {
-            _ if report.is_empty() => report,
-            Faults::RaiseOnce => report.using(Use::Sink).using(Use::Faults),
-            Faults::Raise | Faults::Ignore => report.using(Use::Sink),
-        };
-        let note: Fragment = match faults {
-            Faults::Raise => "failed = true;".into(),
-            Faults::RaiseOnce => Fragment::from("*faults += 1;").using(Use::Faults),
-            Faults::Ignore => Fragment::default(),
-        };
+        let is_fallible =
+            |(_, part): &(TransitionId, Try)| matches!(part, Try::If(Guard::Fallible(_), _));
+        let (before, report) = faults.report(parts.iter().any(is_fallible));
         let mut after = Steps::default();
         after.code(report.clone());
         after.code("false");
         // From the last candidate to the first: each one continues with those after it if it is not taken.
         for (transition, part) in parts.into_iter().rev() {
-            let mut refuted = Steps::default();
-            if on.is_some() {
-                refuted.tell("refuted", transition.0);
-            }
-            let mut out = Steps::default();
-            match part {
-                Try::Never => {
-                    out.tell("elsewhere", transition.0);
-                    out.append(after);
-                }
-                Try::Take(taken) => {
-                    out.code(report.clone());
-                    out.append(taken);
-                    out.code("true");
-                }
-                Try::If(Guard::Plain(condition), taken) => {
-                    out.code(code!("if {condition} {{ {report}", condition, report));
-                    out.append(taken);
-                    out.code("true } else { ");
-                    out.append(refuted);
-                    out.append(after);
-                    out.code(" }");
-                }
-                Try::If(Guard::Fallible(call), taken) => {
-                    out.code(code!(
-                        "let held = {call};\nif held == Ok(true) {{ {report}",
-                        call,
-                        report
-                    ));
-                    out.append(taken);
-                    out.code("true } else {\nif held.is_err() { ");
-                    out.tell("faulted", transition.0);
-                    out.code(code!("{note} }}", note));
-                    if on.is_some() {
-                        out.code(" else { ");
-                        out.append(refuted);
-                        out.code(" }");
-                    }
-                    out.code("\n");
-                    out.append(after);
-                    out.code(" }");
-                }
-            }
-            after = out;
+            after = part.chained(transition, faults, &report, after);
         }
         let mut out = Steps::default();
         out.code(before);
@@ -177,6 +104,20 @@ impl<'c> Cells<'c> {
                 Some((condition, taken.fragment()))
             }
             Guard::Fallible(_) => None,
+        }
+    }
+
+    fn attempt(&mut self, leaf: StateId, candidate: Candidate) -> (TransitionId, Try) {
+        match candidate {
+            Candidate::Guarded(transition, place) => {
+                let guard = self.pool.guard(transition, &place);
+                let mut taken = Steps::default();
+                taken.code(self.pool.why(transition, &place));
+                taken.append(self.take(leaf, transition));
+                (transition, Try::If(guard, taken))
+            }
+            Candidate::OutOfScope(transition) => (transition, Try::Never),
+            Candidate::Sure(transition) => (transition, Try::Take(self.take(leaf, transition))),
         }
     }
 
@@ -240,6 +181,92 @@ impl<'c> Cells<'c> {
         out.code(queued);
         if let Some(status) = unrolled.ending {
             out.code(format!("self.registers.end(machine::Status::{status:?});\n"));
+        }
+        out
+    }
+}
+
+impl Faults {
+    /// The code before the candidates, and the code that reports a failure of their guards.
+    fn report(self, is_fallible: bool) -> (&'static str, Fragment) {
+        match self {
+            Self::Raise if is_fallible => {
+                let report =
+                    Fragment::from("if failed { direct::fault(self, sink); }\n").using(Use::Sink);
+                ("let mut failed = false;\n", report)
+            }
+            Self::RaiseOnce if is_fallible => {
+                let report = Fragment::from(
+                    "if before == 0 && *faults > 0 { direct::fault(self, sink); }\n",
+                );
+                ("let before = *faults;\n", report.using(Use::Sink).using(Use::Faults))
+            }
+            Self::Raise | Self::RaiseOnce | Self::Ignore => ("", Fragment::default()),
+        }
+    }
+
+    /// The code that notes the failure of a guard.
+    fn note(self) -> Fragment {
+        match self {
+            Self::Raise => "failed = true;".into(),
+            Self::RaiseOnce => Fragment::from("*faults += 1;").using(Use::Faults),
+            Self::Ignore => Fragment::default(),
+        }
+    }
+}
+
+impl Try {
+    /// The steps that try the transition, and continue with `after` if it is not taken.
+    fn chained(
+        self,
+        transition: TransitionId,
+        faults: Faults,
+        report: &Fragment,
+        after: Steps,
+    ) -> Steps {
+        let mut refuted = Steps::default();
+        let is_told = faults != Faults::RaiseOnce;
+        if is_told {
+            refuted.tell("refuted", transition.0);
+        }
+        let mut out = Steps::default();
+        match self {
+            Self::Never => {
+                out.tell("elsewhere", transition.0);
+                out.append(after);
+            }
+            Self::Take(taken) => {
+                out.code(report.clone());
+                out.append(taken);
+                out.code("true");
+            }
+            Self::If(Guard::Plain(condition), taken) => {
+                out.code(code!("if {condition} {{ {report}", condition, report = report.clone()));
+                out.append(taken);
+                out.code("true } else { ");
+                out.append(refuted);
+                out.append(after);
+                out.code(" }");
+            }
+            Self::If(Guard::Fallible(call), taken) => {
+                out.code(code!(
+                    "let held = {call};\nif held == Ok(true) {{ {report}",
+                    call,
+                    report = report.clone()
+                ));
+                out.append(taken);
+                out.code("true } else {\nif held.is_err() { ");
+                out.tell("faulted", transition.0);
+                out.code(code!("{note} }}", note = faults.note()));
+                if is_told {
+                    out.code(" else { ");
+                    out.append(refuted);
+                    out.code(" }");
+                }
+                out.code("\n");
+                out.append(after);
+                out.code(" }");
+            }
         }
         out
     }
