@@ -6,21 +6,21 @@ use crate::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65279),
-    ("src", 28040),
-    ("runtime/core/src", 18548),
-    ("runtime/src", 15382),
+    ("src/compiler", 65512),
+    ("src", 28173),
+    ("runtime/core/src", 18665),
+    ("runtime/src", 15464),
     ("runtime/store/src", 2995),
-    ("runtime/world/src", 8744),
-    ("runtime/adapters/src", 8100),
+    ("runtime/world/src", 8767),
+    ("runtime/adapters/src", 8142),
 ];
 
 /// Files at most.
 const FILES: usize = 449;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 127;
-const LONGEST: usize = 168;
+const LONG: usize = 40;
+const LONGEST: usize = 118;
 
 fn is_product(file: &str) -> bool {
     !file.ends_with("/tests.rs") && !file.contains("/tests/")

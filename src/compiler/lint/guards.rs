@@ -533,22 +533,11 @@ fn miscounts(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
 /// Finds transitions of steps and options that loop back and count a variable without testing it, although each transition that tests it
 /// also counts it.
 fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
-    let mut asking: BTreeMap<VarId, Option<TransitionId>> = BTreeMap::new();
     let counting = |(_, transition): &(usize, &Transition)| is_counting(chart, transition);
     if chart.transitions.iter().enumerate().filter(counting).count() > MOST {
         return Vec::new();
     }
-    let transitions = chart.transitions.iter().enumerate();
-    for (i, transition) in transitions.clone() {
-        for bound in transition.guard.iter().flat_map(|guard| bounds_of_count(chart, guard)) {
-            let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
-            let counts = counts(transition, bound.counter).is_some_and(|by| up != (by > 0));
-            let twin = counts.then(|| TransitionId::at(i));
-            // One transition that tests the counter without counting it is enough to leave the counter out.
-            asking.entry(bound.counter).and_modify(|t| *t = t.and(twin)).or_insert(twin);
-        }
-    }
-    asking.retain(|_, twin| twin.is_some());
+    let asking = counted_by_all(chart);
     if asking.is_empty() {
         return Vec::new();
     }
@@ -560,7 +549,7 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
         reads(chart, guard, &mut elsewhere);
     }
     let mut found = Vec::new();
-    for (i, transition) in transitions {
+    for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         let moves =
             transition.trigger.step().is_some() || matches!(transition.trigger, Trigger::Choice(_));
@@ -594,6 +583,22 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     }
     found.retain(|miscount| !elsewhere.contains(&miscount.counter));
     found
+}
+
+/// The counters that each transition which tests them also counts, each with one of these transitions.
+fn counted_by_all(chart: &Chart) -> BTreeMap<VarId, Option<TransitionId>> {
+    let mut asking: BTreeMap<VarId, Option<TransitionId>> = BTreeMap::new();
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        for bound in transition.guard.iter().flat_map(|guard| bounds_of_count(chart, guard)) {
+            let up = matches!(bound.op, CompareOp::Greater | CompareOp::GreaterEqual);
+            let counts = counts(transition, bound.counter).is_some_and(|by| up != (by > 0));
+            let twin = counts.then(|| TransitionId::at(i));
+            // One transition that tests the counter without counting it is enough to leave the counter out.
+            asking.entry(bound.counter).and_modify(|t| *t = t.and(twin)).or_insert(twin);
+        }
+    }
+    asking.retain(|_, twin| twin.is_some());
+    asking
 }
 
 /// The conditions of the `if` actions in a block.

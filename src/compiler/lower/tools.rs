@@ -47,26 +47,36 @@ pub(super) fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
         }
     }
     for pattern in &node.minus {
-        match pattern {
-            ToolPattern::Any(span) => {
-                cx.report(ILLEGAL_STRUCTURE.at(*span, "`- any` leaves no tool in the set"));
-            }
-            ToolPattern::Name(path) => take_away(cx, path, &mut tools, &mut minus),
-            ToolPattern::Prefix(path) => {
-                cx.record_tool_use(&path.names);
-                let prefix = format!("{}.", path.text());
-                for tool in below(&cx.names.tools, &prefix) {
-                    tools.remove(&tool);
-                }
-                minus.push(format!("{prefix}*"));
-            }
-        }
+        leave_out(cx, pattern, &mut tools, &mut minus);
     }
     let id = ToolSetId::at(cx.chart.tool_sets.len());
     if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
         let tools = tools.into_iter().collect();
         cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
         cx.map.tool_sets.push(Some(span));
+    }
+}
+
+/// Takes what a pattern behind `-` names out of the set.
+fn leave_out(
+    cx: &mut Cx<'_>,
+    pattern: &ToolPattern,
+    tools: &mut BTreeSet<ToolId>,
+    minus: &mut Vec<String>,
+) {
+    match pattern {
+        ToolPattern::Any(span) => {
+            cx.report(ILLEGAL_STRUCTURE.at(*span, "`- any` leaves no tool in the set"));
+        }
+        ToolPattern::Name(path) => take_away(cx, path, tools, minus),
+        ToolPattern::Prefix(path) => {
+            cx.record_tool_use(&path.names);
+            let prefix = format!("{}.", path.text());
+            for tool in below(&cx.names.tools, &prefix) {
+                tools.remove(&tool);
+            }
+            minus.push(format!("{prefix}*"));
+        }
     }
 }
 

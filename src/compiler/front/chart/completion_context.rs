@@ -289,7 +289,8 @@ fn add(next: &mut Next, rule: Rule) {
         | Rule::assign
         | Rule::do_call
         | Rule::asked
-        | Rule::event_use => {
+        | Rule::event_use
+        | Rule::option_use => {
             next.name = true;
             &[]
         }
@@ -326,10 +327,6 @@ fn add(next: &mut Next, rule: Rule) {
         }
         Rule::infix => &["and", "or", "in", "not in", "div"],
         Rule::prefix => &["not"],
-        Rule::option_use => {
-            next.name = true;
-            &[]
-        }
         Rule::client_value => {
             (next.name, next.text) = (true, true);
             &["true", "false", "none"]
