@@ -195,8 +195,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks the unclear sentences: each must agree with the choice, be overruled by a later labelled choice, or be part of the reason,
-    /// which begins with the sentence `explained`.
+    /// Checks the unclear sentences: each must agree with the choice, be overruled by a later labelled choice, or be part
+    /// of the reason, which begins with the sentence `explained`.
     fn check_unclear(
         &self,
         all: &[Sentence],
@@ -719,7 +719,8 @@ fn opening(tokens: &[Token], hit: usize) -> Result<usize, String> {
     }
 }
 
-/// The word behind the choosing part of a sentence that takes the choice back. `is_cause` tells that a word such as `because` precedes.
+/// The word behind the choosing part of a sentence that takes the choice back. `is_cause` tells that a word such as
+/// `because` precedes.
 fn taking_back<'t>(rest: &[Option<&'t Token>], is_cause: bool, one: &Candidate) -> Option<&'t str> {
     let mut words = rest.iter().flatten().filter(|token| token.is_word);
     let takes_back = |word: &str| {

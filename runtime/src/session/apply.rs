@@ -202,11 +202,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.extra.busy.sending = of_the_host;
         }
         // Only now, as a call starts from the state after the whole input, and its line follows the input's lines.
-        for (key, is_call) in begun {
-            let at = (member.clone(), key);
-            if is_call { self.begin_call(at)? } else { self.begin(at)? }
-        }
-        Ok(())
+        self.begin_all(&member, begun)
     }
 
     /// Cancels a call, which the same input may have started. `begun` are the calls that it is to start.
@@ -217,12 +213,25 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         begun: &mut Vec<(StepKey, bool)>,
     ) -> Result<(), RunError> {
         let key = at.1;
-        // If the step was started and cancelled by the same input, no call was made: it must not count against the limits.
+        // A step that the same input has started and cancelled made no call: it must not count against the limits.
         if begun.contains(&(key, false)) && !self.common.manual {
             self.extra.busy.ready.push_back((at.clone(), Input::Unmade(key)));
         }
         begun.retain(|(k, _)| *k != key);
         self.cancel(now, at)
+    }
+
+    /// Starts calls. Each comes with whether it is of a tool.
+    fn begin_all(
+        &mut self,
+        member: &MemberPath,
+        begun: Vec<(StepKey, bool)>,
+    ) -> Result<(), RunError> {
+        for (key, is_call) in begun {
+            let at = (member.clone(), key);
+            if is_call { self.begin_call(at)? } else { self.begin(at)? }
+        }
+        Ok(())
     }
 
     pub(super) fn kind(&self, member: &[StepKey], key: StepKey) -> Option<StepRowKind> {

@@ -184,7 +184,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// The states whose limits a call counts against, the room that they leave now, and the room if all calls under way used nothing.
+    /// The states whose limits a call counts against, the room that they leave now, and the room if all calls under way
+    /// used nothing.
     fn limits(&mut self, machine: &dyn Machine, at: &At) -> (Vec<StateId>, Caps, Caps) {
         let tables = machine.tables();
         let mut states = Vec::new();

@@ -79,15 +79,7 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             attempt: key.attempt,
             which: which(tables, key),
         },
-        Record::WalkEnded(why) => {
-            let (why, step, region) = match why {
-                WalkEnd::Calls(region) => ("calls", None, state(tables, region)),
-                WalkEnd::EndsTurn => ("ends_turn", None, String::new()),
-                WalkEnd::Failed(s) => ("failed", Some(step(tables, s)), String::new()),
-                WalkEnd::Ended => ("ended", None, String::new()),
-            };
-            What::WalkEnded { why: why.into(), step, region }
-        }
+        Record::WalkEnded(why) => walk_ended(tables, why),
         Record::Error(kind) => What::Error { error: error(kind).into() },
         Record::Warned(kind) => What::Warned { limit: limit(kind).into() },
         Record::TurnEnded(turn) => What::TurnEnded { turn },
@@ -96,6 +88,16 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
             What::Ended { status: status.word().into(), result, summary: None }
         }
     }
+}
+
+fn walk_ended(tables: &Tables<'_>, why: WalkEnd) -> What {
+    let (why, step, region) = match why {
+        WalkEnd::Calls(region) => ("calls", None, state(tables, region)),
+        WalkEnd::EndsTurn => ("ends_turn", None, String::new()),
+        WalkEnd::Failed(s) => ("failed", Some(step(tables, s)), String::new()),
+        WalkEnd::Ended => ("ended", None, String::new()),
+    };
+    What::WalkEnded { why: why.into(), step, region }
 }
 
 /// The line for a transition. `alternatives` is a bit mask of the alternatives of its guard that held; bit 0 is the first one.

@@ -339,8 +339,8 @@ impl<'e, M: Machine> Worker<'e, M> {
 
     /// The next time at which a run has to go on.
     fn next_wake(&self) -> Option<Instant> {
-        // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for busy runs, so
-        // that the deadlines of the others do not fire.
+        // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for
+        // busy runs, so that the deadlines of the others do not fire.
         if self.options.is_real || !self.until.is_empty() {
             self.wakes.first().map(|(at, _)| *at)
         } else if !(self.quiet.is_empty() && self.settled.is_empty()) {

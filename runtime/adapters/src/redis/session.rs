@@ -161,7 +161,8 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         }
     }
 
-    /// Watches the streams that have been read to the end. One with unread entries would report them at once, again and again.
+    /// Watches the streams that have been read to the end. One with unread entries would report them at once, again and
+    /// again.
     fn watch(&self, watch: &mut Watch, every: Duration) {
         let quiet = self.shards.iter().filter(|(_, shard)| !shard.has_more);
         let behind: Vec<_> = quiet.map(|(nth, shard)| (*nth, shard.last)).collect();

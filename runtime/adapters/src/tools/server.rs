@@ -540,7 +540,8 @@ async fn shaken<S>(
         Ok(Ok(service)) => Ok((service, running)),
         Ok(Err(why)) => {
             let fault = not_begun(why);
-            // The transport knows best why it gave up. Without its reason, the exit status of the process says more than "closed".
+            // The transport knows best why it gave up. Without its reason, the exit status of the process says more than
+            // "closed".
             let fault = match (reason.get(), fault) {
                 (Some(why), _) => Fault::Protocol(why + &running.tail.told()),
                 (None, Fault::Gone(_)) => Fault::Start(running.ending().await),

@@ -48,15 +48,7 @@ pub(super) fn builtin_with(
             Some(Number::Float(x)) => ops::round(x).map(Value::Int).or_else(|Fault| overflow()),
             None => refused(function, x),
         },
-        (Builtin::Round, [x, digits]) => match (Number::of(x), Number::of(digits)) {
-            (Some(Number::Int(i)), Some(Number::Int(digits))) => {
-                ops::round_int(i, digits).map(Value::Int).or_else(|Fault| overflow())
-            }
-            (Some(Number::Float(x)), Some(Number::Int(digits))) => {
-                ops::round_to(x, digits).map(Value::Float).or_else(|Fault| overflow())
-            }
-            _ => fail!("`round` does not take {} and {}", x.kind(), digits.kind()),
-        },
+        (Builtin::Round, [x, digits]) => round_to(x, digits),
         (Builtin::Sum, [items]) => sum(items, None, fuel),
         (Builtin::Sum, [items, start]) => sum(items, Some(start), fuel),
         (Builtin::Any, [items]) => any(items, true, fuel),
@@ -74,23 +66,13 @@ pub(super) fn builtin_with(
             fuel.charge_text(text.len())?;
             Ok(Value::Text(text.to_uppercase()))
         }
-        (Builtin::Concat, parts) => {
-            let mut text = String::new();
-            for part in parts {
-                format::write_str(part, &mut text, fuel)?;
-            }
-            Ok(Value::Text(text))
-        }
+        (Builtin::Concat, parts) => concat(parts, fuel),
         (Builtin::StartsWith, [Value::Text(text), Value::Text(prefix)]) => {
             fuel.charge_text(prefix.len())?;
             Ok(Value::Bool(text.starts_with(prefix.as_str())))
         }
         (Builtin::Str, []) => Ok(Value::Text(String::new())),
-        (Builtin::Str, [x]) => {
-            let mut text = String::new();
-            format::write_str(x, &mut text, fuel)?;
-            Ok(Value::Text(text))
-        }
+        (Builtin::Str, [_]) => concat(arguments, fuel),
         (Builtin::Int, []) => Ok(Value::Int(0)),
         (Builtin::Int, [x]) => int(x, fuel),
         (Builtin::Float, []) => Ok(Value::Float(0.0)),
@@ -100,6 +82,41 @@ pub(super) fn builtin_with(
         (Builtin::IsA, [x, Value::Text(name)]) => is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => is_any(x, names).map(Value::Bool),
         (Builtin::Fail, [Value::Text(why)]) => Err(EvalError { message: why.clone() }),
+        (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
+        (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
+            fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
+        }
+        (function, arguments) => script_function(function, arguments, fuel),
+    }
+}
+
+fn round_to(x: &Value, digits: &Value) -> Result<Value, EvalError> {
+    match (Number::of(x), Number::of(digits)) {
+        (Some(Number::Int(i)), Some(Number::Int(digits))) => {
+            ops::round_int(i, digits).map(Value::Int).or_else(|Fault| overflow())
+        }
+        (Some(Number::Float(x)), Some(Number::Int(digits))) => {
+            ops::round_to(x, digits).map(Value::Float).or_else(|Fault| overflow())
+        }
+        _ => fail!("`round` does not take {} and {}", x.kind(), digits.kind()),
+    }
+}
+
+fn concat(parts: &[&Value], fuel: &Fuel) -> Result<Value, EvalError> {
+    let mut text = String::new();
+    for part in parts {
+        format::write_str(part, &mut text, fuel)?;
+    }
+    Ok(Value::Text(text))
+}
+
+/// Calls one of the operations of ECMAScript.
+fn script_function(
+    function: Builtin,
+    arguments: &[&Value],
+    fuel: &Fuel,
+) -> Result<Value, EvalError> {
+    match (function, arguments) {
         (Builtin::JsValue, [x]) => fuel.copy(x),
         (Builtin::JsAdd, [x, y]) => add(x, y, fuel),
         (Builtin::JsNumber, [x]) => number(x),
@@ -113,10 +130,6 @@ pub(super) fn builtin_with(
         (Builtin::JsList, [x]) => refused(function, x),
         (Builtin::JsDuration, [x]) => duration(x),
         (Builtin::JsJson, [x]) => json(x, fuel).map(Value::Text),
-        (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
-        (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
-            fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
-        }
         (function, arguments) => {
             fail!("`{}` does not take {} arguments", name(function), arguments.len())
         }

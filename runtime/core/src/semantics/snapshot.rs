@@ -75,11 +75,6 @@ fn put<T: Clone>(places: &mut [T], registers: &[T]) {
     }
 }
 
-/// A bound for counts that no run reaches. Larger values could overflow later.
-const FAR: u32 = u32::MAX / 2;
-// The same for times in milliseconds.
-const FAR_AWAY: u64 = u64::MAX / 2;
-
 impl Snapshot {
     /// The steps with an `each`, and the number of elements of each list; 0 if the step is not under way.
     pub(crate) fn fans(&self, tables: &Tables<'_>) -> Vec<(StepId, u32)> {
@@ -277,6 +272,11 @@ fn fits(snapshot: &Snapshot, tables: &Tables<'_>, cells: &CellsMut<'_>) -> bool 
         && snapshot.deadlines.len() == cells.deadlines.len()
         && snapshot.sends.len() <= tables.sends as usize
 }
+
+/// A bound for counts that no run reaches. Larger values could overflow later.
+const FAR: u32 = u32::MAX / 2;
+// The same for times in milliseconds.
+const FAR_AWAY: u64 = u64::MAX / 2;
 
 /// Whether every register could occur in a run. Snapshots are external data and are not trusted.
 fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {

@@ -104,10 +104,10 @@ impl World {
             let why = format!("the arguments of `{method}` have more than {most} bytes");
             return fail(FailureKind::IntentRejected, why);
         }
-        let Begun { begun, hold, price, owner } =
+        let Begun { resolved, hold, price, owner } =
             self.change(|state| admit(state, agent, id, method, arguments))?;
         // The world is not locked while the chart runs, so other agents can use it.
-        let result = match begun {
+        let result = match resolved {
             Resolved::Done(value) => Ok(value),
             Resolved::Runs(running) => self.run(&running, &self.chain()),
         };
@@ -166,13 +166,9 @@ impl World {
     }
 }
 
-/// The price of a method and the owner of the artifact.
-///
-/// # Errors
-/// `agent` may not invoke the method, or it does not exist.
 /// An invocation that has begun, and what it costs.
 struct Begun {
-    begun: Resolved,
+    resolved: Resolved,
     /// The hold on the price while a chart runs.
     hold: Option<u64>,
     price: i64,
@@ -190,8 +186,8 @@ fn admit(
     if let Some(genesis) = genesis::find(id) {
         state.principal(agent)?;
         let value = genesis.invoke(state, agent, method, arguments)?;
-        let begun = Resolved::Done(value);
-        return Ok(Begun { begun, hold: None, price: 0, owner: String::new() });
+        let resolved = Resolved::Done(value);
+        return Ok(Begun { resolved, hold: None, price: 0, owner: String::new() });
     }
     let (price, owner) = allowed(state, agent, id, method)?;
     let price = if owner == agent { 0 } else { price };
@@ -200,8 +196,8 @@ fn admit(
         let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {has}");
         return fail(FailureKind::InsufficientScrip, why);
     }
-    let begun = begin(state, agent, id, method, arguments)?;
-    let hold = match (&begun, price) {
+    let resolved = begin(state, agent, id, method, arguments)?;
+    let hold = match (&resolved, price) {
         (_, ..=0) => None,
         (Resolved::Runs(_), _) => {
             Some(state.ledger.hold(agent, price, "invocation").map_err(refused)?)
@@ -214,9 +210,13 @@ fn admit(
             None
         }
     };
-    Ok(Begun { begun, hold, price, owner })
+    Ok(Begun { resolved, hold, price, owner })
 }
 
+/// The price of a method and the owner of the artifact.
+///
+/// # Errors
+/// `agent` may not invoke the method, or it does not exist.
 fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, String)> {
     state.principal(agent)?;
     let artifact = state.find(id)?;

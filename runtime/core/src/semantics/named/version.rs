@@ -495,7 +495,7 @@ fn lines_by_kind<'t>(tables: &'t Tables<'_>) -> ByKind<Line<'t>> {
     new
 }
 
-/// The transitions of the version that saved the run, and the states and kinds of those that were armed and have none in `new`.
+/// The transitions of the version that saved the run, and the states and kinds of armed ones that have none in `new`.
 fn old_by_kind(
     named: &Named,
     numbers: &Numbers<'_>,
