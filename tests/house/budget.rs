@@ -8,8 +8,8 @@ use crate::project::read;
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65512),
     ("src", 28173),
-    ("runtime/core/src", 18665),
-    ("runtime/src", 15464),
+    ("runtime/core/src", 18674),
+    ("runtime/src", 15472),
     ("runtime/store/src", 2995),
     ("runtime/world/src", 8767),
     ("runtime/adapters/src", 8142),
