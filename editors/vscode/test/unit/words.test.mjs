@@ -22,7 +22,7 @@ const pest = ['chart', 'expression'].map((name) => read(`grammar/${name}.pest`))
 const rule = (name) => [...new RegExp(`^${name} = _\\{([^}]*)\\}`, 'm').exec(pest)[1].matchAll(/"(\w+)"/g)].map((found) => found[1]);
 const units = ['ms', 's', 'm', 'h', 'd', 'e', 'E'];
 const inPest = sorted([...pest.matchAll(/"([A-Za-z_]+)"/g)].map((found) => found[1]).filter((word) => !units.includes(word)));
-const functions = table('src/compiler/lower/calls.rs', 'const MACHINE:', /"(\w+)"/g);
+const functions = table('src/compiler/lower/expr/calls.rs', 'const MACHINE:', /"(\w+)"/g);
 const limits = table('src/compiler/lower/transitions.rs', 'const WARNINGS:', /"(\w+)"/g);
 
 /** The words that regular expressions of the grammar match as such. */
@@ -59,7 +59,7 @@ test('first words of each place', () => {
 test('types and what the run knows', () => {
   assert.deepEqual(sorted(words.types), sorted([...table('src/compiler/lower/declare.rs', 'static PLAIN:', /\("(\w+)"/g), 'List', 'Map']));
   // `{options}` is known in the prompts of `ask` steps only.
-  assert.deepEqual(sorted(words.observables), sorted([...table('src/compiler/lower/expr.rs', 'static OBSERVABLES:', /\("(\w+)"/g), 'options']));
+  assert.deepEqual(sorted(words.observables), sorted([...table('src/compiler/lower/expr/mod.rs', 'static OBSERVABLES:', /\("(\w+)"/g), 'options']));
 });
 
 test('the grammar has every word of the language, and no other', () => {
