@@ -16,10 +16,10 @@ const PARTS: &[(&str, usize)] = &[
 ];
 
 /// Files at most.
-const FILES: usize = 449;
+const FILES: usize = 454;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 40;
+const LONG: usize = 38;
 const LONGEST: usize = 118;
 
 fn is_product(file: &str) -> bool {
