@@ -1,7 +1,8 @@
 //! Completion of names, and hovers, in an `agent.yaml`, a component or a run file.
 //!
 //! The keys of these files are in tables ([`crate::keys`]), and the text may be broken, so a reader that never fails makes a tree of it
-//! first. Keys and words are offered by the JSON Schema of the file; here come the names, which no schema knows. With the cursor at `|` in
+//! first. The JSON Schema of the file offers its keys and words. This module offers names, which no schema knows. With the cursor at
+//! `|` in
 //!
 //! ```yaml
 //! workflow:

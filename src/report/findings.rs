@@ -1,4 +1,4 @@
-//! What every report is made of: the findings of a run, and how much of them is shown.
+//! The findings that a report prints, and which of them it leaves out.
 
 use chartc_compiler::allow::Suppressed;
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity};

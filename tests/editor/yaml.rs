@@ -42,7 +42,7 @@ fn states_and_answers() {
     assert_eq!(agent(&format!("{machine}      - {{to: a, from: |")), ["a", "b", "*"]);
 }
 
-/// The JSON Schema of the file offers these.
+/// The JSON Schema of the file offers keys and their words.
 #[test]
 fn keys_and_their_words_are_not_names() {
     let step = "workflow:\n  steps:\n    - name: a\n      ";

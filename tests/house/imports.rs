@@ -59,7 +59,7 @@ fn walk(tokens: &[TokenTree], module: &[String], found: &mut Vec<Vec<String>>) {
             continue;
         }
         match &tokens[at] {
-            // What `pub(super)` and `pub(in …)` name is no import.
+            // `pub(super)` and `pub(in …)` name a module, but import nothing from it.
             TokenTree::Ident(word) if word == "pub" => {
                 let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
                 at += if is_restricted { 2 } else { 1 };
@@ -209,7 +209,8 @@ pub(crate) fn file_cycles(source_folder: &str) -> Vec<Vec<String>> {
     cycles
 }
 
-/// The files that name what a module above them declares: arrows that run back up, since that module declares them.
+/// The files that import from a module above them, each with that module. Such an import runs back up, because the module above declares
+/// the file.
 pub(crate) fn arrows_up(source_folder: &str) -> BTreeSet<(String, String)> {
     let files: BTreeMap<Vec<String>, String> = own_files(source_folder)
         .into_iter()

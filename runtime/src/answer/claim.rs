@@ -100,7 +100,7 @@ struct Choice {
     /// The first and the last sentence that choose it.
     first: usize,
     last: usize,
-    /// Whether the last one has a label.
+    /// Whether the last of these sentences has a label, as in `Answer: …`.
     decisive: bool,
 }
 

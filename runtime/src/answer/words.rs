@@ -416,7 +416,7 @@ fn push(text: &str, is_question: bool, found: &mut Vec<Sentence>) {
     }
 }
 
-/// Whether a word may belong to a clause that says who says the next one.
+/// Whether a word may belong to a clause that says who speaks, as in `the user said`.
 fn is_telling(token: &Token) -> bool {
     matches!(
         token.text.as_str(),

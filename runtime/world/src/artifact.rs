@@ -1,6 +1,6 @@
 //! Artifacts: everything of which a world consists. Agents are artifacts, too.
 
-use crate::workshop::{Family, Form};
+use crate::charts::{Family, Form};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Price, Results, Who};
 use std::collections::BTreeMap;

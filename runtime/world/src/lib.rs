@@ -6,43 +6,37 @@
 //! agents write: this crate does not depend on the grammar. The [`engine`] runs the agents.
 
 pub mod artifact;
-mod auction;
 mod bids;
 mod cascade;
 mod census;
+mod charts;
 mod config;
 pub mod engine;
 mod gate;
 mod genesis;
 mod keep;
 pub mod ledger;
-mod memory;
-mod method;
 mod rates;
 mod request;
-mod settings;
 mod state;
-mod workshop;
 mod world;
 
-pub use auction::Auctioneer;
 pub use bids::AuctionSettings;
 pub use cascade::{Bounds, Cascades, Caused, Deed, Edge, Influence, Link, Tree};
 pub use census::{Census, Distribution, InState, Place, Sample, Unit, Unknown};
+pub use charts::{
+    Ask, Chain, Family, Finding, Form, Fuel, Invocation, Invoke, MOST_DEPTH, MOST_INVOCATIONS,
+    Methods, NOT_ALLOWED, NoInvocations, Read, Signature, Workshop, invoke_method, methods,
+    open_params, restrict, used,
+};
 pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
-    RESOURCES, RateLimiting, Resources, RunFile, RunFileError, StatechartConfig, WorkerPool,
+    RESOURCES, RateLimiting, Resources, RunFile, RunFileError, Settings, SpawnLimits,
+    StatechartConfig, WorkerPool,
 };
 pub use gate::{Closed, Counted, Gate, Gated};
 pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
-pub use memory::ArtifactMemory;
-pub use method::{
-    Ask, Chain, Fuel, Invocation, Invoke, MOST_DEPTH, MOST_INVOCATIONS, Methods, NoInvocations,
-    Signature, invoke_method, methods, open_params,
-};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
-pub use settings::{Settings, SpawnLimits};
 pub use state::{Moment, Summary};
-pub use workshop::{Family, Finding, Form, NOT_ALLOWED, Read, Workshop, restrict, used};
-pub use world::{AgentRow, NewAgent, World};
+pub use world::{AgentRow, ArtifactMemory, Auctioneer, NewAgent, World};

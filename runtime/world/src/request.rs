@@ -2,7 +2,7 @@
 
 pub use chartc_runtime::trace::Cause;
 
-use crate::workshop::{Family, Form};
+use crate::charts::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reads a trace: its lines, the letters between charts, and the words for states and times.
+//! Reads a trace: its lines, the events that charts send each other, and how states and times are written.
 
 use crate::cli::instance;
 use chartc_core::expr::Duration;

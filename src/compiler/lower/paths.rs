@@ -1,4 +1,4 @@
-//! Finds the states that paths name.
+//! Finds the state that a path such as `open.waiting` names.
 
 use super::context::{Cx, NameKind, NodeKind};
 use crate::rules::{illegal_structure, unknown_name};

@@ -77,7 +77,7 @@ pub(crate) fn workspace(all: &[Mutant]) -> Result<PathBuf, String> {
     Ok(to)
 }
 
-/// Removes from a folder of the copy what the workspace does not list any more. Two files of one module would not build.
+/// Removes the Rust files that the workspace no longer lists. Two files of one module would not build.
 fn remove_others(to: &Path, folder: &Path, listed: &BTreeSet<&Path>) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("{}: {e}", to.join(folder).display());
     for entry in std::fs::read_dir(to.join(folder)).map_err(failed)? {
@@ -120,7 +120,8 @@ struct Change<'m> {
     new: &'m str,
 }
 
-/// Where the code of a change stands, and the code. Code that stands at several places follows ` … ` behind what precedes the one meant.
+/// The places of the code of a change, and the code. Code that occurs more than once is written `before … code`: its place is the first one
+/// behind `before`.
 fn found<'o>(text: &str, old: &'o str) -> (Vec<usize>, &'o str) {
     let Some((before, old)) = old.split_once(" … ") else {
         return (text.match_indices(old).map(|(at, _)| at).collect(), old);

@@ -369,7 +369,7 @@ impl Fault {
             Self::Refused(why) => Self::Refused(hide(why)),
             Self::Failed(why) => Self::Failed(hide(why)),
             Self::Changed(why) => Self::Changed(hide(why)),
-            // What the request was is followed by the last lines that the program wrote.
+            // The last lines that the program wrote follow the request; they may contain a secret as well.
             Self::Silent { what, after } => Self::Silent { what: hide(what), after },
             other @ (Self::Status { .. } | Self::TooLong { .. }) => other,
         }

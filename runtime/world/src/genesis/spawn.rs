@@ -4,11 +4,10 @@
 
 use super::Arguments;
 use crate::artifact::{Compiled, Nature};
+use crate::charts::{accepts, restrict, used};
 use crate::ledger::{Entry, Holder, Resource};
-use crate::method::accepts;
 use crate::request::{Request, Spawn};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
-use crate::workshop::{restrict, used};
 use crate::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;

@@ -2,8 +2,8 @@
 
 use super::{State, Tried, amount, fail, int, refused, text};
 use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, size};
+use crate::charts::Family;
 use crate::ledger::{Entry, Holder, LedgerError, Resource};
-use crate::workshop::Family;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Failure, FailureKind};
 use std::sync::Arc;

@@ -7,9 +7,9 @@ pub(crate) use artifacts::Draft;
 pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
 use crate::artifact::{Artifact, Policy};
+use crate::config::Settings;
 use crate::ledger::{Ledger, LedgerError, Resource};
 use crate::request::{Notice, Request};
-use crate::settings::Settings;
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Failure, FailureKind, Results};
 use serde::{Deserialize, Serialize};

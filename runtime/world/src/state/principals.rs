@@ -2,8 +2,8 @@
 
 use super::{Audience, State, Tried, amount, fail, refused, text};
 use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, size};
+use crate::charts::{Family, Form};
 use crate::ledger::{Holder, LedgerError, Posted, Resource};
-use crate::workshop::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{Failure, FailureKind, Who};
 use serde::{Deserialize, Serialize};

@@ -6,12 +6,11 @@
 
 use super::{Outcome, World};
 use crate::artifact::{Artifact, Compiled, Nature, size};
+use crate::charts::{Chain, Family, Form, Invocation};
 use crate::genesis;
 use crate::ledger::Holder;
-use crate::method::{Chain, Invocation};
 use crate::request::Request;
 use crate::state::{Draft, State, Tried, fail, refused, text};
-use crate::workshop::{Family, Form};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::{
     Acting, Action, ArtifactHost, Done, Failure, FailureKind, Results, View,

@@ -2,10 +2,10 @@
 
 use super::{Compiler, Outcome, World};
 use crate::artifact::{Artifact, Compiled, Nature, Policy, size};
+use crate::charts::{Family, Form};
+use crate::config::Settings;
 use crate::ledger::{Ledger, SavedLedger};
-use crate::settings::Settings;
 use crate::state::{Asked, Event, Moment, Offer, Principal, State, Summary};
-use crate::workshop::{Family, Form};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Price, Who};
 use serde::{Deserialize, Serialize};

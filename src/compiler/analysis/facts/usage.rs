@@ -93,7 +93,7 @@ impl Usage {
         usage
     }
 
-    /// The uses of nothing.
+    /// No uses at all.
     fn none(chart: &Chart) -> Self {
         let variables = chart.variables.len();
         Self {

@@ -1,4 +1,4 @@
-//! The methods of a generated program, and the rows that each selects among.
+//! The methods of a generated program. Most are a `match` with one arm for each row of a table.
 
 use super::Context;
 use super::code::{self, Code, Fragment, Use, Uses, code};

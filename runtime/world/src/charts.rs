@@ -1,17 +1,20 @@
-//! Charts as executable artifacts: a method is an event that the chart declares, and its result is that of the final state.
+//! Charts that agents write: their compilation, and the invocation of their methods.
 //!
-//! For example, with the artifact `tax`:
+//! The problem: agents write texts, and others want to call them like functions. The idea: a [`Workshop`] from the embedder compiles a
+//! text, so this crate does not depend on the grammar. A *method* is an event that the compiled chart declares, and its result is that of
+//! the final state. For example, with the artifact `tax`:
 //!
 //! ```text
 //! chart Tax { event due(amount: Int)   initial idle
 //!             state idle { on due(amount) -> paid(amount / 10) }   final paid(sum: Int) }
 //!
+//! write tax            the workshop builds a family with one chart, or returns findings such as `2:13: C0102: …`
 //! invoke tax.due(50)   a new run starts in idle, gets due(50), ends in paid: the result is 5
 //! ```
 //!
-//! The caller waits for the result, so an invocation cannot wait for a model, and all its work has a limit.
+//! The caller waits for the result, so an invocation cannot wait for a model, and all its work has a limit. An agent that is spawned from
+//! a text may use only the tools and models of its spawner.
 
-use crate::workshop::Family;
 use chartc_core::expr::{Map, Value, fit, within};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
@@ -23,13 +26,147 @@ use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Deny;
 use chartc_runtime::trace::{Line, Sink};
 use chartc_runtime::{Backoff, RunError, Session};
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::{fmt, io};
+
+/// The language of an executable artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// The language of `.chart` files, for the artifact type `chart`.
+    Chart,
+    /// The format of `agent.yaml` files, for the artifact type `agent`.
+    Agent,
+}
+
+impl Form {
+    /// The language of an artifact type; `None` for plain data.
+    pub fn of(ty: &str) -> Option<Self> {
+        match ty {
+            "chart" => Some(Self::Chart),
+            "agent" => Some(Self::Agent),
+            _ => None,
+        }
+    }
+
+    /// The artifact type for the language.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Chart => "chart",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// A chart without errors, with the charts that its `run` steps refer to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// The charts, with the main one first.
+    pub charts: Vec<Chart>,
+}
+
+impl Family {
+    /// The main chart.
+    ///
+    /// # Panics
+    /// Does not panic on a family from a workshop, which always has at least one chart.
+    pub fn root(&self) -> &Chart {
+        &self.charts[0]
+    }
+}
+
+/// An error in the text of an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The code of the rule, such as `C0102`.
+    pub code: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// The message.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}: {}", self.line, self.column, self.code, self.text)
+    }
+}
+
+/// A function that returns the text of an artifact by its id, for imports and components; `None` if the author may not read it or it does
+/// not exist.
+pub type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
+
+/// Compiles and checks charts without access to files.
+pub trait Workshop: Send + Sync {
+    /// Compiles and checks the text of an artifact. Tests and `check` lines in it are not run.
+    ///
+    /// # Errors
+    /// All errors in the order of their positions. A text that defines nothing that can run, or is too large, is also an error.
+    fn build(
+        &self,
+        id: &str,
+        form: Form,
+        text: &str,
+        read: Read<'_>,
+    ) -> Result<Arc<Family>, Vec<Finding>>;
+}
+
+// Restricts spawned charts to the tools and models of their spawner.
+
+/// The code of a finding about a tool or model that the spawner does not have.
+pub const NOT_ALLOWED: &str = "not_allowed";
+
+/// Checks that the charts declare only tools and models that are allowed. Tools are compared by name, clients by their model
+/// (`provider:name`), because a chart can give a client any name.
+///
+/// # Errors
+/// One finding for each that is not allowed. The model keeps no source positions, so findings refer to the start of the text.
+pub fn restrict(
+    family: &Family,
+    tools: &BTreeSet<String>,
+    models: &BTreeSet<String>,
+) -> Result<(), Vec<Finding>> {
+    let mut found = BTreeSet::new();
+    for chart in &family.charts {
+        for tool in chart.tools.iter().filter(|tool| !tools.contains(&tool.name)) {
+            found.insert(format!(
+                "`{}` uses the tool `{}`, which its spawner has not",
+                chart.name, tool.name
+            ));
+        }
+        // A client without a model uses the one that the host has chosen for all agents.
+        let named = chart.clients.iter().filter(|client| !client.model.is_empty());
+        for client in named.filter(|client| !models.contains(&client.model)) {
+            found.insert(format!(
+                "`{}` asks the model `{}`, which its spawner does not",
+                chart.name, client.model
+            ));
+        }
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let finding = |text| Finding { code: NOT_ALLOWED.into(), line: 1, column: 1, text };
+    Err(found.into_iter().map(finding).collect())
+}
+
+/// The tools and models that some charts declare, in the form that [`restrict`] takes.
+pub fn used(family: &Family) -> (BTreeSet<String>, BTreeSet<String>) {
+    let tools = family.charts.iter().flat_map(|chart| &chart.tools);
+    let clients = family.charts.iter().flat_map(|chart| &chart.clients);
+    (
+        tools.map(|tool| tool.name.clone()).collect(),
+        clients.map(|client| client.model.clone()).collect(),
+    )
+}
 
 /// The limits of one invocation. They bound work instead of real time, so the result is the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,12 +232,12 @@ pub fn invoke_method(
     ask: Ask<'_>,
 ) -> Result<Value, Failure> {
     limits.1.enter()?;
-    let result = run(family, method, arguments, limits, ask);
+    let result = run_method(family, method, arguments, limits, ask);
     limits.1.leave();
     result
 }
 
-fn run(
+fn run_method(
     family: &Family,
     method: &str,
     arguments: &[Value],
@@ -283,7 +420,7 @@ impl Invoke for Methods {
         let ask = |artifact: &str, method: &str, arguments: &[Value]| {
             world.invoke(owner, artifact, method, arguments)
         };
-        run(family, method, arguments, (fuel, chain), &ask)
+        run_method(family, method, arguments, (fuel, chain), &ask)
     }
 }
 
