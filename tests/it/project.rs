@@ -1,9 +1,10 @@
 //! What tests read of the project: its files, its charts, and how many random cases to try.
 
 #[path = "../house/project.rs"]
+#[allow(dead_code, reason = "only the tests of the book, which is of the default build, ask cargo")]
 mod own;
 
-pub(crate) use own::{files, metadata, read, root};
+pub(crate) use own::*;
 
 use std::path::PathBuf;
 
