@@ -178,7 +178,8 @@ fn documents_with_a_prefix_keep_it() {
 
 /// The documents of the project, and those of the shared folder.
 fn documents() -> Vec<(String, String)> {
-    let mut found = [shipped("charts", ".scxml"), shipped("tests/it/fixtures", ".scxml")].concat();
+    let mut found =
+        [shipped("charts", ".scxml"), shipped("tests/language/fixtures", ".scxml")].concat();
     found.retain(|(name, _)| !name.ends_with("faults.scxml"));
     let shared =
         std::env::var_os("CHARTC_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);

@@ -143,7 +143,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
 fn files() -> Vec<(Format, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
-    for folder in ["charts", "examples", "tests/it/fixtures"] {
+    for folder in ["charts", "examples", "tests/language/fixtures"] {
         below(&root.join(folder), &mut paths);
     }
     let shared =

@@ -2,10 +2,10 @@
 //! tells them in words.
 
 use crate::imports::{module, own_files, paths};
-use crate::project::{files, metadata, read};
 use chartc_compiler::lint::LINTS;
 use chartc_compiler::rules::RULES;
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::project::{files, metadata, read};
 
 /// What only the named modules of a crate may name; nobody, where none is named.
 const ONLY: &[(&str, &str, &[&str])] = &[

@@ -2,7 +2,7 @@
 //! note of an issue raises one.
 
 use crate::imports::own_files;
-use crate::project::read;
+use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[

@@ -1,8 +1,8 @@
 //! What the files of a crate import, read from their tokens, and the cycles among its modules.
 
-use crate::project::{files, read};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
+use test_support::project::{files, read};
 
 /// Every path that a file names, as segments from the root of its crate (`crate`) or from another crate.
 pub(crate) fn paths(file: &str, source_folder: &str) -> Vec<Vec<String>> {

@@ -1,7 +1,7 @@
 //! Every dependency may be used under a licence that `.cargo/deny.toml` allows, and `.cargo/deny.toml` allows no other.
 
-use crate::project::{metadata, metadata_with, read};
 use std::collections::BTreeSet;
+use test_support::project::{metadata, metadata_with, read};
 
 fn allowed() -> BTreeSet<String> {
     let text = read(".cargo/deny.toml");

@@ -8,5 +8,4 @@ mod layers;
 mod licences;
 mod predicates;
 mod printing;
-mod project;
 mod versions;

@@ -1,8 +1,8 @@
 //! Functions whose names begin with `is_`, `has_` or `may_` only look: they change nothing that they are called on, and say yes or no.
 
-use crate::project::{files, read};
 use syn::visit::{self, Visit};
 use syn::{FnArg, ReturnType, Signature};
+use test_support::project::{files, read};
 
 #[derive(Default)]
 struct Predicates {

@@ -1,7 +1,7 @@
 //! Only one file writes to the terminal, and it escapes what it writes.
 
-use crate::project::{files, read};
 use proc_macro2::{TokenStream, TokenTree};
+use test_support::project::{files, read};
 
 /// Those that write: to the terminal; for a build script to cargo, which reads lines.
 const WRITERS: &[&str] = &["src/cli/output.rs", "src/build.rs", "src/compiler/build.rs"];

@@ -1,7 +1,7 @@
 //! All places that state the version of chartc state the same one.
 
-use crate::project::{files, read};
 use serde_json::Value;
+use test_support::project::{files, read};
 
 #[test]
 fn all_places_state_the_same_version() {

@@ -1,13 +1,9 @@
 //! What chartc says of input that is meant to hurt, how long it takes and how much memory it needs.
 
-#[path = "../../it/hostile/cases.rs"]
-mod cases;
-#[path = "../../it/hostile/growing.rs"]
-mod growing;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use test_support::hostile::{cases, growing};
 
 /// Runs the program at `chartc` on every case and prints a row for each.
 pub(crate) fn run(chartc: &str) {

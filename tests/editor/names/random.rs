@@ -1,6 +1,6 @@
 //! Random charts and what goes with them.
 
-#[path = "../../it/soundness/random.rs"]
+#[path = "../../language/soundness/random.rs"]
 #[allow(unreachable_pub, reason = "the tests of the analyses have it, too")]
 mod charts;
 

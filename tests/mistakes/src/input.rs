@@ -86,7 +86,7 @@ pub(crate) fn inputs(root: &Path, shared: Option<&Path>, seed: u64) -> Vec<Input
             found.extend(read(root, &file));
         }
     }
-    for file in files(&root.join("tests/it/fixtures/agents"), 1) {
+    for file in files(&root.join("tests/language/fixtures/agents"), 1) {
         found.extend(read(root, &file));
     }
     for file in shared.map(|s| files(&s.join("agent_yaml/files"), 1)).unwrap_or_default() {

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The one test target of the copy: the tests of the semantics, under the names that they have in `it`, and what compiles
+/// The one test target of the copy: the tests of the semantics, under the names that they have in `language`, and what compiles
 /// generated code.
 const TESTS: &str = "//! The tests of the step semantics.\n
-#[path = \"it/batch/mod.rs\"]
+#[path = \"language/batch/mod.rs\"]
 mod batch;
-#[path = \"it/semantics/mod.rs\"]
+#[path = \"language/semantics/mod.rs\"]
 mod semantics;
 ";
 

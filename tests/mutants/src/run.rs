@@ -116,6 +116,8 @@ fn asserts(output: &str, name: &str) -> bool {
     let head = format!("---- {name} stdout ----");
     let Some((_, rest)) = output.split_once(&head) else { return false };
     let told = rest.split("\n---- ").next().unwrap_or(rest);
-    let Some((_, place)) = told.split_once("panicked at tests/it/semantics/") else { return false };
+    let Some((_, place)) = told.split_once("panicked at tests/language/semantics/") else {
+        return false;
+    };
     !place.starts_with("mod.rs") || told.contains("assertion")
 }

@@ -1,0 +1,95 @@
+//! Runs that were saved and go on.
+
+use super::command::{chartc, folder};
+use super::root;
+use chartc_runtime::trace::What;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+#[test]
+fn the_command_line_saves_and_goes_on() {
+    let folder = folder("resumed");
+    let builder = root().join("charts/builder.chart");
+    let builder = builder.to_str().expect("a path");
+    let run = |more: &[&str]| {
+        chartc(&folder, &[&["run", builder, "--llm", "first", "--trace", "t.jsonl"], more].concat())
+    };
+    let (code, out, err) =
+        run(&["--param", "agent_id=ada", "--turns", "2", "--snapshot", "s.json"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, out, err) = run(&["--resume", "s.json", "--turns", "2"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.ends_with("(4 turns, 4 model calls)\n"), "{out}");
+    let trace = std::fs::read_to_string(folder.join("t.jsonl")).expect("a trace");
+    let lines = chartc_runtime::trace::read(&trace).expect("it can be read");
+    assert_eq!(lines.last().map(|l| l.seq), Some(lines.len() as u64), "the trace goes on");
+    assert!(lines.iter().any(|l| matches!(l.what, What::Resumed { .. })));
+
+    let (code, out, err) = chartc(&folder, &["replay", "t.jsonl"]);
+    assert_eq!((code, err.as_str()), (0, ""), "both parts are one run: {out}");
+
+    let (code, _, err) = run(&["--resume", "s.json", "--param", "agent_id=bob"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("the snapshot already contains the params"), "{err}");
+    let social = root().join("charts/social.chart");
+    let (code, _, err) =
+        chartc(&folder, &["run", social.to_str().expect("a path"), "--resume", "s.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("`Builder`"), "{err}");
+}
+
+#[test]
+fn ctrl_c_ends_at_a_stable_point() {
+    let folder = folder("interrupted");
+    std::fs::write(
+        folder.join("wait.chart"),
+        "chart Wait {\n  event go\n  initial a\n  state a { after 1h -> b  on go -> b }\n  state b { after 1h -> c }\n  final c\n}\n",
+    )
+    .expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chartc"))
+        .current_dir(&folder)
+        .args([
+            "run",
+            "wait.chart",
+            "--clock",
+            "real",
+            "--events",
+            "/dev/stdin",
+            "--snapshot",
+            "s.json",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"{\"event\": \"go\"}\n{\"after_ms\": 3000000}\n")
+        .expect("it reads");
+    drop(stdin);
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("a -> b") {
+        line.clear();
+        assert!(out.read_line(&mut line).expect("text") > 0, "it ended");
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    let done = child.wait_with_output().expect("it ends");
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{err}");
+    assert!(err.contains("--resume s.json"), "{err}");
+    // An hour after it was entered, however long nobody ran it.
+    let (code, out, err) = chartc(
+        &folder,
+        &["run", "wait.chart", "--resume", "s.json", "--turns", "0", "--events", "later.json"],
+    );
+    assert_eq!(code, 2, "{out}{err}");
+    std::fs::write(folder.join("later.json"), "[{\"after_ms\": 3600000}]").expect("a file");
+    let (code, out, err) = chartc(
+        &folder,
+        &["run", "wait.chart", "--resume", "s.json", "--turns", "0", "--events", "later.json"],
+    );
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("b -> c"), "{out}");
+}

@@ -1,0 +1,172 @@
+//! What structure and limits prove of random charts holds in their runs.
+
+use super::random::{self, Random};
+use super::{Told, options};
+use crate::interpreter::Log;
+use chartc::load::Memory;
+use chartc_compiler::analysis::facts::Facts;
+use chartc_compiler::analysis::turn::cost::{cost, last_turn};
+use chartc_compiler::explore::property::{Properties, Verdict};
+use chartc_core::arena::{EventId, StateId};
+use chartc_core::expr::Value;
+use chartc_core::host::Machine;
+use chartc_core::interpreter::Interpreter;
+use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
+use chartc_core::model::{Chart, Check, CheckArgument, StepKind};
+use chartc_core::plan::Plan;
+
+/// Charts that are tried; `CHARTC_CASES` says otherwise.
+const CHARTS: u64 = 200;
+/// The runs of each chart, and their inputs.
+const RUNS: usize = 4;
+const INPUTS: usize = 40;
+
+/// What is proved of a chart.
+struct Proved {
+    /// States with those that every run enters before.
+    before: Vec<(StateId, StateId)>,
+    /// States in which no tool is called.
+    quiet: Vec<StateId>,
+    turns: Option<u64>,
+    calls: Option<u64>,
+}
+
+impl Proved {
+    fn of(chart: &Chart) -> Self {
+        let facts = Facts::new(chart);
+        let mut properties = Properties::new(chart, &facts, 0);
+        let mut holds = |name: &str, argument| {
+            let check = Check { name: name.into(), arguments: vec![argument] };
+            matches!(properties.decide(&check), Verdict::Holds)
+        };
+        let states = || chart.state_ids().skip(1);
+        let pairs = states().flat_map(|a| states().map(move |b| (a, b)));
+        let before = pairs.filter(|(a, b)| holds("never", CheckArgument::Before(*a, *b))).collect();
+        let quiet = states().filter(|s| holds("no_call", CheckArgument::State(*s))).collect();
+        let calls = cost(chart, &facts).run.worst.calls();
+        Self { before, quiet, turns: last_turn(chart, &facts), calls }
+    }
+}
+
+/// Runs a chart, and returns what contradicts a proof; `met` counts states that were entered behind those that come before.
+fn play(
+    chart: &Chart,
+    proved: &Proved,
+    random: &mut Random,
+    met: &mut [usize; 3],
+) -> Option<String> {
+    let plan = Plan::new(chart);
+    let told = Told::default();
+    let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");
+    let mut open: Vec<StepKey> = Vec::new();
+    let mut entered = vec![false; chart.states.len()];
+    let (mut now, mut calls) = (0, 0);
+    for nth in 0..INPUTS {
+        for name in ["x", "y"] {
+            machine.set_input(name, Value::Bool(random.below(2) == 0)).expect("a declared input");
+        }
+        machine.set_input("n", Value::Int(random.below(8) as i64)).expect("a declared input");
+        told.0.set(random.below(2) == 0);
+        let input = match (nth, random.below(10)) {
+            (0, _) => Input::Start,
+            (_, 0..=4) if !open.is_empty() => {
+                let key = open.remove(random.below(open.len()));
+                let ask = matches!(chart.steps[key.step.index()].kind, StepKind::Ask { .. });
+                let tools: Vec<_> = machine.step_tools(key).into_iter().collect();
+                let outcome = match random.below(5) {
+                    0 => Outcome::Failed(vec![Value::Text("down".into())]),
+                    _ if ask => options(&mut machine, key, random),
+                    1 | 2 if !tools.is_empty() => Outcome::Call(*random.pick(&tools), Vec::new()),
+                    _ => Outcome::Done(vec![Value::Text("fine".into())]),
+                };
+                Input::Answer(key, outcome)
+            }
+            (_, 0..=6) => Input::Turn,
+            (_, 7) => {
+                now += 4000;
+                Input::Tick
+            }
+            _ => Input::Event(EventId::at(random.below(chart.events.len())), Vec::new()),
+        };
+        let mut log = Log::default();
+        if machine.handle(input, now, &mut log).is_err() {
+            continue;
+        }
+        for effect in &log.effects {
+            match effect {
+                Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => open.push(*key),
+                Effect::Cancel(key) => open.retain(|k| k != key),
+                Effect::Ended(_) => {}
+            }
+        }
+        for record in &log.records {
+            match record {
+                Record::Entered(state) => {
+                    let claims = proved.before.iter().filter(|(first, _)| first == state);
+                    for (first, then) in claims {
+                        if !entered[then.index()] {
+                            return Some(format!("{first:?} before {then:?}\n{:?}", log.records));
+                        }
+                        met[0] += 1;
+                    }
+                    entered[state.index()] = true;
+                }
+                Record::Called(key, ..) => {
+                    let quiet = proved.quiet.iter().find(|s| chart.contains(**s, key.leaf));
+                    if let Some(quiet) = quiet {
+                        return Some(format!("a call in {quiet:?}\n{:?}", log.records));
+                    }
+                }
+                Record::Started(key) => {
+                    let kind = &chart.steps[key.step.index()].kind;
+                    calls += u64::from(matches!(kind, StepKind::Llm | StepKind::Ask { .. }));
+                    met[1] += usize::from(proved.calls == Some(calls));
+                    if proved.calls.is_some_and(|most| calls > most) {
+                        return Some(format!("{calls} calls, at most {:?}", proved.calls));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let turns = u64::from(machine.standing().turns);
+        let over = machine.ended().is_some();
+        met[2] += usize::from(over && proved.turns == Some(turns));
+        if !over && proved.turns.is_some_and(|most| turns >= most) {
+            return Some(format!("it goes on after {turns} turns"));
+        }
+        if over {
+            break;
+        }
+    }
+    None
+}
+
+#[test]
+fn no_run_contradicts_a_proof() {
+    let (mut compiled, mut met) = (0, [0; 3]);
+    for seed in 1..=test_support::project::cases(CHARTS) {
+        let mut random = Random::new(seed.wrapping_mul(104_729));
+        let mut text = random::chart(&mut random);
+        let limits = match random.below(4) {
+            0 => "  limits { turns 3 }\n  event a ",
+            1 => "  limits { calls 2 }\n  event a ",
+            2 => {
+                "  limits { turns 2 calls 3 }\n  on limit.turns -> s1\n  on limit.calls -> s1\n  event a "
+            }
+            _ => "  event a ",
+        };
+        text = text.replacen("  event a ", limits, 1);
+        let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
+        let Some(checked) = done.charts.first() else { continue };
+        compiled += 1;
+        let proved = Proved::of(checked.chart());
+        for _ in 0..RUNS {
+            if let Some(fault) = play(checked.chart(), &proved, &mut random, &mut met) {
+                panic!("seed {seed}: {fault}\n{text}");
+            }
+        }
+    }
+    println!("{compiled} charts; entered behind another, most calls, last turn: {met:?}");
+    assert!(compiled >= 60, "only {compiled} charts compile");
+    assert!(met.iter().all(|n| *n > 5), "proofs that runs come to: {met:?}");
+}

@@ -1,0 +1,9 @@
+//! Runs in a store, from the library: as in memory, through crashes, with charts that have changed.
+
+mod changed;
+mod crash;
+mod same;
+pub(crate) mod support;
+mod undone;
+
+use support::*;

@@ -1,0 +1,11 @@
+//! What tests of several layers share.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests read the repository, its environment and start programs"
+)]
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
+pub mod cases;
+pub mod hostile;
+pub mod mermaid;
+pub mod project;
