@@ -1,4 +1,22 @@
-//! The program of an interpreted chart: it evaluates guards, actions and code.
+//! The program of an interpreted chart: it evaluates guards, actions, code and prompts.
+//!
+//! **The problem.** The step algorithm asks whether a guard holds and orders a block to run, and knows nothing of expressions. Most guards
+//! and blocks are tiny, such as `n < 3` or `n = n + 1`, and must cost little. The others may fail or take long, and must not end the run.
+//!
+//! **The idea.** [`Runner`] implements [`Program`] in two tiers. Compiled code ([`Quick`]) is tried first: it needs only the variables, the
+//! payload and the configuration. Whatever it does not cover goes to the evaluator, which sees the run through a [`Context`]: data, the
+//! host, and the machine's [`View`]. Each evaluation gets a budget (`fuel`) and is charged for it (`burn`). An error becomes a note with
+//! the reason and a [`Fault`] without one (`explain`): the step algorithm handles all faults alike.
+//!
+//! **Example.** The block `enter { n = n + 1  raise ready }`, which is compiled:
+//!
+//! ```text
+//! run_alone     `n` becomes 4; `raise` needs the outbox, so the result is false, with `begun` = 1
+//! run           goes on with action 1 (`run_quickly`) and raises `ready`; nothing is left for the evaluator
+//! (n unset)     `begun` = 0; `run` evaluates `n = n + 1` from the model, notes "`n` has no value yet", and returns a Fault
+//! ```
+//!
+//! Order of the file: the trait, what expressions see, prompts and offers, compiled code, lists of steps with `each`.
 
 use super::data::{Data, Gathering};
 use super::{act, fields, put};

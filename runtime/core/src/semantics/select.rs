@@ -1,4 +1,26 @@
 //! The selection of transitions: the candidates of a state, and those that are taken.
+//!
+//! **The problem.** An event may enable many transitions: of a leaf, of its ancestors, of several regions. The one to take follows from
+//! document order and nesting. Transitions of different regions are taken together unless they exit the same states.
+//!
+//! **The idea.** [`Stepper::pick`] walks from a leaf to the root. It takes the first transition whose trigger matches, whose scope and
+//! guard hold, and which an `allow` line permits. The columns `here` and `on_path` end the walk early, and a state with many transitions
+//! has an index by event (`indexed`). [`Stepper::select`] does this for each leaf and removes conflicts with `add`. Two transitions
+//! conflict if one domain contains the other. Then the transition of the descendant wins; otherwise the one picked earlier does. A
+//! transition that was not taken although it was tried is recorded with the reason ([`Loss`]), except that false guards and scopes of
+//! eventless transitions are not.
+//!
+//! **Example.** `stop` enables a transition in both regions. The first one exits the whole parallel, so the two conflict:
+//!
+//! ```text
+//! parallel p {
+//!   state r { initial a  state a { on stop -> out } }
+//!   state s { initial b  state b { on stop -> c }  state c {} }
+//! }
+//! pick a   `-> out`, domain: the parent of `p`
+//! pick b   `-> c`, domain: `p.s`, which lies inside; neither source contains the other, so the earlier one stays
+//! result   `-> out` is taken; `-> c` is Lost(Preempted)
+//! ```
 
 use super::Stepper;
 use crate::arena::{EventId, StateId, TransitionId};
