@@ -1,4 +1,22 @@
 //! Sets the context before a turn, and performs the chosen action after it.
+//!
+//! **The problem.** A chart knows nothing of a world. It has inputs, and an `llm` step that answers with an action. The values for the
+//! inputs come from the world and from the record of the agent. Some are long to compute, some were written by the agent itself and may be
+//! anything. A turn may choose several actions, or fail after choosing one.
+//!
+//! **The idea.** [`CONTEXT`] lists the names that an agent may know. `set_context` computes those that the chart declares as inputs, cuts
+//! them to the declared type (`declared`), and sets the ones that have changed, so that the trace shows only changes. After the turn, `act`
+//! performs at most one action: the last, and none if the turn has failed. Everything that is not done is noted in the trace. The result
+//! goes into the record, from which the next context is made.
+//!
+//! **Example.** A chart with `input balance: Int` and `input last_action_result: Text`, in a turn in which two steps choose:
+//!
+//! ```text
+//! set_context   balance was 100 and is 95: set; last_action_result has not changed: not set
+//! turn          step `plan` chooses write_artifact, step `check` chooses read_artifact
+//! act           a note: `write_artifact` of step `plan` is not done; the world performs read_artifact
+//!               the line `acted`, and an entry in the record
+//! ```
 
 use super::{Agent, Life};
 use crate::error::RunError;

@@ -1,4 +1,26 @@
 //! Finds the option of a question that an answer means.
+//!
+//! **The problem.** A model should answer with the name of an option, alone or in JSON. It also writes `Approved.`, `I would ship it`, a
+//! call with arguments, or two names. One wrong choice moves the chart, so doubt must win over cleverness.
+//!
+//! **The idea.** [`option`] tries the readings from strict to tolerant, and the first that finds something decides:
+//!
+//! 1. the text is exactly a name, or is JSON as a whole (`chosen`);
+//! 2. the text is a name, apart from case, marks and joints (`named`);
+//! 3. JSON within the text names an option, and nothing around it names another or takes the answer back (`in_json`, `unopposed`);
+//! 4. the prose is a description, a call, or a sentence that does nothing but choose (`in_words`).
+//!
+//! Each reading checks that nothing contradicts it. If something does, the answer is ambiguous, and no later reading is tried. Then
+//! `complete` puts the arguments into declared order and fits their types. A missing argument is an error, unless its type is optional.
+//!
+//! **Example.** With the options `ship` and `finish(answer: Text)`:
+//!
+//! | answer | result |
+//! |---|---|
+//! | `Ship!` | `ship`, by `named` |
+//! | `{"choice": "finish", "answer": 42}` | `finish("42")`, with the repair "Int as Text" |
+//! | `finish("done")` | `finish("done")`, rung `cleaned`: written as a call |
+//! | `{"choice": "ship"}, or finish?` | ambiguous: both are named |
 
 #[cfg(test)]
 mod tests;

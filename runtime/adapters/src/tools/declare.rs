@@ -1,4 +1,23 @@
 //! Writes `tool` declarations of charts from a server's list of tools.
+//!
+//! **The problem.** A server describes parameters in JSON Schema, which can express far more than the types of charts. Names of tools and
+//! properties may be any text, and the server is not trusted: a schema may refer to itself, or be huge.
+//!
+//! **The idea.** A schema becomes a [`Shape`], the part that charts can express; everything else is [`Shape::Any`], which is `Json`.
+//! Reading is bounded in depth and parts, and a reference that leads back to itself is `Json`. From a shape, `declaration` writes a chart,
+//! with types and enums named after server, tool and property, and `view` writes a line for people. Names that are no identifiers get
+//! back-quotes, and text is escaped, so nothing from the server can end a comment or a name.
+//!
+//! **Example.** From the server `files`:
+//!
+//! ```text
+//! {"name": "find", "description": "Finds files.", "inputSchema": {"type": "object", "required": ["in"], "properties": {
+//!   "in": {"type": "string"}, "kind": {"enum": ["file", "folder"]}, "max": {"type": "integer"}}}}
+//!
+//! enum FilesFindKind { file folder }
+//! /// Finds files.
+//! tool files.find(`in`: Text, kind: FilesFindKind?, max: Int?) -> Text
+//! ```
 
 use super::ToolView;
 use chartc_core::model::RESERVED;

@@ -1,4 +1,23 @@
 //! One server over its whole life: it is started, called, and started again after its connection is lost.
+//!
+//! **The problem.** A tool server is somebody else's program. It may die, hang, send lists without end, or change a tool after the chart
+//! was checked against it. A call may have had effects although no answer came.
+//!
+//! **The idea.** [`Server`] has the configuration and at most one [`Link`], a connection. `link` connects if there is none. It also asks
+//! for the list of tools again when the server has announced a change. A call is sent only if the schemas of the tool are those of the
+//! first list, against which charts were checked (`unchanged`). A request has two deadlines: progress extends the first, nothing extends
+//! the second. A request that is given up sends a cancellation. No call is sent twice: after a lost connection the call fails, and the next
+//! one connects.
+//!
+//! **Example.** A server `files` whose process dies:
+//!
+//! ```text
+//! call read_file   connected, schemas as at first: tools/call, and its result
+//! (list changed)   `changed` is set by the notification
+//! call read_file   tools/list again; `path` is a number now: Fault::Changed, and the call is not sent
+//! (process dies)   the call under way is Fault::Gone with the end of its standard error; `lost` is set
+//! call list_dir    a new process, initialize, tools/list, tools/call
+//! ```
 
 use super::config::{Limits, Reach, ServerSpec};
 use super::declare::{Listed, Listing, listing, parameters};
