@@ -1,4 +1,25 @@
-//! The command `chartc check`.
+//! The command `chartc check`: checks files, plays their tests, and reports what is wrong.
+//!
+//! **The problem.** The compiler returns every finding. Which ones are shown, and which make the command fail, depends on the options, on
+//! the `chartc.toml` of each file, and on what a team has accepted before.
+//!
+//! **The idea.** `once` is a pipeline:
+//!
+//! 1. `select` finds the files: named ones, those in folders, and the tests beside named ones.
+//! 2. `check_each` compiles and explores them. With `--fix`, `Fixing::apply` does so and changes the files.
+//! 3. `finish` plays tests, applies the levels of each file, and writes or applies a baseline.
+//! 4. `show` prints the report, or the table of `--cost` or `--statistics`. `write_runs` writes witnesses.
+//!
+//! With `--watch`, `forever` repeats this whenever the time or the length of a file that was read changes. The rest of the file has a part
+//! for each option: `--statistics`, baselines, `--cost`, `--watch`.
+//!
+//! **Example.** A baseline identifies a finding by file, code and fingerprint, but not by line, so it survives edits elsewhere in the file:
+//!
+//! ```text
+//! known.json   a.chart C0302 f1     a.chart C0303 f2
+//! found now    a.chart C0302 f1     b.chart C0310 f3
+//! reported     b.chart C0310, and on standard error: gone: a.chart: C0303 …
+//! ```
 
 use super::config::{self, Config, Levels, Setting, Settings};
 #[cfg(feature = "run")]

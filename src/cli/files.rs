@@ -1,4 +1,24 @@
 //! The files that a command reads, those found in folders, and the files that it writes, each as a whole or not at all.
+//!
+//! **The problem.** A user may name any file. But a folder or a chart may come from somebody else, and contain a link to a private file or
+//! an import of one. A pipe or a device blocks or never ends. And a command that is killed must not leave half a file.
+//!
+//! **The idea.** Trust depends on who named the file. [`Files`] keeps the names of the user apart from those that were found. A named file
+//! may be anywhere, and may be a pipe. A found or imported one must be a regular file below the root; `Disk` checks that. Searches follow
+//! no links (`below`) and have a bound if one is given (`below_within`).
+//!
+//! Writing first decides what a path means (`place`): standard output, a device, or a file. Links are followed only within the project. A
+//! file is written beside its target, synced, and renamed (`replace`), so it is there as a whole or unchanged.
+//!
+//! **Example.**
+//!
+//! ```text
+//! chartc check a.chart dir -     names: a.chart, dir/x.chart, <stdin>     found: dir/x.chart
+//! read("a.chart")                named: read wherever it is
+//! read("dir/x.chart")            found: refused if it is a link that leads out of the root
+//! write("out.json")              writes `.out.json.….part`, syncs it, renames it to `out.json`
+//! write("/dev/stdout")           descriptor 1: printed like other output
+//! ```
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,25 @@
 //! Prints a run as it happens: a line for each line of its trace, and the status line of a terminal.
+//!
+//! **The problem.** A trace has a line for everything. A person who watches wants few: where the run is, what moved it, what failed. And
+//! while a model is asked for a minute, it must be visible that the run waits, and for what.
+//!
+//! **The idea.** [`Screen`] is a sink that turns a line of the trace into one line of text or none. `Sink::line` handles what it must
+//! remember; the rest falls through `step`, `action` and `effect`, one for each group, and what none of them knows is not shown. The
+//! heading of a turn is printed with its first line, so that turns without any share a line (`turns`, `over`). Time is shown in whole
+//! seconds, and lines of child charts begin with their path. [`Live`] adds a line below on standard error, from a [`Status`] that only
+//! listens. It is wiped before each line, and drawn again at most every [`PAUSE`], or at once if the run waits for an answer.
+//!
+//! The last part has the texts that other commands share, and `close`, which prints how a run ended and chooses the exit code.
+//!
+//! **Example.**
+//!
+//! ```text
+//! turn 1, turn_ended                      (nothing)
+//! turn 2, started, question               turn 1: nothing
+//!                                         turn 2
+//! answer, option `escalate`                 triage: escalate
+//! taken, `may escalate`, to approving       triage -> approving  (may escalate)
+//! ```
 
 use super::output::{Exit, StyledText, complain, foot, print, print_json, say};
 use crate::report::Terminal;

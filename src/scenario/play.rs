@@ -1,4 +1,23 @@
 //! Plays one test.
+//!
+//! **The problem.** A test is a sequence of inputs, answers and expectations, and the runtime is asynchronous. When a line of the test
+//! takes effect, and what it sees, must be exact. A chart may also loop, and a test must end.
+//!
+//! **The idea.** Nothing runs beside the test. So after each move [`Player`] polls the session once (`drive`): if the future is pending,
+//! the run waits for the test itself, and only the next move can wake it. Before each input of the host, `host` marks the end of the trace
+//! (`since`); `called`, `asked` and `denied` look back to there. Every action, and every line of the trace, takes steps from a budget
+//! (`spend`). An expectation becomes an `Observation`: whether it holds, its text, and what was found instead, also for `expect not`. The
+//! first [`Failure`] ends the test; so does an answer that is owed at the end (`owed`).
+//!
+//! **Example.** A part of a test, for a chart with `fn known(name: Text) -> Bool` and an `llm` step `look`:
+//!
+//! ```text
+//! given fn known = true          `function`: the desk returns this from now on
+//! send knock                     `host` marks the trace, the event is posted, `settle` polls until the run waits
+//! expect called known            searches the calls behind the mark
+//! turn                           the step `look` asks; the poll is pending, because the test owes an answer
+//! answers look Mood.cross        the desk resolves the question with this value, and `settle` polls again
+//! ```
 
 use super::A_THING;
 use super::test_host::{Reply, TestHost, Wanted, reason_of};

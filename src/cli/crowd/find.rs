@@ -1,4 +1,25 @@
-//! Finds the agents of a run: those of the run file, or those in the folder.
+//! Finds the agents of a run: those of the run file, or those in the folder. Estimates what their calls may cost.
+//!
+//! **The problem.** A folder has many charts, and not each is an agent: some are run by others, some are tests, some are disabled. A run
+//! with real models may cost much, and this must be known before it starts.
+//!
+//! **The idea.** All files are compiled together, because charts import each other. Without entries in the run file, each chart that no
+//! other chart runs is an agent (`all`). With entries, each becomes an [`AgentGroup`] with one or more agents (`chosen`, `add`). An
+//! [`AgentSpec`] has only what differs within a group: the name, the number, the scrip. Names must be unique, since agents are addressed by
+//! name.
+//!
+//! [`Forecast`] multiplies the most calls of one turn by the number of turns, bounded by the chart's own limits and the budget of its
+//! entry. Calls that this does not cover, such as those for events, are named in `beyond`.
+//!
+//! **Example.** `agents: [{ file: trader.chart, count: 2 }, { file: judge.chart }]` in a run of 10 ticks:
+//!
+//! ```text
+//! groups     0 trader.chart      1 judge.chart
+//! agents     Trader_1 (0), Trader_2 (0), Judge (1)
+//! forecast   a turn of a trader makes 1 call at most, one of the judge 3: at most 2 * 10 + 30 = 50 calls
+//! ```
+//!
+//! The file ends with options that several commands of this folder share.
 
 use super::super::files::{Files, Root};
 use super::super::instance::{is_disabled, read};
