@@ -542,6 +542,7 @@ fn walks(plan: &mut Plan<'_>) {
     }
 }
 
+/// What a state itself reacts to. Its ancestors are added in `fill`.
 fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
     let state = &plan.states[index];
     let mut all = Reacts::NOTHING;
@@ -566,6 +567,7 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
     }
 }
 
+/// The kinds of occurrences that can trigger a transition.
 const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
     match trigger {
         TriggerRow::Event(_) | TriggerRow::AnyEvent => Reacts::EVENT,
@@ -1062,6 +1064,7 @@ fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
     rows.collect()
 }
 
+/// Adds the type as it is written, in parts, so that no new string is needed.
 fn put<'c>(chart: &'c Chart, ty: &'c Type, parts: &mut Vec<&'c str>) {
     match ty {
         Type::Bool => parts.push("Bool"),

@@ -226,6 +226,7 @@ fn without_reasons(answer: &Map) -> Map {
     all.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
+/// The name of the action in an answer; empty if there is none.
 pub(super) fn word(answer: &Map) -> String {
     match answer.get("action") {
         Some(Value::Text(word)) => word.clone(),
@@ -443,6 +444,7 @@ fn recent(record: &Record, view: &View) -> Value {
     Value::List(all.into_iter().skip(first).map(|(_, event)| event).collect())
 }
 
+/// The quotas of the world, with the disk of the agent beside them under names of its own.
 fn quotas(view: &View) -> Map {
     let mut quotas = Map::new();
     if let Some((used, most)) = view.disk {

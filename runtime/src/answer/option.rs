@@ -294,6 +294,7 @@ fn is_placeholder(text: &str, ty: &str) -> bool {
         || matches!(text.trim(), "…" | "..." | "its name")
 }
 
+/// The value under this key, or else under one that differs only in case and punctuation.
 fn under<'m>(map: &'m Map, name: &str) -> Option<&'m Value> {
     map.get(name).or_else(|| map.iter().find(|(key, _)| plain(key) == plain(name)).map(|(_, v)| v))
 }
@@ -468,6 +469,7 @@ fn chosen(
     layer(value, options, rung, repairs, 0)
 }
 
+/// Reads one layer of wrappers. `depth` counts those that have been removed, because a hostile answer could nest without end.
 fn layer(
     value: &Value,
     options: &[Alternative],
@@ -532,6 +534,7 @@ struct Naming<'v> {
     deeper: Option<(&'v str, &'v Value)>,
 }
 
+/// Reads all choosing keys of an object. Two that name different options are ambiguous, unless the second is an argument of the first.
 fn naming<'v>(map: &'v Map, options: &[Alternative], depth: usize) -> Result<Naming<'v>, Unusable> {
     let mut found = Naming::default();
     for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {

@@ -104,6 +104,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         handled
     }
 
+    /// Passes an input on, and then those that it causes, one after the other, until none is left or there were too many.
     fn handle(
         &mut self,
         now: Instant,
@@ -343,6 +344,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.summary.as_deref()
     }
 
+    /// The sentence about the limit that has ended the run; `None` if none has.
     fn forced(&self) -> Option<String> {
         let limit = match self.extra.rare.limit? {
             LimitKind::Calls => "model calls",

@@ -216,7 +216,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         })
     }
 
-    /// Sends a heartbeat, starts with the streams that this process has got, and marks those above its share for release.
+    /// Sends a heartbeat, begins to read the streams that this process has taken, and marks those above its share for release.
     async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
         let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
         let Heartbeat { share, kept, taken } = beat;

@@ -141,6 +141,7 @@ pub async fn serve(
     Ok(())
 }
 
+/// Whether an error of `accept` passes, so that the listener can go on.
 fn is_passing(why: &io::Error) -> bool {
     // 23 is ENFILE and 24 is EMFILE: too many open files.
     matches!(
@@ -152,6 +153,7 @@ fn is_passing(why: &io::Error) -> bool {
     ) || why.raw_os_error().is_some_and(|code| code == 23 || code == 24)
 }
 
+/// Answers a request: checks host, origin and token, and then passes it to MCP or routes it.
 async fn answered(shared: &Shared, request: Request<Incoming>) -> Reply {
     let (head, body) = request.into_parts();
     let visitor = match shared.gate.pass(&head) {
@@ -195,6 +197,7 @@ struct Answered {
     answer: String,
 }
 
+/// Routes a request by its method and path. A known path with another method gets a 405, which names the methods that it takes.
 async fn done(
     shared: &Shared,
     visitor: Visitor,

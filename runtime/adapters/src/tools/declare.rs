@@ -89,6 +89,7 @@ pub(super) fn declaration(
     out
 }
 
+/// A chart that is being written: the declarations of types so far, and the names in use.
 struct Writing<'t> {
     types: String,
     taken: &'t mut BTreeSet<String>,
@@ -321,7 +322,7 @@ impl<'s> Reading<'s> {
             Some(Value::Array(words)) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
                 let rest: Vec<&str> = words.iter().copied().filter(|w| *w != "null").collect();
-                // An integer is a number, too.
+                // JSON Schema counts integers as numbers, so the two together are a Float.
                 let shape = match rest.as_slice() {
                     [one] => self.typed(one, schema),
                     ["integer", "number"] | ["number", "integer"] => Shape::Float,
@@ -497,7 +498,7 @@ pub(super) fn listing(tool: &Value) -> Result<Listing, String> {
         Some(_) => return Err("its `outputSchema` is no object".into()),
     };
     let doc = tool.get("description").and_then(Value::as_str);
-    // A title says more than no description.
+    // Without a description, the title is better than nothing.
     let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
     Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
 }

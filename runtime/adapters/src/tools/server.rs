@@ -437,10 +437,12 @@ impl Link {
         }
     }
 
+    /// The fault of a request without an answer in time, with the last output of the process.
     async fn silent(&self, what: &str, after: Duration) -> Fault {
         Fault::Silent { what: what.to_owned() + &self.tail().await, after }
     }
 
+    /// Converts the error of a request. If the connection is gone, marks it as lost, so that the next call opens another one.
     async fn fault(&self, why: ServiceError, what: &str) -> Fault {
         let fault = self.reading(why, what).await;
         if let Fault::Gone(_) = fault {
@@ -449,6 +451,7 @@ impl Link {
         fault
     }
 
+    /// Converts the error of a request, with what is known about the end of the connection.
     async fn reading(&self, why: ServiceError, what: &str) -> Fault {
         if let ServiceError::McpError(error) = why {
             return Fault::Refused(error.message.into_owned());
@@ -467,6 +470,7 @@ impl Link {
         Fault::Protocol(why.to_string())
     }
 
+    /// The last output of the process, for messages; empty for a remote server.
     async fn tail(&self) -> String {
         let process = self.process.lock().await;
         process.as_ref().map(|running| running.tail.told()).unwrap_or_default()

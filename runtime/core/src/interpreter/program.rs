@@ -47,6 +47,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+/// The data of an interpreted run, and everything that is needed to evaluate expressions over it.
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
     pub(super) quick: &'p Quick,
@@ -181,6 +182,7 @@ impl<'p, H: Host> Runner<'p, H> {
         self.explain(values, || wording::code_of(view.tables, step))
     }
 
+    /// Evaluates a guard or an `if`; without one, the result is true. `what` names it in the note about an error.
     fn condition(
         &mut self,
         condition: Option<&Expr>,
@@ -420,6 +422,7 @@ impl<H: Host> Program for Runner<'_, H> {
 /// The maximum number of characters of a value in a note.
 const SHOWN: usize = 400;
 
+/// The view of an expression that is being evaluated.
 pub(super) struct Context<'a, H> {
     pub(super) chart: &'a Chart,
     pub(super) data: &'a mut Data,
@@ -543,6 +546,8 @@ impl<H: Host> Environment for Context<'_, H> {
         }
     }
 
+    /// The result of a function whose arguments do not fit: its `else`, or the error. The host is not called, because it may rely on the
+    /// declared types.
     fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
         let Some(function) = self.chart.functions.get(id.index()) else { return Err(why) };
         let FunctionKind::Pure { fallback: Some(value), .. } = &function.kind else {
@@ -735,6 +740,7 @@ impl Data {
         acts.len()
     }
 
+    /// Adds to an Int variable. `None` if it has no value or another kind, or if the sum overflows: the evaluator then reports the error.
     #[inline]
     fn step(&mut self, variable: u32, by: i64) -> Option<()> {
         let Value::Int(n) = self.variables.get_mut(variable as usize)?.as_mut()? else {

@@ -14,10 +14,10 @@
 //! what is entered. A macrostep is the loop [`go_on`] over the trait [`Microsteps`], which direct code implements, too. It stops a livelock
 //! after a fixed number of microsteps. Events that blocks `send` are delivered after the macrostep (`settle`, `deliver`).
 //!
-//! **Example.** The event `go` in `state a { exit { n = 1 }  on go -> b { n = 2 } }  state b { enter { n = 3 }  when n == 3 -> c }  final
-//! c`:
+//! **Example.** The event `go` while `a` is active:
 //!
 //! ```text
+//! state a { exit { n = 1 }  on go -> b { n = 2 } }   state b { enter { n = 3 }  when n == 3 -> c }   final c
 //! microstep   Taken(go)   exit block, Exited(a)   n = 2   Entered(b), enter block
 //! go_on       eventless: Taken(when), Exited(b), Entered(c); `c` is a final child of the root, so the run ends as `ok`
 //! ```

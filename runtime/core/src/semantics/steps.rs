@@ -31,6 +31,7 @@ use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
 use crate::tables::{EachRow, FailureRow, Lost, StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
+    /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.
     pub(super) fn answer(
         &mut self,
         key: StepKey,
@@ -312,7 +313,7 @@ impl<P: Program> Stepper<'_, P> {
         self.tables.steps.get(step.index())?.each
     }
 
-    /// The register of a step with an `each`; empty while the step is not under way.
+    /// The register of a step with an `each`. It is empty while the step is not under way.
     pub(super) fn fan(&self, each: EachRow) -> &Fan {
         const NONE: &Fan = &Fan::NONE;
         self.store.cells().fans.get(each.slot as usize).unwrap_or(NONE)

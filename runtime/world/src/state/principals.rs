@@ -312,6 +312,7 @@ impl State {
         }
     }
 
+    /// Reports scrip that has moved as an event, and counts it as earned and as transferred.
     fn follow(&mut self, posted: &Posted) {
         let Posted { entry, payer } = posted;
         let verb = match (&entry.from, &entry.to) {
@@ -351,6 +352,7 @@ impl State {
         self.tell(verb, data, audience);
     }
 
+    /// Checks the account of a holder. The account of stored bytes must also equal the size of the owner's artifacts.
     fn check(&self, holder: &Holder) -> Result<(), String> {
         self.ledger.check(holder)?;
         if let Holder::Stored(owner) = holder {

@@ -248,6 +248,7 @@ fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, St
     Ok((artifact.policy.price.of(method), artifact.owner.clone()))
 }
 
+/// Finds what gives the result: the event of an agent, a chart that has to run, or the next fixed result, which is used up.
 fn begin(
     state: &mut State,
     agent: &str,
@@ -312,6 +313,7 @@ fn fitting(id: &str, family: &Family, method: &str, given: &[Value]) -> Tried<Ve
     Ok(all)
 }
 
+/// Prepares the run of a chart artifact. A restored world may have only its text, because compiled charts are not saved.
 fn running(
     state: &State,
     agent: &str,
@@ -342,6 +344,7 @@ fn running(
     })
 }
 
+/// Takes the next fixed result for these arguments.
 fn canned(id: &str, method: &str, results: &mut Results, arguments: &[Value]) -> Tried<Value> {
     match results.next(arguments) {
         Some(Ok(value)) => Ok(value),

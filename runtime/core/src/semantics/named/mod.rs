@@ -46,6 +46,7 @@ pub struct Named {
     pub(super) dead: bool,
     /// The paths of the active states. The path of the root is empty.
     pub(super) active: Vec<String>,
+    // Sets of the turn that is under way. Between two turns they mean nothing.
     pub(super) touched: Vec<String>,
     pub(super) unbroken: Vec<String>,
     /// The states that each history has recorded, by the history's path.
@@ -131,6 +132,7 @@ pub(super) struct WalkAt {
     pub(super) order: Vec<String>,
 }
 
+/// The register of a step with an `each`, with the keys of the elements under way.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct FanAt {
@@ -164,6 +166,7 @@ pub(super) struct Passed {
     pub(super) to: Vec<String>,
 }
 
+/// A sent event that is not delivered yet.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Posted {

@@ -4,8 +4,8 @@
 //! continue, and the author should learn which, and how to avoid it, before a run fails.
 //!
 //! **The idea.** `Named::compare` looks only at what the run holds: active states, steps under way, open walks, sent events. Anything there
-//! that this version lacks is a [`Difference`], which forbids the run to continue; its text says what to do. Anything that merely changes
-//! is a [`Change`]. Types of values are compared elsewhere (`crate::saved`), with the same results.
+//! that this version lacks is a [`Difference`], with which the run cannot continue; its text says what to do. Anything that merely changes
+//! is a [`Change`]. Types of values are compared in `crate::saved`, which reports them in the same form.
 //!
 //! Deadlines need a matching, because they have no names. [`other`] groups transitions by state and kind. Within a group it first pairs
 //! those with equal targets, so that a reordering exchanges nothing. Then it pairs old ones with unknown targets in order. An old one
