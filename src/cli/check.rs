@@ -248,7 +248,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     })
 }
 
-/// Selects the files to check; or ends the check where there are none.
+/// Selects the files to check. Returns the exit code if there are none.
 fn select(args: &Args, settings: &Arc<Settings>) -> miette::Result<ControlFlow<Exit, Files>> {
     let mut files = found(args, settings)?;
     if let Some(name) = &args.stdin_filename {
@@ -837,11 +837,11 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// The time of the last change of a file, and its length; `None` if there is no such file.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Runs a command, then again whenever a file that it read changes, or one that `list` returns for these. `once` runs the command and adds
-/// the files that it reads. Returns only with the process.
+/// Runs a command, then again whenever one of its files changes, until the process ends. Its files are those that it has read, which
+/// `once` adds while it runs the command, and those that `list` returns for them.
 ///
 /// # Errors
-/// None. An error of the command or its settings is printed, and the next change may repair it.
+/// Standard output cannot be written. An error of the command or its settings is printed instead, and the next change may repair it.
 #[allow(clippy::disallowed_methods, reason = "it waits for files to change")]
 pub(super) fn forever(
     list: impl Fn(&[String]) -> Vec<String>,
@@ -860,7 +860,7 @@ pub(super) fn forever(
             last.entry(name.clone()).or_insert_with(|| stamp(Path::new(name)));
         }
         let listed = stamps(&list, &read);
-        // A file may be listed no more, such as one that is now excluded: it would differ from the list forever.
+        // A file that is no longer listed, for example because it is excluded now, would differ from the list forever.
         last.retain(|name, _| listed.contains_key(name));
         complain("watching; Ctrl-C ends");
         while stamps(&list, &read) == last {

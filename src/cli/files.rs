@@ -369,7 +369,7 @@ fn imported(line: &str) -> Option<&str> {
 
 // Finds the charts in a folder.
 
-/// A predicate on a path, and whether it is a folder: whether a search of the folder around it leaves it out.
+/// Decides whether a search leaves out a path. The second argument tells whether the path is a folder.
 pub(super) type Skips = Arc<dyn Fn(&Path, bool) -> miette::Result<bool> + Send + Sync>;
 
 /// Finds the charts below a folder, sorted. Links to folders are not followed, so a cycle of links does no harm.
@@ -695,6 +695,7 @@ fn place(path: &Path) -> miette::Result<Destination> {
     ))
 }
 
+/// The destination of a path whose links have been followed to `target`. A link may lead only to a folder in the project.
 fn known(path: &Path, target: PathBuf) -> miette::Result<Destination> {
     match target.metadata() {
         Ok(known) if known.is_dir() => {

@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A sink that prints the lines of a trace that people want to follow.
+/// A sink that prints the lines of a trace that a person wants to see.
 pub(super) struct Screen {
     terminal: Terminal,
     /// The step whose answer was shown last. The end of this step is not shown in addition.
@@ -57,8 +57,9 @@ pub(super) struct Screen {
     ended: bool,
     /// The children whose turns are still under way. They belong to the last turn.
     acting: BTreeSet<String>,
-    /// The time on the run's clock in milliseconds: of the line that is being shown, and up to which time has been shown.
+    /// The time of the line that is being shown, in milliseconds on the run's clock.
     now: u64,
+    /// The time up to which the passing of time has been shown, in the same unit.
     shown: u64,
     /// The note that was shown last, until another line is shown. A guard may call a host function, and write its note, many times.
     note: Option<String>,
@@ -105,6 +106,7 @@ impl Screen {
     }
 
     fn write(&mut self, style: TextStyle, text: &str) -> io::Result<()> {
+        // Turns that are over come before the line with the time that has passed since.
         if self.now >= self.shown + 1000 {
             self.over()?;
         }
@@ -485,6 +487,7 @@ struct Status {
 }
 
 impl Status {
+    /// Updates the content for a line of the trace. Only the run's own chart has states here, but calls of its children count, too.
     fn hear(&mut self, line: &Line) {
         let own = line.child.is_empty();
         match &line.what {

@@ -472,6 +472,7 @@ fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate>
     Ok(of(&saved, plans))
 }
 
+/// The result for a saved session that has not ended.
 fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
     let tables =
         |name: &str| plans.iter().find(|plan| plan.chart().name == name).map(|plan| plan.tables());

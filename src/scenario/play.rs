@@ -47,7 +47,8 @@ pub(super) struct Player<'p> {
     pub(super) since: (usize, usize),
     /// The place of the host's last input.
     pub(super) last: Span,
-    /// The lengths of the trace before each action of the test other than an expectation, a function or an input that it sets.
+    /// The length of the trace before each move of the test, without moves that do not let the run continue: expectations, functions and
+    /// inputs.
     pub(super) marks: Vec<usize>,
 }
 
@@ -314,6 +315,7 @@ impl<'c> Player<'c> {
         all.iter().map(|expr| self.value(expr, span)).collect()
     }
 
+    /// Converts what an `answers` line gives to what a model or a person would have said.
     fn said(&mut self, answer: &Answer, span: Span) -> Result<Reply, Failure> {
         Ok(match answer {
             Answer::Text(text) => Reply::Text(text.clone()),

@@ -151,6 +151,7 @@ impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
 type AgentParts<'p> = (usize, usize, &'p [Plan<'p>], InitialValues);
 
 impl<'p> AgentFactory<'p> {
+    /// The parts of an agent of the run file or the folder.
     fn configured(&self, number: usize) -> AgentParts<'p> {
         let AgentSpec { group, name, number, .. } = &self.agents[number];
         let AgentGroup { family, entry, .. } = &self.groups[*group];
@@ -236,6 +237,7 @@ impl<'p> AgentFactory<'p> {
         Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
 
+    /// Makes an agent from its parts: a new machine or a resumed one, and a session from the template or with a driver of its own.
     fn session(
         &self,
         new: New<'_>,

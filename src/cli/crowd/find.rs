@@ -470,7 +470,7 @@ impl Forecast {
     }
 }
 
-/// The maximum number of calls of one agent in `turns` turns; `None` if there is none.
+/// The maximum number of calls of one agent in `turns` turns; `None` if nothing bounds it. Adds to `beyond` what it does not cover.
 fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
     let mut sum = Some(0_u64);
     for chart in charts {
@@ -493,10 +493,10 @@ fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) ->
     sum
 }
 
-/// The source of the chart.
+/// The source of the chart that runs the auctions.
 const CHART: &str = include_str!("../../../charts/auction.chart");
 
-/// Compiles the chart.
+/// Compiles the chart that runs the auctions.
 pub(super) fn chart() -> miette::Result<Chart> {
     let file = "auction.chart".to_owned();
     let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);

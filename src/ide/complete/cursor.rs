@@ -319,7 +319,7 @@ pub(super) enum Role {
     Any,
 }
 
-/// The role of the name at the cursor. `item` has the tokens of its item so far.
+/// The role of the name at the cursor. `item` has the tokens of the line or declaration that is being written, up to the cursor.
 pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: BodyKind, next: &Next) -> Role {
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();

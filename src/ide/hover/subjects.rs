@@ -599,6 +599,7 @@ pub(super) fn choice(markdown: &mut Markdown, view: &View<'_>, id: ChoiceId) {
 
 // Describes tools, sets of tools, clients and components.
 
+/// Describes a tool, with the sets that contain it and the places that use it.
 pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     let chart = &view.one.chart;
     let row = &chart.tools[id.index()];
@@ -619,6 +620,7 @@ pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     markdown.list("Used at", rows(view, places(view, view.declared)));
 }
 
+/// Describes a set of tools, with its tools and the places that use it.
 pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     let chart = &view.one.chart;
     let row = &chart.tool_sets[id.index()];
@@ -635,6 +637,7 @@ pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     markdown.list("Used at", rows(view, places(view, view.declared)));
 }
 
+/// Describes a client, with its settings and the steps that use it.
 pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     let chart = &view.one.chart;
     let row = &chart.clients[id.index()];
@@ -661,6 +664,7 @@ pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     markdown.list("Steps", steps.map(|step| code(&step.name)).collect::<Vec<_>>());
 }
 
+/// Describes a component: the steps whose prompts it changes, and its text.
 pub(super) fn component(markdown: &mut Markdown, view: &View<'_>, nth: usize) {
     let chart = &view.one.chart;
     let row = &chart.components[nth];
