@@ -13,7 +13,7 @@
 //! With `--watch`, `forever` repeats this whenever the time or the length of a file that was read changes. The rest of the file has a part
 //! for each option: `--statistics`, baselines, `--cost`, `--watch`.
 //!
-//! **Example.** A baseline identifies a finding by file, code and fingerprint, but not by line, so it survives edits elsewhere in the file:
+//! **Example.** A baseline identifies a finding by file, code and fingerprint. No line number is in it, so it survives edits elsewhere:
 //!
 //! ```text
 //! known.json   a.chart C0302 f1     a.chart C0303 f2

@@ -5,9 +5,10 @@
 //! continues.
 //!
 //! **The idea.** Each subcommand is one operation of `chartc_store`. `reply` and `send` only put a letter into the inbox of the run;
-//! whoever runs it, now or later, takes the letter. Before that, the input is tried on a copy that calls nobody and is dropped
-//! (`check_reply`, `check_send`). `resume` starts `chartc run` with the stored arguments. `fork` replays a trace up to a line. `migrate`
-//! compares each run with the tables of the other version, and then loads it to see whether its values fit (`fate`).
+//! whoever runs it, now or later, takes the letter. Before that, an answer is tried on a copy of the run (`check_reply`), and an event on a
+//! new run of its chart (`check_send`); both call nobody and are dropped. `resume` starts `chartc run` with the stored arguments. `fork`
+//! replays a trace up to a line. `migrate` compares each run with the tables of the other version, and then loads it to see whether its
+//! values fit (`fate`).
 //!
 //! The copy for a reply also advances to the present time, because a deadline may have withdrawn the question since.
 //!

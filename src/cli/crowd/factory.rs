@@ -1,7 +1,7 @@
 //! Makes the agents of a run.
 //!
-//! **The problem.** Thousands of agents differ only in name and data. Each needs a machine, but its chart, host functions, driver and
-//! profile would cost far more than the machine itself. Agents that others spawn bring charts that are compiled while the run is under way.
+//! **The problem.** Thousands of agents differ only in name and data. Each needs a machine of its own, but the chart, the host functions,
+//! the driver and the profile are the same. Agents that others spawn bring charts that are compiled while the run is under way.
 //!
 //! **The idea.** [`AgentFactory`] implements `Maker` for the engine, with one way for each `Recipe`: configured, spawned, or the service of
 //! the auctions. The agents of a group and chart share an [`AgentTemplate`], made when the first of them is. What an agent has for itself
