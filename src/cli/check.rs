@@ -1,4 +1,25 @@
-//! The command `chartc check`.
+//! The command `chartc check`: checks files, plays their tests, and reports what is wrong.
+//!
+//! **The problem.** The compiler returns every finding. Which ones are shown, and which make the command fail, depends on the options, on
+//! the `chartc.toml` of each file, and on what a team has accepted before.
+//!
+//! **The idea.** `once` is a pipeline:
+//!
+//! 1. `select` finds the files: named ones, those in folders, and the tests beside named ones.
+//! 2. `check_each` compiles and explores them. With `--fix`, `Fixing::apply` does so and changes the files.
+//! 3. `finish` plays tests, applies the levels of each file, and writes or applies a baseline.
+//! 4. `show` prints the report, or the table of `--cost` or `--statistics`. `write_runs` writes witnesses.
+//!
+//! With `--watch`, `forever` repeats this whenever the time or the length of a file that was read changes. The rest of the file has a part
+//! for each option: `--statistics`, baselines, `--cost`, `--watch`.
+//!
+//! **Example.** A baseline identifies a finding by file, code and fingerprint. No line number is in it, so it survives edits elsewhere:
+//!
+//! ```text
+//! known.json   a.chart C0302 f1     a.chart C0303 f2
+//! found now    a.chart C0302 f1     b.chart C0310 f3
+//! reported     b.chart C0310, and on standard error: gone: a.chart: C0303 …
+//! ```
 
 use super::config::{self, Config, Levels, Setting, Settings};
 #[cfg(feature = "run")]
@@ -227,7 +248,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     })
 }
 
-/// Selects the files to check; or ends the check where there are none.
+/// Selects the files to check. Returns the exit code if there are none.
 fn select(args: &Args, settings: &Arc<Settings>) -> miette::Result<ControlFlow<Exit, Files>> {
     let mut files = found(args, settings)?;
     if let Some(name) = &args.stdin_filename {
@@ -816,11 +837,11 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// The time of the last change of a file, and its length; `None` if there is no such file.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Runs a command, then again whenever a file that it read changes, or one that `list` returns for these. `once` runs the command and adds
-/// the files that it reads. Returns only with the process.
+/// Runs a command, then again whenever one of its files changes, until the process ends. Its files are those that it has read, which
+/// `once` adds while it runs the command, and those that `list` returns for them.
 ///
 /// # Errors
-/// None. An error of the command or its settings is printed, and the next change may repair it.
+/// Standard output cannot be written. An error of the command or its settings is printed instead, and the next change may repair it.
 #[allow(clippy::disallowed_methods, reason = "it waits for files to change")]
 pub(super) fn forever(
     list: impl Fn(&[String]) -> Vec<String>,
@@ -839,7 +860,7 @@ pub(super) fn forever(
             last.entry(name.clone()).or_insert_with(|| stamp(Path::new(name)));
         }
         let listed = stamps(&list, &read);
-        // A file may be listed no more, such as one that is now excluded: it would differ from the list forever.
+        // A file that is no longer listed, for example because it is excluded now, would differ from the list forever.
         last.retain(|name, _| listed.contains_key(name));
         complain("watching; Ctrl-C ends");
         while stamps(&list, &read) == last {

@@ -1,4 +1,24 @@
 //! The files that a command reads, those found in folders, and the files that it writes, each as a whole or not at all.
+//!
+//! **The problem.** A user may name any file. But a folder or a chart may come from somebody else, and contain a link to a private file or
+//! an import of one. A pipe or a device blocks or never ends. And a command that is killed must not leave half a file.
+//!
+//! **The idea.** Trust depends on who named the file. [`Files`] keeps the names of the user apart from those that were found. A named file
+//! may be anywhere, and may be a pipe. A found or imported one must be a regular file below the root; `Disk` checks that. Searches follow
+//! no links (`below`) and have a bound if one is given (`below_within`).
+//!
+//! Writing first decides what a path means (`place`): standard output, a device, or a file. Links are followed only within the project. A
+//! file is written beside its target, synced, and renamed (`replace`), so it is there as a whole or unchanged.
+//!
+//! **Example.**
+//!
+//! ```text
+//! chartc check a.chart dir -     names: a.chart, dir/x.chart, <stdin>     found: dir/x.chart
+//! read("a.chart")                named: read wherever it is
+//! read("dir/x.chart")            found: refused if it is a link that leads out of the root
+//! write("out.json")              writes `.out.json.….part`, syncs it, renames it to `out.json`
+//! write("/dev/stdout")           descriptor 1: printed like other output
+//! ```
 
 #![allow(
     clippy::disallowed_methods,
@@ -349,7 +369,7 @@ fn imported(line: &str) -> Option<&str> {
 
 // Finds the charts in a folder.
 
-/// A predicate on a path, and whether it is a folder: whether a search of the folder around it leaves it out.
+/// Decides whether a search leaves out a path. The second argument tells whether the path is a folder.
 pub(super) type Skips = Arc<dyn Fn(&Path, bool) -> miette::Result<bool> + Send + Sync>;
 
 /// Finds the charts below a folder, sorted. Links to folders are not followed, so a cycle of links does no harm.
@@ -675,6 +695,7 @@ fn place(path: &Path) -> miette::Result<Destination> {
     ))
 }
 
+/// The destination of a path whose links have been followed to `target`. A link may lead only to a folder in the project.
 fn known(path: &Path, target: PathBuf) -> miette::Result<Destination> {
     match target.metadata() {
         Ok(known) if known.is_dir() => {

@@ -1,4 +1,25 @@
 //! Prints a run as it happens: a line for each line of its trace, and the status line of a terminal.
+//!
+//! **The problem.** A trace has a line for everything. A person who watches wants few: where the run is, what moved it, what failed. And
+//! while a model is asked for a minute, it must be visible that the run waits, and for what.
+//!
+//! **The idea.** [`Screen`] is a sink that turns a line of the trace into one line of text or none. `Sink::line` handles what it must
+//! remember; the rest falls through `step`, `action` and `effect`, one for each group, and what none of them knows is not shown. The
+//! heading of a turn is printed with its first line, so that turns without any share a line (`turns`, `over`). Time is shown in whole
+//! seconds, and lines of child charts begin with their path. [`Live`] adds a line below on standard error, from a [`Status`] that only
+//! listens. It is wiped before each line, and drawn again at most every [`PAUSE`], or at once if the run waits for an answer.
+//!
+//! The last part has the texts that other commands share, and `close`, which prints how a run ended and chooses the exit code.
+//!
+//! **Example.**
+//!
+//! ```text
+//! turn 1, turn_ended                      (nothing)
+//! turn 2, started, question               turn 1: nothing
+//!                                         turn 2
+//! answer, option `escalate`                 triage: escalate
+//! taken, `may escalate`, to approving       triage -> approving  (may escalate)
+//! ```
 
 use super::output::{Exit, StyledText, complain, foot, print, print_json, say};
 use crate::report::Terminal;
@@ -15,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A sink that prints the lines of a trace that people want to follow.
+/// A sink that prints the lines of a trace that a person wants to see.
 pub(super) struct Screen {
     terminal: Terminal,
     /// The step whose answer was shown last. The end of this step is not shown in addition.
@@ -36,8 +57,9 @@ pub(super) struct Screen {
     ended: bool,
     /// The children whose turns are still under way. They belong to the last turn.
     acting: BTreeSet<String>,
-    /// The time on the run's clock in milliseconds: of the line that is being shown, and up to which time has been shown.
+    /// The time of the line that is being shown, in milliseconds on the run's clock.
     now: u64,
+    /// The time up to which the passing of time has been shown, in the same unit.
     shown: u64,
     /// The note that was shown last, until another line is shown. A guard may call a host function, and write its note, many times.
     note: Option<String>,
@@ -84,6 +106,7 @@ impl Screen {
     }
 
     fn write(&mut self, style: TextStyle, text: &str) -> io::Result<()> {
+        // Turns that are over come before the line with the time that has passed since.
         if self.now >= self.shown + 1000 {
             self.over()?;
         }
@@ -464,6 +487,7 @@ struct Status {
 }
 
 impl Status {
+    /// Updates the content for a line of the trace. Only the run's own chart has states here, but calls of its children count, too.
     fn hear(&mut self, line: &Line) {
         let own = line.child.is_empty();
         match &line.what {

@@ -1,4 +1,24 @@
 //! The command `chartc store`: lists, continues and answers the runs of a store.
+//!
+//! **The problem.** Runs wait in a file for people, events and processes that go on with them. Somebody who sends an answer is gone when
+//! the run reads it, so a mistake must be found now. Another version of a chart may not fit a run, and that must show before the run
+//! continues.
+//!
+//! **The idea.** Each subcommand is one operation of `chartc_store`. `reply` and `send` only put a letter into the inbox of the run;
+//! whoever runs it, now or later, takes the letter. Before that, an answer is tried on a copy of the run (`check_reply`), and an event on a
+//! new run of its chart (`check_send`); both call nobody and are dropped. `resume` starts `chartc run` with the stored arguments. `fork`
+//! replays a trace up to a line. `migrate` compares each run with the tables of the other version, and then loads it to see whether its
+//! values fit (`fate`).
+//!
+//! The copy for a reply also advances to the present time, because a deadline may have withdrawn the question since.
+//!
+//! **Example.**
+//!
+//! ```text
+//! store runs.db reply ada q94a6n897 maybe     a copy of `ada` gets the answer: the line `unusable` says why; nothing is stored
+//! store runs.db reply ada q94a6n897 yes       the copy accepts it: the letter is stored
+//! store runs.db resume ada                    the arguments of `ada`, with the store: the run takes the letter and goes on
+//! ```
 
 use super::durable::{made, refused, stored_args};
 use super::files::Root;
@@ -453,6 +473,7 @@ fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate>
     Ok(of(&saved, plans))
 }
 
+/// The result for a saved session that has not ended.
 fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
     let tables =
         |name: &str| plans.iter().find(|plan| plan.chart().name == name).map(|plan| plan.tables());

@@ -1,4 +1,23 @@
 //! Plays one test.
+//!
+//! **The problem.** A test is a sequence of inputs, answers and expectations, and the runtime is asynchronous. When a line of the test
+//! takes effect, and what it sees, must be exact. A chart may also loop, and a test must end.
+//!
+//! **The idea.** Nothing runs beside the test. So after each move [`Player`] polls the session once (`drive`): if the future is pending,
+//! the run waits for the test itself, and only the next move can wake it. Before each input of the host, `host` marks the end of the trace
+//! (`since`); `called`, `asked` and `denied` look back to there. Every action, and every line of the trace, takes steps from a budget
+//! (`spend`). An expectation becomes an `Observation`: whether it holds, its text, and what was found instead, also for `expect not`. The
+//! first [`Failure`] ends the test; so does an answer that is owed at the end (`owed`).
+//!
+//! **Example.** A part of a test, for a chart with `fn known(name: Text) -> Bool` and an `llm` step `look`:
+//!
+//! ```text
+//! given fn known = true          `function`: the desk returns this from now on
+//! send knock                     `host` marks the trace, the event is posted, `settle` polls until the run waits
+//! expect called known            searches the calls behind the mark
+//! turn                           the step `look` asks; the poll is pending, because the test owes an answer
+//! answers look Mood.cross        the desk resolves the question with this value, and `settle` polls again
+//! ```
 
 use super::A_THING;
 use super::test_host::{Reply, TestHost, Wanted, reason_of};
@@ -28,7 +47,8 @@ pub(super) struct Player<'p> {
     pub(super) since: (usize, usize),
     /// The place of the host's last input.
     pub(super) last: Span,
-    /// The lengths of the trace before each action of the test other than an expectation, a function or an input that it sets.
+    /// The length of the trace before each move of the test, without moves that do not let the run continue: expectations, functions and
+    /// inputs.
     pub(super) marks: Vec<usize>,
 }
 
@@ -295,6 +315,7 @@ impl<'c> Player<'c> {
         all.iter().map(|expr| self.value(expr, span)).collect()
     }
 
+    /// Converts what an `answers` line gives to what a model or a person would have said.
     fn said(&mut self, answer: &Answer, span: Span) -> Result<Reply, Failure> {
         Ok(match answer {
             Answer::Text(text) => Reply::Text(text.clone()),

@@ -1,10 +1,26 @@
 //! The tables of a chart, built from the model: rows with spans instead of vectors, and columns that are computed in advance.
+//!
+//! **The problem.** The model suits analyses: it is a tree of vectors and expressions. A machine must find the transitions for an event,
+//! and the states that they exit and enter, without a search. Generated code needs the same answers in `static`s.
+//!
+//! **The idea.** [`Plan::new`] copies the model into rows. Lists go into pools, and a row keeps a [`Span`] of a pool. Then `fill` computes
+//! the columns that do not depend on a run: what a state reacts to (`reacts`), its transitions by event (`dispatch`), the exit and entry
+//! sets of a transition (`route`), the steps of each region (`walks`), and the places for times of entry (`places`). A set that depends on
+//! a history, runs default actions, or has more than `LONGEST` states is left to the machine: its route is [`Route::Computed`].
+//!
+//! **Example.**
+//!
 //! ```text
-//! state a { on go | stop -> b  after 5s -> b }  state b {}         `a` is state 1 and has transitions 0 and 1; `b` is state 2
-//! states[1]        transitions 0..2; precomputed: it reacts to EVENT and DEADLINE
-//! transitions[0]   trigger Event([go, stop]), targets [2]; precomputed: domain 0, entry set [2]
-//! transitions[1]   trigger After(slot 0), targets [2]; precomputed: domain 0, entry set [2]
+//! event go   event go.fast
+//! state a { on go -> b  after 5s -> b }   state b {}      `a` is state 1 and has transitions 0 and 1; `b` is state 2
+//!
+//! states[1]        transitions 0..2; computed: it reacts to EVENT and DEADLINE, and is ALIVE
+//! transitions[0]   trigger Event([go, go.fast]), targets [2]; computed: domain 0, entry set [2]
+//! transitions[1]   trigger After(slot 0), targets [2]; computed: domain 0, entry set [2]
 //! ```
+//!
+//! **The hash.** [`structural_hash`] identifies the version of a chart that saved a run. It covers every part that can change a run, and
+//! leaves out the others: documentation, `meta`, `check` lines, earlier names, texts of alternatives, the length of the stored history.
 
 #[cfg(test)]
 mod tests;
@@ -526,6 +542,7 @@ fn walks(plan: &mut Plan<'_>) {
     }
 }
 
+/// What a state itself reacts to. Its ancestors are added in `fill`.
 fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
     let state = &plan.states[index];
     let mut all = Reacts::NOTHING;
@@ -550,6 +567,7 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
     }
 }
 
+/// The kinds of occurrences that can trigger a transition.
 const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
     match trigger {
         TriggerRow::Event(_) | TriggerRow::AnyEvent => Reacts::EVENT,
@@ -1046,6 +1064,7 @@ fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
     rows.collect()
 }
 
+/// Adds the type as it is written, in parts, so that no new string is needed.
 fn put<'c>(chart: &'c Chart, ty: &'c Type, parts: &mut Vec<&'c str>) {
     match ty {
         Type::Bool => parts.push("Bool"),

@@ -1,8 +1,19 @@
-//! A chart as flat tables of rows, over which the step algorithm runs. Generated code must not allocate and keeps them in `static`s, so a
-//! row refers to several others by a [`Span`] of a pool. The chart `C { parallel p { state a {} state b {} } }`, for example:
+//! A chart as flat tables of rows, over which the step algorithm runs.
+//!
+//! **The problem.** One step algorithm serves the interpreter and generated code. Generated code must not allocate and keeps its chart in
+//! `static`s, so the tables cannot contain vectors or boxes.
+//!
+//! **The idea.** A row has a fixed size. It refers to one other row by id, and to several by a [`Span`] of a pool. [`Tables`] borrows all
+//! rows and pools: from a `Plan` in the interpreter, from `static`s in generated code. A row holds no expressions. It says only whether
+//! there is a guard or a block, and the machine's `Program` evaluates it by the id of the row. Some columns are derived from others:
+//! `here`, `on_path`, `index`, `route`, `walk`, `place` and [`Summary`]. They make the cost of an event independent of the size of the
+//! chart. Generated code depends on the layout of the rows, so each change to them needs a new [`ABI`].
+//!
+//! **Example.** In `chart C { initial p  parallel p { state a {}  state b {} } }`, the subtree of `p` is the range of ids 1..4:
+//!
 //! ```text
 //! states       0 `C`: initial Span 0..1, end 4     1 `p`: end 4     2 `p.a`: end 3     3 `p.b`: end 4
-//! state_pool   [1]                                 (the span is the initial state of `C`; the subtree of `p` is 1..4)
+//! state_pool   [1]                                 (the span is the initial state of `C`)
 //! ```
 
 pub use crate::form::ActionForm;

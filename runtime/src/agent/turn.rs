@@ -1,4 +1,22 @@
 //! Sets the context before a turn, and performs the chosen action after it.
+//!
+//! **The problem.** A chart knows nothing of a world. It has inputs, and an `llm` step that answers with an action. The values for the
+//! inputs come from the world and from the record of the agent. Some are long to compute, some were written by the agent itself and may be
+//! anything. A turn may choose several actions, or fail after choosing one.
+//!
+//! **The idea.** [`CONTEXT`] lists the names that an agent may know. `set_context` computes those that the chart declares as inputs, cuts
+//! them to the declared type (`declared`), and sets the ones that have changed, so that the trace shows only changes. After the turn, `act`
+//! performs at most one action: the last, and none if the turn has failed. Everything that is not done is noted in the trace. The result
+//! goes into the record, from which the next context is made.
+//!
+//! **Example.** A chart with `input balance: Int` and `input last_action_result: Text`, in a turn in which two steps choose:
+//!
+//! ```text
+//! set_context   balance was 100 and is 95: set; last_action_result has not changed: not set
+//! turn          step `plan` chooses write_artifact, step `check` chooses read_artifact
+//! act           a note: `write_artifact` of step `plan` is not done; the world performs read_artifact
+//!               the line `acted`, and an entry in the record
+//! ```
 
 use super::{Agent, Life};
 use crate::error::RunError;
@@ -208,6 +226,7 @@ fn without_reasons(answer: &Map) -> Map {
     all.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
+/// The name of the action in an answer; empty if there is none.
 pub(super) fn word(answer: &Map) -> String {
     match answer.get("action") {
         Some(Value::Text(word)) => word.clone(),
@@ -425,6 +444,7 @@ fn recent(record: &Record, view: &View) -> Value {
     Value::List(all.into_iter().skip(first).map(|(_, event)| event).collect())
 }
 
+/// The quotas of the world, with the disk of the agent beside them under names of its own.
 fn quotas(view: &View) -> Map {
     let mut quotas = Map::new();
     if let Some((used, most)) = view.disk {

@@ -1,4 +1,26 @@
 //! Finds the option of a question that an answer means.
+//!
+//! **The problem.** A model should answer with the name of an option, alone or in JSON. It also writes `Approved.`, `I would ship it`, a
+//! call with arguments, or two names. One wrong choice moves the chart, so doubt must win over cleverness.
+//!
+//! **The idea.** [`option`] tries the readings from strict to tolerant, and the first that finds something decides:
+//!
+//! 1. the text is exactly a name, or is JSON as a whole (`chosen`);
+//! 2. the text is a name, apart from case, marks and joints (`named`);
+//! 3. JSON within the text names an option, and nothing around it names another or takes the answer back (`in_json`, `unopposed`);
+//! 4. the prose is a description, a call, or a sentence that does nothing but choose (`in_words`).
+//!
+//! Each reading checks that nothing contradicts it. If something does, the answer is ambiguous, and no later reading is tried. Then
+//! `complete` puts the arguments into declared order and fits their types. A missing argument is an error, unless its type is optional.
+//!
+//! **Example.** With the options `ship` and `finish(answer: Text)`:
+//!
+//! | answer | result |
+//! |---|---|
+//! | `Ship!` | `ship`, by `named` |
+//! | `{"choice": "finish", "answer": 42}` | `finish("42")`, with the repair "Int as Text" |
+//! | `finish("done")` | `finish("done")`, rung `cleaned`: written as a call |
+//! | `{"choice": "ship"}, or finish?` | ambiguous: both are named |
 
 #[cfg(test)]
 mod tests;
@@ -272,6 +294,7 @@ fn is_placeholder(text: &str, ty: &str) -> bool {
         || matches!(text.trim(), "…" | "..." | "its name")
 }
 
+/// The value under this key, or else under one that differs only in case and punctuation.
 fn under<'m>(map: &'m Map, name: &str) -> Option<&'m Value> {
     map.get(name).or_else(|| map.iter().find(|(key, _)| plain(key) == plain(name)).map(|(_, v)| v))
 }
@@ -446,6 +469,7 @@ fn chosen(
     layer(value, options, rung, repairs, 0)
 }
 
+/// Reads one layer of wrappers. `depth` counts those that have been removed, because a hostile answer could nest without end.
 fn layer(
     value: &Value,
     options: &[Alternative],
@@ -510,6 +534,7 @@ struct Naming<'v> {
     deeper: Option<(&'v str, &'v Value)>,
 }
 
+/// Reads all choosing keys of an object. Two that name different options are ambiguous, unless the second is an argument of the first.
 fn naming<'v>(map: &'v Map, options: &[Alternative], depth: usize) -> Result<Naming<'v>, Unusable> {
     let mut found = Naming::default();
     for (key, value) in KEYS.iter().filter_map(|known| by_key(map, known)) {

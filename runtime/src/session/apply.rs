@@ -1,4 +1,22 @@
 //! Passes inputs to the machines of a family, and processes the results.
+//!
+//! **The problem.** One input makes a machine report many records and effects. Each may be a line of the trace, a call to start or to
+//! cancel, or news for the session itself; and a child chart may get inputs from it. In a simulation of many agents nobody reads the trace,
+//! and then an input must cost almost nothing.
+//!
+//! **The idea.** A [`Log`] collects what the machine does, as its [`Sink`]. Afterwards `follow` goes through it in order. Calls are started
+//! last, so that they see the state after the whole input and their lines follow its lines. Inputs that this one causes to other members
+//! are handled in turn, up to a bound. Before an input of the host, everything that is due is handled (`apply_of_the_host`), so that the
+//! trace does not depend on when the host came. If nobody reads the trace, the first records go into [`First`], which allocates nothing,
+//! and most inputs end in `follow_brief`.
+//!
+//! **Example.** A turn in which the step `triage` asks a model:
+//!
+//! ```text
+//! handle      the log has Turn, Started(triage), Effect::Ask(triage)
+//! follow      writes the lines `turn` and `started`, and puts `triage` on the list `begun`
+//! begin_all   asks the question, whose line `question` comes last
+//! ```
 
 use super::calls::IDLE_TICKS;
 use super::{At, Session};
@@ -86,6 +104,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         handled
     }
 
+    /// Passes an input on, and then those that it causes, one after the other, until none is left or there were too many.
     fn handle(
         &mut self,
         now: Instant,
@@ -325,6 +344,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.summary.as_deref()
     }
 
+    /// The sentence about the limit that has ended the run; `None` if none has.
     fn forced(&self) -> Option<String> {
         let limit = match self.extra.rare.limit? {
             LimitKind::Calls => "model calls",

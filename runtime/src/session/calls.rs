@@ -1,4 +1,25 @@
 //! Calls under way: waiting for them, answering them from outside, cancelling them.
+//!
+//! **The problem.** A run has several calls at once. One awaits a model, one the time of its next attempt, one room under a limit; and
+//! deadlines fire meanwhile. The trace must depend on the times of these things, and not on how often somebody polls.
+//!
+//! **The idea.** All calls are in one list, in the order of their start, and [`Work`] says what each waits for. The loop [`Session::work`]
+//! does one thing at a time, in a fixed order: an input that is ready, a call for which there is room now, an attempt whose time has come,
+//! a deadline. Only if there is none of these does it wait for the first call or time (`wait`). An answer is charged before the machine
+//! gets it, so that guards see its cost.
+//!
+//! A failed call leaves a `Failure` for the next attempt: how often it failed, how long to wait ([`Backoff`]), and which client comes next.
+//! The machine starts that attempt; the session refuses it if waiting cannot help. A call is cancelled by dropping its future; what it may
+//! have cost stays charged.
+//!
+//! **Example.** `retry 2` with the default backoff:
+//!
+//! ```text
+//! 0.0 s   the question of `triage` is asked: Work::Question
+//! 0.2 s   the server refuses for now; `keep_failure` counts 1, the machine gets Failed and starts attempt 2
+//! 0.2 s   attempt 2 is Work::Waiting for 250 to 500 ms, half of it by chance
+//! 0.6 s   it is asked; the text is read, charged, and becomes Input::Answer
+//! ```
 
 use super::ledger::Bill;
 use super::{At, QuestionFailure, Session, place_of};

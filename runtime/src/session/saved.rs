@@ -1,4 +1,22 @@
 //! The saved form of a session.
+//!
+//! **The problem.** A run may have to continue in another process, after an edit of its chart, while calls are under way. Whether such a
+//! call was made, or took effect, may be unknown, and making it twice may cost money or send a letter twice.
+//!
+//! **The idea.** [`Saved`] has the machine and all data of the session. Steps, states and child charts are named, not numbered
+//! ([`CallSite`]), so that another version of the chart can find them; data about parts that are gone is dropped. `resume` restores the
+//! data and then decides about each open call. The driver's `probe` says what is known of it. If nothing is known, the chart decides. The
+//! id of a call stays the same, so that a driver with a journal recognizes it.
+//!
+//! Oracles are not saved. The text form has a checksum against damage, which is no protection against forgery.
+//!
+//! **Example.** A run was saved while the question of `triage` was open, with 400 tokens held for it:
+//!
+//! | `probe` | what `resume` does |
+//! |---|---|
+//! | Answered | uses the answer |
+//! | NotMade | asks the same question, under the same id |
+//! | Unknown | counts the 400 tokens as spent; with `doubt retry`, asks again; otherwise the step gets Outcome::Doubt |
 
 use super::begin::ElementPlace;
 use super::calls::{self, Call, DOUBT, Exclusive, Failure, Work, is_usage_of};

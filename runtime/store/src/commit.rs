@@ -1,8 +1,23 @@
 //! Commits: everything that has happened since the last commit, and everything that it causes, in one transaction.
 //!
-//! The order is: results of calls, letters from the inbox, answers of people, events, and then all steps that are due. If a run panics,
-//! its part of the commit is undone, and the others are committed. Hosts get their replies only after the commit, and a call is made only
-//! after a second commit that marks it as started.
+//! **The problem.** Results, letters, answers and events for many runs arrive together. Each must take effect once, in an order that does
+//! not depend on chance. No host may learn of an effect that a crash could undo, and a run that panics must not harm the others.
+//!
+//! **The idea.** The order is: results of calls, letters from the inbox, answers of people, events, and then all steps that are due. If a
+//! run panics, its part of the commit is undone, and the others are committed. Hosts get their replies only after the commit ([`Ack`]), and
+//! a call is made only after a second commit that marks it as started. An event has an id with a row of its own, so a repeated one gets the
+//! earlier reply and has no effect.
+//!
+//! If the transaction itself fails, the state in memory differs from the file. Then the worker refuses all further commits (`has_failed`).
+//!
+//! **Example.** A batch with the result of a call of `a`, an event for `b` and a letter for `c`; `c` panics:
+//!
+//! ```text
+//! write           take_result(a), take_letter(c) catches the panic, take_event(b), step_all(a, b)
+//! transaction     the rows of `a` and `b`; the letter of `c` stays in the inbox
+//! after it        the seal, `options.after`, `c` is marked as broken, the sender of `b` gets its receipt
+//! begin           a second transaction: the calls that `a` and `b` have planned are started, and then made
+//! ```
 
 use crate::command::{Command, Old};
 use crate::error::{StoreError, panicked};

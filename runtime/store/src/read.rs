@@ -1,4 +1,22 @@
-//! Queries about the runs, traces and calls of a store.
+//! Queries about the runs, traces and calls of a store; and forks.
+//!
+//! **The problem.** Lists, servers and resumed runs read a file that one process writes and that a disk may damage. A damaged row must
+//! neither be taken for a state nor hide the runs beside it.
+//!
+//! **The idea.** Every row ends with a checksum of its other columns. Queries read whole rows (`SELECT *`) and check them (`is_whole`),
+//! except for counts and words in messages. A query about one run fails with the name of the damaged part. A query about all runs skips or
+//! marks the row: `list` shows it as [`BROKEN`]. Queries for servers read a trace in pieces, and an open question by its id.
+//!
+//! A fork needs no copy of old states. `fork` replays the trace of the parent up to a line, with its recorded answers, and stores the
+//! session that results. Calls without a result at that line become new calls of the fork. All rows are written in one transaction.
+//!
+//! **Example.** `fork(("ada", 12), ("eva", None), …)`, where lines 11 and 12 set inputs of the turn that line 13 begins:
+//!
+//! ```text
+//! whole      an event is not cut: position 12 becomes 13
+//! rewind     lines 1 to 13 again, without calls; the result must equal the trace
+//! put_fork   run `eva`: its lines, the events taken in, the calls that had ended as `copied`; it wakes at once
+//! ```
 
 use crate::error::StoreError;
 use crate::file::{Store, counted, wall};

@@ -1,4 +1,24 @@
 //! Makes the agents of a run.
+//!
+//! **The problem.** Thousands of agents differ only in name and data. Each needs a machine of its own, but the chart, the host functions,
+//! the driver and the profile are the same. Agents that others spawn bring charts that are compiled while the run is under way.
+//!
+//! **The idea.** [`AgentFactory`] implements `Maker` for the engine, with one way for each `Recipe`: configured, spawned, or the service of
+//! the auctions. The agents of a group and chart share an [`AgentTemplate`], made when the first of them is. What an agent has for itself
+//! is its machine, its record, and its copy of the script, so that its answers do not depend on when others are asked ([`AnswerSource`]).
+//! An [`Arena`] owns the charts of spawned agents, so that machines can borrow them.
+//!
+//! A spawned agent shares the clients, tools and budget of its parent and may use no others: else an agent could write itself a child with
+//! a stronger model, or multiply its budget.
+//!
+//! **Example.** `{ file: trader.chart, count: 1000, llm: "script:trader.yaml" }`:
+//!
+//! ```text
+//! Trader_1       makes the template: Artifacts, Profile, a session with a shared driver; then its own machine and script
+//! Trader_2       takes the template, and needs only a machine and a copy of the script
+//!                (with `$agent` in the script, the copy is parsed anew, with the name replaced)
+//! a child of 2   `restrict` checks its chart, its plans go into the arena, and it gets a template of its own
+//! ```
 
 use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
@@ -131,6 +151,7 @@ impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
 type AgentParts<'p> = (usize, usize, &'p [Plan<'p>], InitialValues);
 
 impl<'p> AgentFactory<'p> {
+    /// The parts of an agent of the run file or the folder.
     fn configured(&self, number: usize) -> AgentParts<'p> {
         let AgentSpec { group, name, number, .. } = &self.agents[number];
         let AgentGroup { family, entry, .. } = &self.groups[*group];
@@ -216,6 +237,7 @@ impl<'p> AgentFactory<'p> {
         Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
 
+    /// Makes an agent from its parts: a new machine or a resumed one, and a session from the template or with a driver of its own.
     fn session(
         &self,
         new: New<'_>,

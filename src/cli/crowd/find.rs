@@ -1,4 +1,25 @@
-//! Finds the agents of a run: those of the run file, or those in the folder.
+//! Finds the agents of a run: those of the run file, or those in the folder. Estimates what their calls may cost.
+//!
+//! **The problem.** A folder has many charts, and not each is an agent: some are run by others, some are tests, some are disabled. A run
+//! with real models may cost much, and this must be known before it starts.
+//!
+//! **The idea.** All files are compiled together, because charts import each other. Without entries in the run file, each chart that no
+//! other chart runs is an agent (`all`). With entries, each becomes an [`AgentGroup`] with one or more agents (`chosen`, `add`). An
+//! [`AgentSpec`] has only what differs within a group: the name, the number, the scrip. Names must be unique, since agents are addressed by
+//! name.
+//!
+//! [`Forecast`] multiplies the most calls of one turn by the number of turns, bounded by the chart's own limits and the budget of its
+//! entry. Calls that this does not cover, such as those for events, are named in `beyond`.
+//!
+//! **Example.** `agents: [{ file: trader.chart, count: 2 }, { file: judge.chart }]` in a run of 10 ticks:
+//!
+//! ```text
+//! groups     0 trader.chart      1 judge.chart
+//! agents     Trader_1 (0), Trader_2 (0), Judge (1)
+//! forecast   a turn of a trader makes 1 call at most, one of the judge 3: at most 2 * 10 + 30 = 50 calls
+//! ```
+//!
+//! The file ends with options that several commands of this folder share.
 
 use super::super::files::{Files, Root};
 use super::super::instance::{is_disabled, read};
@@ -449,7 +470,7 @@ impl Forecast {
     }
 }
 
-/// The maximum number of calls of one agent in `turns` turns; `None` if there is none.
+/// The maximum number of calls of one agent in `turns` turns; `None` if nothing bounds it. Adds to `beyond` what it does not cover.
 fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
     let mut sum = Some(0_u64);
     for chart in charts {
@@ -472,10 +493,10 @@ fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) ->
     sum
 }
 
-/// The source of the chart.
+/// The source of the chart that runs the auctions.
 const CHART: &str = include_str!("../../../charts/auction.chart");
 
-/// Compiles the chart.
+/// Compiles the chart that runs the auctions.
 pub(super) fn chart() -> miette::Result<Chart> {
     let file = "auction.chart".to_owned();
     let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);

@@ -1,4 +1,25 @@
-//! Finds the word at an offset, and the region of the text that it stands in.
+//! Finds the word at an offset, the region of the text that it stands in, and the role of the name there.
+//!
+//! **The problem.** The text at the cursor is being written, so its syntax tree is missing or wrong. Yet completion must know which word to
+//! replace, and whether a state, an event, a type or a value is meant.
+//!
+//! **The idea.** Everything comes from tokens, which broken text has, too. [`Cursor::at`] finds the region (`region`), the word, the chain
+//! of names with dots before it, and the tokens before that. In a placeholder of a text, the tokens begin behind the brace. Then [`role`]
+//! asks several sources, and the first that knows decides:
+//!
+//! 1. the innermost open bracket of the item: `on done(` wants a step or a state, `P {` a field (`Inside::role`);
+//! 2. the word before the cursor: behind `on` stands an event, behind `into` a variable (`by_word`);
+//! 3. the sign before it: behind `->` stands a state, or a type in a declaration of a function or tool;
+//! 4. the kind of the body: in `limits { }` stands a limit (`by_place`).
+//!
+//! [`Next`], from the grammar itself, tells apart what the tokens alone cannot, such as a name and an expression.
+//!
+//! **Example.** `state open { on reply(text) if ticket.la|` with the cursor at `|`:
+//!
+//! ```text
+//! region Code   word `la`, prefix "la"   chain [ticket]   before [state open { on reply ( text ) if]
+//! role          no open bracket in the item; `if` is no word of `by_word`; the grammar accepts an expression: Value
+//! ```
 
 use chartc_compiler::front::chart::completion_context::{BodyKind, Next};
 use chartc_compiler::front::chart::scan::{Token, TokenKind, tokens};
@@ -298,7 +319,7 @@ pub(super) enum Role {
     Any,
 }
 
-/// The role of the name at the cursor. `item` has the tokens of its item so far.
+/// The role of the name at the cursor. `item` has the tokens of the line or declaration that is being written, up to the cursor.
 pub(super) fn role(cursor: &Cursor<'_>, item: &[Token], place: BodyKind, next: &Next) -> Role {
     let text = cursor.text;
     let words: Vec<&str> = item.iter().map(|token| token.text(text)).collect();

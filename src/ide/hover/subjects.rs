@@ -1,4 +1,22 @@
 //! Describes what a name stands for: data, states, steps, tools, prompts, and names that belong to no chart.
+//!
+//! **The problem.** A reader who points at a name wants to know what it is, what it does, and where it is used. The answer differs for each
+//! kind of name.
+//!
+//! **The idea.** There is a function for each kind, and all have the same plan: the declaration, the `///` comment, and then lists of
+//! relations. The declaration is written from the model, so a state of an `agent.yaml` or an SCXML document looks like one of a chart. The
+//! places of use come from what lowering has recorded (`places`), so nothing is searched by text. A list without rows is left out.
+//!
+//! **Example.** The name `last` in the chart of a ticket, which declares `var last: Text = ""`:
+//!
+//! ```text
+//! var last: Text = ""     the declaration, in a block of code
+//! Set at                  ticket.chart:8 in waiting
+//! Read at                 ticket.chart:11 in open
+//! ```
+//!
+//! Order of the file: data, states and charts, steps and options, tools and clients, names outside of charts, places, prompts. A new kind
+//! needs a variant of `Subject` and an arm in `super::show`, both in the parent module, and a function here.
 
 use super::{Markdown, View, code, contains};
 use crate::costs;
@@ -581,6 +599,7 @@ pub(super) fn choice(markdown: &mut Markdown, view: &View<'_>, id: ChoiceId) {
 
 // Describes tools, sets of tools, clients and components.
 
+/// Describes a tool, with the sets that contain it and the places that use it.
 pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     let chart = &view.one.chart;
     let row = &chart.tools[id.index()];
@@ -601,6 +620,7 @@ pub(super) fn tool(markdown: &mut Markdown, view: &View<'_>, id: ToolId) {
     markdown.list("Used at", rows(view, places(view, view.declared)));
 }
 
+/// Describes a set of tools, with its tools and the places that use it.
 pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     let chart = &view.one.chart;
     let row = &chart.tool_sets[id.index()];
@@ -617,6 +637,7 @@ pub(super) fn set(markdown: &mut Markdown, view: &View<'_>, id: ToolSetId) {
     markdown.list("Used at", rows(view, places(view, view.declared)));
 }
 
+/// Describes a client, with its settings and the steps that use it.
 pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     let chart = &view.one.chart;
     let row = &chart.clients[id.index()];
@@ -643,6 +664,7 @@ pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     markdown.list("Steps", steps.map(|step| code(&step.name)).collect::<Vec<_>>());
 }
 
+/// Describes a component: the steps whose prompts it changes, and its text.
 pub(super) fn component(markdown: &mut Markdown, view: &View<'_>, nth: usize) {
     let chart = &view.one.chart;
     let row = &chart.components[nth];

@@ -1,4 +1,20 @@
-//! The APIs of providers: what is sent and what comes back. To add one, add a [`Wire`] here and a row in [`super::PROVIDERS`].
+//! The APIs of providers: what is sent and what comes back.
+//!
+//! **The problem.** Each provider has its own names for prompt, schema and limits, its own way to report tokens, and its own reasons why a
+//! text ends. The runtime needs one [`Request`] and one [`ModelAnswer`].
+//!
+//! **The idea.** A [`Wire`] is a table of functions and constants for one API: `write` builds path and body, `read` parses the body of a
+//! response, and the rest are headers. Parsing is lenient beside the text: token counts of an unexpected form are dropped and do not fail
+//! the answer. `said` combines the text, the usage and the end of an answer, and turns an empty or refused one into an [`OracleError`].
+//!
+//! | API | `max_tokens` is called | cut off if |
+//! |---|---|---|
+//! | [`ANTHROPIC`] | `max_tokens` | `stop_reason` is `max_tokens` or `model_context_window_exceeded` |
+//! | [`GEMINI`] | `generationConfig.maxOutputTokens` | `finishReason` is `MAX_TOKENS` |
+//! | [`OLLAMA`] | `options.num_predict` | `done_reason` is `length` |
+//! | [`OPENAI`] | `max_tokens`, or `max_completion_tokens` for names of OpenAI's models | `finish_reason` is `length` |
+//!
+//! To add one, add a [`Wire`] here and a row in [`super::PROVIDERS`]. The end of the file reads bodies up to a bound, for all of them.
 
 use super::form::Form;
 use chartc_runtime::budget;

@@ -1,8 +1,23 @@
 //! The work on one connection. Its state ends with the connection; the server keeps everything that was not acknowledged.
 //!
-//! One task does everything: it sends heartbeats, reads pages of entries, delivers events, and acknowledges them. A stream passes through
-//! three stages before new entries are read (see [`Stage`]): claim what other consumers left pending, read that together with this
-//! consumer's own pending entries, then read new ones. So the order of a stream survives the change of its owner.
+//! **The problem.** The events of an agent must be applied in the order of the stream, although an engine may be away, an agent may be busy
+//! in a turn, and another process may take over the stream. One slow agent must not hold up the others, and the memory must have a bound.
+//!
+//! **The idea.** One task does everything: it sends heartbeats, reads pages of entries, delivers events, and acknowledges them. A stream
+//! passes through three stages before new entries are read (see [`Stage`]): claim what other consumers left pending, read that together
+//! with this consumer's own pending entries, then read new ones. So the order of a stream survives the change of its owner. Within a
+//! stream, [`KeyQueues`] has a queue for each agent with at most one delivery under way. A turn for a busy agent is deferred, and events
+//! overtake it. A stream is released only when no delivery of it is under way; a lease number keeps results of an earlier ownership from
+//! counting.
+//!
+//! **Example.** A process takes over stream 2, in which another one left entry 5 pending, and entry 6 is new:
+//!
+//! ```text
+//! beat      stream 2 is taken: a new Shard with lease 1, in Stage::Claims
+//! read      claims entry 5; then Stage::Pending reads 5, and delivers it
+//!           nothing further is pending: Stage::New reads 6, which waits behind 5 if it is for the same agent
+//! land      the engine has taken 5 (or knows its id already): it is acknowledged in `settle`, and 6 is delivered
+//! ```
 
 use super::link::{DELETED, Entry, EntryId, Heartbeat, Line, Link, Raw};
 use super::{Counts, Notice, Options};
@@ -201,7 +216,7 @@ impl<'e, E: Engine + Sync> Session<'e, E> {
         })
     }
 
-    /// Sends a heartbeat, starts with the streams that this process has got, and marks those above its share for release.
+    /// Sends a heartbeat, begins to read the streams that this process has taken, and marks those above its share for release.
     async fn beat(&mut self, tell: &mut impl FnMut(Notice)) -> Result<(), Broken> {
         let Some(beat) = self.link.beat(false).await? else { return Err(Broken::Taken) };
         let Heartbeat { share, kept, taken } = beat;

@@ -1,4 +1,22 @@
 //! Serves runs over HTTP: accepts connections and routes requests. `docs/serve.md` describes the addresses to clients.
+//!
+//! **The problem.** Clients may be slow, broken or hostile. A client that sends no head, an endless body or never reads its answer must not
+//! hold memory, a connection or a place forever. A browser that follows a trace must neither miss a line nor connect again and again.
+//!
+//! **The idea.** Everything has a bound: connections, open streams, the size and time of heads and bodies, the number of values in a body,
+//! and the time without progress of a write (`Patient`). A request passes the gate (`AccessRules`), then `done` matches method and path,
+//! and [`Runs`] does the work; this file only translates. A trace is sent in pieces through a channel of length `AHEAD`, so a slow client
+//! slows down the reader of the store. The id of an event on a stream is the number of its line, and a client continues behind the one it
+//! names.
+//!
+//! **Example.**
+//!
+//! ```text
+//! POST /runs/t1/events {"event": "reply"}       200 {"receipt":"handled",…}; 409 if the run has ended, 422 if the data do not fit
+//! GET  /runs/t1/stream, Last-Event-ID: 7        id: 8, id: 9, …, then each new line; the body ends after the line of the run's end
+//! GET  /runs/t1/stream after that               204: an `EventSource` does not connect again
+//! POST /runs/t1/answers, with a model's token   403
+//! ```
 
 use super::guard::{AccessRules, Outside, Visitor};
 use super::mcp::{self, Endpoint};
@@ -123,6 +141,7 @@ pub async fn serve(
     Ok(())
 }
 
+/// Whether an error of `accept` passes, so that the listener can go on.
 fn is_passing(why: &io::Error) -> bool {
     // 23 is ENFILE and 24 is EMFILE: too many open files.
     matches!(
@@ -134,6 +153,7 @@ fn is_passing(why: &io::Error) -> bool {
     ) || why.raw_os_error().is_some_and(|code| code == 23 || code == 24)
 }
 
+/// Answers a request: checks host, origin and token, and then passes it to MCP or routes it.
 async fn answered(shared: &Shared, request: Request<Incoming>) -> Reply {
     let (head, body) = request.into_parts();
     let visitor = match shared.gate.pass(&head) {
@@ -177,6 +197,7 @@ struct Answered {
     answer: String,
 }
 
+/// Routes a request by its method and path. A known path with another method gets a 405, which names the methods that it takes.
 async fn done(
     shared: &Shared,
     visitor: Visitor,

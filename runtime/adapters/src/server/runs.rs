@@ -1,4 +1,21 @@
 //! The operations on runs that clients have, shared by HTTP and MCP.
+//!
+//! **The problem.** Clients come and go, and repeat a request if its reply was lost. A run must continue without them: somebody has to make
+//! its turns, but not turns without end while it waits for a person. After a restart nothing may happen twice.
+//!
+//! **The idea.** [`Runs`] has one method for each operation, on the engine of the store. All input has an id that the store remembers:
+//! `begin`, `client:ID` for an event of a client, `turn:N` for a turn. So each operation may be repeated. For each run a task (`Driver`)
+//! makes one turn after the other, and waits for the trace to grow if a turn did nothing or a person is asked. [`Feed`] tells subscribers
+//! that a trace has grown. [`Refusal`] has the reasons why a request changes nothing; [`Offer`] describes the chart to clients.
+//!
+//! **Example.** `POST /runs {"run": "t1", "turns": 3}`:
+//!
+//! ```text
+//! begin          the run is stored; the task fires `turn:1`, in which a model is asked
+//! turn:2         its lines only record the turn: the task waits (`news`), and `rest` returns
+//! client:7       an event from a client: the trace grows, and the task fires `turn:3`
+//! (restart)      `turn:1` and `turn:2` are in the store: `drive` skips them
+//! ```
 
 use super::guard::unique;
 use chartc_core::expr;

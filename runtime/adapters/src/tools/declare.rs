@@ -1,4 +1,23 @@
 //! Writes `tool` declarations of charts from a server's list of tools.
+//!
+//! **The problem.** A server describes parameters in JSON Schema, which can express far more than the types of charts. Names of tools and
+//! properties may be any text, and the server is not trusted: a schema may refer to itself, or be huge.
+//!
+//! **The idea.** A schema becomes a [`Shape`], the part that charts can express; everything else is [`Shape::Any`], which is `Json`.
+//! Reading is bounded in depth and parts, and a reference that leads back to itself is `Json`. From a shape, `declaration` writes a chart,
+//! with types and enums named after server, tool and property, and `view` writes a line for people. Names that are no identifiers get
+//! back-quotes, and text is escaped, so nothing from the server can end a comment or a name.
+//!
+//! **Example.** From the server `files`:
+//!
+//! ```text
+//! {"name": "find", "description": "Finds files.", "inputSchema": {"type": "object", "required": ["in"], "properties": {
+//!   "in": {"type": "string"}, "kind": {"enum": ["file", "folder"]}, "max": {"type": "integer"}}}}
+//!
+//! enum FilesFindKind { file folder }
+//! /// Finds files.
+//! tool files.find(`in`: Text, kind: FilesFindKind?, max: Int?) -> Text
+//! ```
 
 use super::ToolView;
 use chartc_core::model::RESERVED;
@@ -70,6 +89,7 @@ pub(super) fn declaration(
     out
 }
 
+/// A chart that is being written: the declarations of types so far, and the names in use.
 struct Writing<'t> {
     types: String,
     taken: &'t mut BTreeSet<String>,
@@ -302,7 +322,7 @@ impl<'s> Reading<'s> {
             Some(Value::Array(words)) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
                 let rest: Vec<&str> = words.iter().copied().filter(|w| *w != "null").collect();
-                // An integer is a number, too.
+                // JSON Schema counts integers as numbers, so the two together are a Float.
                 let shape = match rest.as_slice() {
                     [one] => self.typed(one, schema),
                     ["integer", "number"] | ["number", "integer"] => Shape::Float,
@@ -478,7 +498,7 @@ pub(super) fn listing(tool: &Value) -> Result<Listing, String> {
         Some(_) => return Err("its `outputSchema` is no object".into()),
     };
     let doc = tool.get("description").and_then(Value::as_str);
-    // A title says more than no description.
+    // Without a description, the title is better than nothing.
     let doc = doc.or_else(|| tool.get("title").and_then(Value::as_str)).unwrap_or_default();
     Ok(Listing { name: name.to_owned(), doc: doc.to_owned(), input, output })
 }

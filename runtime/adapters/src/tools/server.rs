@@ -1,4 +1,23 @@
 //! One server over its whole life: it is started, called, and started again after its connection is lost.
+//!
+//! **The problem.** A tool server is somebody else's program. It may die, hang, send lists without end, or change a tool after the chart
+//! was checked against it. A call may have had effects although no answer came.
+//!
+//! **The idea.** [`Server`] has the configuration and at most one [`Link`], a connection. `link` connects if there is none. It also asks
+//! for the list of tools again when the server has announced a change. A call is sent only if the schemas of the tool are those of the
+//! first list, against which charts were checked (`unchanged`). A request has two deadlines: progress extends the first, nothing extends
+//! the second. A request that is given up sends a cancellation. No call is sent twice: after a lost connection the call fails, and the next
+//! one connects.
+//!
+//! **Example.** A server `files` whose process dies:
+//!
+//! ```text
+//! call read_file   connected, schemas as at first: tools/call, and its result
+//! (list changed)   `changed` is set by the notification
+//! call read_file   tools/list again; `path` is a number now: Fault::Changed, and the call is not sent
+//! (process dies)   the call under way is Fault::Gone with the end of its standard error; `lost` is set
+//! call list_dir    a new process, initialize, tools/list, tools/call
+//! ```
 
 use super::config::{Limits, Reach, ServerSpec};
 use super::declare::{Listed, Listing, listing, parameters};
@@ -418,10 +437,12 @@ impl Link {
         }
     }
 
+    /// The fault of a request without an answer in time, with the last output of the process.
     async fn silent(&self, what: &str, after: Duration) -> Fault {
         Fault::Silent { what: what.to_owned() + &self.tail().await, after }
     }
 
+    /// Converts the error of a request. If the connection is gone, marks it as lost, so that the next call opens another one.
     async fn fault(&self, why: ServiceError, what: &str) -> Fault {
         let fault = self.reading(why, what).await;
         if let Fault::Gone(_) = fault {
@@ -430,6 +451,7 @@ impl Link {
         fault
     }
 
+    /// Converts the error of a request, with what is known about the end of the connection.
     async fn reading(&self, why: ServiceError, what: &str) -> Fault {
         if let ServiceError::McpError(error) = why {
             return Fault::Refused(error.message.into_owned());
@@ -448,6 +470,7 @@ impl Link {
         Fault::Protocol(why.to_string())
     }
 
+    /// The last output of the process, for messages; empty for a remote server.
     async fn tail(&self) -> String {
         let process = self.process.lock().await;
         process.as_ref().map(|running| running.tail.told()).unwrap_or_default()

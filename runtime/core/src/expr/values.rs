@@ -1,4 +1,22 @@
 //! Operations on values: fields, elements and slices; truth, equality and order; operators.
+//!
+//! **The problem.** Interpreted and generated code must compute the same results. Values come from models and hosts, so any operation may
+//! meet a kind that it does not accept, a number that overflows, or a list so long that copying it stops the process.
+//!
+//! **The idea.** Each operation is a function that matches on the kinds of its operands and follows Python. What has no result is an
+//! [`EvalError`] with a sentence about the kinds. Arithmetic is in `crate::ops`, which generated code calls directly for Ints and Floats.
+//! An operation that takes time or memory in proportion to a value has two forms: `…_with` charges a [`Fuel`] of the caller before it does
+//! the work, and the public form has a budget of its own, for generated code.
+//!
+//! **Example.**
+//!
+//! | expression | result |
+//! |---|---|
+//! | `[1, 2, 3][-1]`, `"abc"[1:9]` | `3`, `"bc"`: bounds beyond the ends mean the ends |
+//! | `1 == 1.0`, `true + 1` | `true`, `2`: a Bool counts as 0 or 1 |
+//! | `[1, "a"] < [1, 2]` | an error: Text and Int have no order |
+//! | `-7 div 2`, `7 / 2` | `-4`, `3.5` |
+//! | `"ab" * 1000000000` | an error before the memory is taken: the fuel is used up |
 
 use super::fuel::{Fuel, fail};
 use super::{EvalError, Value, format};

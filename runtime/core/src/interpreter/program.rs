@@ -1,4 +1,22 @@
-//! The program of an interpreted chart: it evaluates guards, actions and code.
+//! The program of an interpreted chart: it evaluates guards, actions, code and prompts.
+//!
+//! **The problem.** The step algorithm asks whether a guard holds and orders a block to run, and knows nothing of expressions. Most guards
+//! and blocks are tiny, such as `n < 3` or `n = n + 1`, and must cost little. The others may fail or take long, and must not end the run.
+//!
+//! **The idea.** [`Runner`] implements [`Program`] in two tiers. Compiled code ([`Quick`]) is tried first: it needs only the variables, the
+//! payload and the configuration. Whatever it does not cover goes to the evaluator, which sees the run through a [`Context`]: data, the
+//! host, and the machine's [`View`]. Each evaluation gets a budget (`fuel`) and is charged for it (`burn`). An error becomes a note with
+//! the reason and a [`Fault`] without one (`explain`): the step algorithm handles all faults alike.
+//!
+//! **Example.** The block `enter { n = n + 1  raise ready }`, which is compiled:
+//!
+//! ```text
+//! run_alone     `n` becomes 4; `raise` needs the outbox, so the result is false, with `begun` = 1
+//! run           goes on with action 1 (`run_quickly`) and raises `ready`; nothing is left for the evaluator
+//! (n unset)     `begun` = 0; `run` evaluates `n = n + 1` from the model, notes "`n` has no value yet", and returns a Fault
+//! ```
+//!
+//! Order of the file: the trait, what expressions see, prompts and offers, compiled code, lists of steps with `each`.
 
 use super::data::{Data, Gathering};
 use super::{act, fields, put};
@@ -29,6 +47,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+/// The data of an interpreted run, and everything that is needed to evaluate expressions over it.
 pub(super) struct Runner<'p, H> {
     pub(super) chart: &'p Chart,
     pub(super) quick: &'p Quick,
@@ -163,6 +182,7 @@ impl<'p, H: Host> Runner<'p, H> {
         self.explain(values, || wording::code_of(view.tables, step))
     }
 
+    /// Evaluates a guard or an `if`; without one, the result is true. `what` names it in the note about an error.
     fn condition(
         &mut self,
         condition: Option<&Expr>,
@@ -402,6 +422,7 @@ impl<H: Host> Program for Runner<'_, H> {
 /// The maximum number of characters of a value in a note.
 const SHOWN: usize = 400;
 
+/// The view of an expression that is being evaluated.
 pub(super) struct Context<'a, H> {
     pub(super) chart: &'a Chart,
     pub(super) data: &'a mut Data,
@@ -525,6 +546,8 @@ impl<H: Host> Environment for Context<'_, H> {
         }
     }
 
+    /// The result of a function whose arguments do not fit: its `else`, or the error. The host is not called, because it may rely on the
+    /// declared types.
     fn uncalled(&self, id: FunctionId, why: EvalError) -> Result<Value, EvalError> {
         let Some(function) = self.chart.functions.get(id.index()) else { return Err(why) };
         let FunctionKind::Pure { fallback: Some(value), .. } = &function.kind else {
@@ -717,6 +740,7 @@ impl Data {
         acts.len()
     }
 
+    /// Adds to an Int variable. `None` if it has no value or another kind, or if the sum overflows: the evaluator then reports the error.
     #[inline]
     fn step(&mut self, variable: u32, by: i64) -> Option<()> {
         let Value::Int(n) = self.variables.get_mut(variable as usize)?.as_mut()? else {

@@ -1,4 +1,20 @@
 //! Expressions and actions, resolved and typed.
+//!
+//! **The problem.** Three notations are compiled: `.chart` text, conditions of `agent.yaml`, and the ECMAScript of SCXML documents.
+//! Evaluator, analyses and emitters should know one set of operations.
+//!
+//! **The idea.** An [`Expr`] is a tree of [`ExprKind`] nodes, each with its [`Type`]. Names are ids. What differs between the notations is
+//! a [`Builtin`], such as those that begin with `Js`; everything else means the same in all of them. There are no unbounded loops: a
+//! comprehension and a `for` iterate over a value, so each evaluation ends.
+//!
+//! **Example.** `text = "{tries + 1} of 3"`, where `text` is variable 0 and `tries` is variable 1:
+//!
+//! ```text
+//! Assign(0, Text(Template[Hole { Binary(Add, Variable(1), Int(1)), spec "" }, Text(" of 3")]))
+//! ```
+//!
+//! Order of the file: types, expressions, observables, operators, builtins, actions, a visitor of operands, the notation of operators,
+//! templates. A new kind of expression is a variant here and a line in `each_part!`; rustc then lists most other places.
 
 pub use crate::forward::Receiver;
 

@@ -1,4 +1,26 @@
-//! Microsteps: the selection of transitions, and their execution together.
+//! Microsteps, in which the selected transitions are executed together; and the macrostep around them.
+//!
+//! **The problem.** Several regions may move in one microstep, and histories decide what is entered, so exit and entry sets have to be
+//! computed. Most events move one leaf along a transition whose sets never change, and this case must be fast.
+//!
+//! **The idea.** A microstep has a fixed order, so that each phase sees what it needs:
+//!
+//! 1. `select` chooses the transitions (`super::select`).
+//! 2. `begin_line` reports each and evaluates the arguments of its final state: the old configuration is still active.
+//! 3. Histories are recorded, then states are exited in reverse document order, and then all actions run.
+//! 4. States are entered in document order. A final state ends the run or queues `done` (`complete`).
+//!
+//! `take_one` is the short form for one transition. With [`Route::Known`], it uses the sets of the tables. Otherwise a bit set collects
+//! what is entered. A macrostep is the loop [`go_on`] over the trait [`Microsteps`], which direct code implements, too. It stops a livelock
+//! after a fixed number of microsteps. Events that blocks `send` are delivered after the macrostep (`settle`, `deliver`).
+//!
+//! **Example.** The event `go` while `a` is active:
+//!
+//! ```text
+//! state a { exit { n = 1 }  on go -> b { n = 2 } }   state b { enter { n = 3 }  when n == 3 -> c }   final c
+//! microstep   Taken(go)   exit block, Exited(a)   n = 2   Entered(b), enter block
+//! go_on       eventless: Taken(when), Exited(b), Entered(c); `c` is a final child of the root, so the run ends as `ok`
+//! ```
 
 use super::select::{Cause, Picked};
 use super::{MICROSTEPS, NO_STATES, Phase, Stepper};

@@ -1,4 +1,26 @@
 //! The selection of transitions: the candidates of a state, and those that are taken.
+//!
+//! **The problem.** An event may enable many transitions: of a leaf, of its ancestors, of several regions. The one to take follows from
+//! document order and nesting. Transitions of different regions are taken together unless they exit the same states.
+//!
+//! **The idea.** [`Stepper::pick`] walks from a leaf to the root and takes the first transition whose trigger matches and whose scope and
+//! guard hold. If no `allow` line permits it, none is taken for this leaf. The columns `here` and `on_path` end the walk early, and a state
+//! with many transitions has an index by event (`indexed`). [`Stepper::select`] does this for each leaf and removes conflicts with `add`.
+//! Two transitions conflict if one domain contains the other. Then the one whose source is a descendant of the other source wins, otherwise
+//! the one picked earlier. A transition that was tried and not taken is recorded with the reason ([`Loss`]), except that false guards and
+//! scopes of eventless transitions are not.
+//!
+//! **Example.** `stop` enables a transition in both regions. The first one exits the whole parallel, so the two conflict:
+//!
+//! ```text
+//! parallel p {
+//!   state r { initial a  state a { on stop -> out } }
+//!   state s { initial b  state b { on stop -> c }  state c {} }
+//! }
+//! pick a   `-> out`, domain: the parent of `p`
+//! pick b   `-> c`, domain: `p.s`, which lies inside; neither source contains the other, so the earlier one stays
+//! result   `-> out` is taken; `-> c` is Lost(Preempted)
+//! ```
 
 use super::Stepper;
 use crate::arena::{EventId, StateId, TransitionId};
@@ -139,6 +161,7 @@ impl<P: Program> Stepper<'_, P> {
         self.domain(other).is_some_and(|d| self.contains(d, domain) || self.contains(domain, d))
     }
 
+    /// Tries one candidate for a leaf: its scope, its guard, and then the permissions.
     #[inline]
     fn verdict(
         &mut self,
@@ -212,6 +235,7 @@ impl<P: Program> Stepper<'_, P> {
         }
     }
 
+    /// Whether a transition on the path of an active leaf, or an `ask` that waits for the event, would handle it.
     fn would_handle(&mut self, event: EventId) -> bool {
         let end = self.tables.states.len();
         let mut from = 0;
@@ -396,6 +420,7 @@ fn scanned_for_event(
     None
 }
 
+/// The first transition of a state that the occurrence can trigger, at or after `from`.
 fn scanned(
     tables: &Tables<'_>,
     lines: Span,
@@ -426,6 +451,7 @@ fn guessed(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tra
     (is_known && is_first).then_some(row.line)
 }
 
+/// The transition by binary search: that of the event, or one for any event if it comes first in the document.
 fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<TransitionId> {
     let first = |event: EventId| {
         let place = index.partition_point(|row| *row < Dispatch { event, line: from });

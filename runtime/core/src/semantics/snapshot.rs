@@ -1,4 +1,23 @@
 //! All registers of a machine as data, by number.
+//!
+//! **The problem.** A run must be storable at any stable point and continue exactly there. A stored snapshot comes from outside: it may be
+//! damaged, or belong to another chart. Restoring it must not make the machine index out of range later.
+//!
+//! **The idea.** [`Snapshot`] has one vector for each kind of register, as long as the tables. Registers that the store leaves out appear
+//! with their initial values, so a snapshot does not depend on what a machine has allocated. `restore` checks everything before it writes
+//! the first register: the format, the hash of the chart, the lengths (`fits`), a legal configuration, and that each register could occur
+//! in a run (`is_possible`). On an error the machine is unchanged. The program's data is not here; its owner saves it beside the snapshot.
+//!
+//! Two more forms of registers are in this file. [`Plain`] converts those of direct code. [`Registers`] are a cheap copy for machines with
+//! the same tables: an exploration returns to them to try several inputs at one point.
+//!
+//! **Example.** After `go` in `chart C { event go  initial a  state a { on go -> b }  state b {} }`:
+//!
+//! ```text
+//! configuration 0b101 (the root and `b`)     entered_at [0, 0, 0]      steps []      deadlines []
+//! restore with configuration 0b011           `a` is active instead: legal, so the machine continues in `a`
+//! restore with configuration 0b111           `a` and `b` together: IllegalConfiguration
+//! ```
 
 use super::{Phase, Scalars, Stepper, is_legal};
 use crate::arena::{EventId, StateId, StepId, TransitionId};

@@ -1,4 +1,25 @@
 //! Steps: their start on entry, their end, another attempt, lists with `each`, and tools that their model calls.
+//!
+//! **The problem.** A machine makes no calls. It orders one with an effect, and the host answers at any later time: too late, twice,
+//! unusably, or not at all. Meanwhile the state may have been left.
+//!
+//! **The idea.** Every attempt has a [`StepKey`]. `answer` accepts a key only while it is open, so a late answer is dropped. From there,
+//! each [`Outcome`] has one path: success (`step_done`), a chosen option (`choose`), a tool call, another attempt (`try_again`), failure
+//! (`step_failed`) or doubt. The transitions for the outcome are tried first; if none is taken, the policy of the step applies. A step is
+//! closed before its transitions run, so that leaving its state does not cancel a call that has ended. `ends turn` is evaluated before
+//! them, too, because they may change what it reads.
+//!
+//! A step with `each` has a [`Fan`]: how many elements were started, succeeded or were lost. `each_on` starts elements up to `at_a_time`
+//! and ends the step when all are settled, or `enough` have succeeded.
+//!
+//! **Example.** `call search each q in ["a", "b", "c"] docs.search(q) { 2 at a time  else skip }`, without retries:
+//!
+//! ```text
+//! start_each          3 elements: Start [0], Start [1]         next 2, done 0, lost 0
+//! answer [1] Done     ElementDone [1]; Start [2]               next 3, done 1, lost 0
+//! answer [0] Failed   ElementLost [0]                          next 3, done 1, lost 1
+//! answer [2] Done     all are settled: the answer of `search` is the list of 1 and 2, and `done` transitions are tried
+//! ```
 
 use super::Stepper;
 use crate::arena::{ChoiceId, StateId, StepId, ToolId};
@@ -10,6 +31,7 @@ use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
 use crate::tables::{EachRow, FailureRow, Lost, StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<'_, P> {
+    /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.
     pub(super) fn answer(
         &mut self,
         key: StepKey,
@@ -291,7 +313,7 @@ impl<P: Program> Stepper<'_, P> {
         self.tables.steps.get(step.index())?.each
     }
 
-    /// The register of a step with an `each`; empty while the step is not under way.
+    /// The register of a step with an `each`. It is empty while the step is not under way.
     pub(super) fn fan(&self, each: EachRow) -> &Fan {
         const NONE: &Fan = &Fan::NONE;
         self.store.cells().fans.get(each.slot as usize).unwrap_or(NONE)

@@ -1,4 +1,25 @@
 //! A shard: a part of the agents, with its own lock.
+//!
+//! **The problem.** An engine keeps many agents, of which few have something to do. Threads that fire events must not wait for each other,
+//! and a round must not look at agents that wait.
+//!
+//! **The idea.** The hash of a name selects one of [`SHARDS`] shards. An agent gets a slot there, whose place never changes. An open hash
+//! table finds the place of a name ([`Names`]). Three lists name the agents to visit: `touched` by an event, `woken` by a call, and `dues`
+//! by a deadline. A flag in the slot (`is_listed`) keeps an agent from being listed twice.
+//!
+//! Deadlines change far more often than they fire. So the heap is not updated when one is postponed: the slot remembers its entry
+//! (`entered`), and `first_due` checks an entry when it comes up.
+//!
+//! **Example.** One agent, and the heap of its shard:
+//!
+//! ```text
+//! due at 50            entry 50; `entered` is 50
+//! postponed to 80      nothing changes: `look_at` adds only entries that are earlier
+//! time 50              `first_due` finds that 50 is outdated and replaces it by 80; nothing fires
+//! brought forward, 60  entry 60 is added and `entered` is 60; entry 80 is dropped when it comes up
+//! ```
+//!
+//! The end of the file writes and reads snapshots of a whole engine, one line for each agent.
 
 use super::ids::{Ids, Key};
 use super::{Dues, Memory, SEEN, Waiting, Wake, Woken};

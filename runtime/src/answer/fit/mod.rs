@@ -1,4 +1,25 @@
 //! Converts a value that was read to the wanted type. All tolerance about values is here, and each conversion is recorded as a repair.
+//!
+//! **The problem.** A model writes nearly the JSON that was asked for: a Float where an Int is wanted, a key in another case, the value
+//! inside `{"answer": …}`. Refusing all of this costs attempts. Guessing too freely moves the chart by mistake.
+//!
+//! **The idea.** [`Wanted`] points into the JSON Schema of the question, and [`Form`] is its kind. `fitted` removes wrappers from outside
+//! to inside until `fit` accepts the value. `fit` recurses along schema and value, and allows only conversions that keep the meaning. Each
+//! one becomes a text in `repairs`, which the trace shows and which lowers the rung from [`Rung::Whole`] to [`Rung::Cleaned`]. What may
+//! have two meanings is unusable.
+//!
+//! **Example.** The answer `{"value": {"Score": 4.0, "mood": "fine"}}`, where a record with the field `score: Int` is wanted:
+//!
+//! ```text
+//! fitted, layer 0   no field `score`; the map has the key `value`     repair: taken out of `value`
+//! fitted, layer 1   `Score` has the spelling of `score`               repair: `Score` as `score`
+//! fit               4.0 is a whole number                             repair: Float as Int
+//! record            `mood` is not declared                            repair: ignored field `mood`
+//! result            {"score": 4}, rung `cleaned`
+//! ```
+//!
+//! Order of the file: types and conversions; whole answers to `llm` and `human` steps ([`value()`]); actions of agents. `written` reads
+//! values in words, such as `twelve` or `yes`.
 
 pub(super) mod written;
 

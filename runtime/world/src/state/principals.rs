@@ -1,4 +1,22 @@
 //! Principals, which have accounts: agents, and other owners that a world's file names.
+//!
+//! **The problem.** What an owner has is spread over the ledger, the artifacts and several indexes: ranks, bytes stored, compute to be
+//! renewed. An error in one of them would let agents spend what they do not have, and nobody would notice for a long time.
+//!
+//! **The idea.** The ledger is the truth; a [`Principal`] adds what is not in it. After each action, `settle` goes through the new entries
+//! of the ledger: it reports scrip that moved, counts earnings, moves ranks, and checks every account that has changed. The first error
+//! stays in `broken`, and from then on the world executes nothing (`ensure_sound`). Two audits recompute the sums: `audit` of everything,
+//! `audit_changes` only of what has changed, with the same result.
+//!
+//! Compute is renewed lazily: only principals in `compute_spent_by` can be below their quota.
+//!
+//! **Example.** `ada` and `ben` have a quota of 10 compute each, and `ben` has spent 4:
+//!
+//! ```text
+//! move_quota("ada", "ben", 3)   quotas 7 and 13; 3 units move at once: ada 7, ben 9
+//! renew                         ben gets 4 from the mint: ada 7, ben 13
+//! set_quota("ada", 8), renew    ada gets 1: ada 8, ben 13
+//! ```
 
 use super::{Audience, State, Tried, amount, fail, refused, text};
 use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, size};
@@ -294,6 +312,7 @@ impl State {
         }
     }
 
+    /// Reports scrip that has moved as an event, and counts it as earned and as transferred.
     fn follow(&mut self, posted: &Posted) {
         let Posted { entry, payer } = posted;
         let verb = match (&entry.from, &entry.to) {
@@ -333,6 +352,7 @@ impl State {
         self.tell(verb, data, audience);
     }
 
+    /// Checks the account of a holder. The account of stored bytes must also equal the size of the owner's artifacts.
     fn check(&self, holder: &Holder) -> Result<(), String> {
         self.ledger.check(holder)?;
         if let Holder::Stored(owner) = holder {

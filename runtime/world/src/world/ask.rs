@@ -1,8 +1,23 @@
-//! Methods of artifacts, and what is done to invoke them. Genesis artifacts execute Rust functions, data artifacts have fixed results from
-//! the world's file, agents get an event, and charts run.
+//! Methods of artifacts, and what is done to invoke them.
 //!
-//! A function of a chart *asks*: nothing changes, and it pays nothing. An action *performs*: the caller pays the price, which is held while
-//! a chart runs, and released to the owner if it succeeds or back to the caller if it fails.
+//! **The problem.** Genesis artifacts execute Rust functions, data artifacts have fixed results from the world's file, agents get an event,
+//! and charts run. A guard of a chart may call a method any number of times, so a call from there must change nothing. An action pays, and
+//! the owner must get the price only for a result.
+//!
+//! **The idea.** A function of a chart *asks*: nothing changes, and it pays nothing. An action *performs*: the caller pays the price, which
+//! is held while a chart runs, and released to the owner if it succeeds or back to the caller if it fails. The world is locked to begin and
+//! to end an invocation, but not while a chart runs or a text compiles, so other agents go on; what may have changed meanwhile is checked
+//! again. An invoked chart sees the world with the rights of the artifact's owner ([`Within`]), and may only ask. A [`Chain`] bounds depth
+//! and work of artifacts that invoke each other.
+//!
+//! **Example.** `ada` performs `tax.due(50)`; the chart artifact `tax` is of `ben` and costs 5 scrip:
+//!
+//! ```text
+//! admit     `ada` may invoke `tax`, has 5 scrip, and they are held
+//! run       the chart runs, unlocked, and ends with the result 5
+//! end       the hold is released to `ben`; the event `invoked` is reported; "ada pays 5 scrip to ben"
+//! ask       the same method from a guard: refused, as it has a price and `ada` is not its owner
+//! ```
 
 use super::{Outcome, World};
 use crate::artifact::{Artifact, Compiled, Nature, size};
@@ -233,6 +248,7 @@ fn allowed(state: &State, agent: &str, id: &str, method: &str) -> Tried<(i64, St
     Ok((artifact.policy.price.of(method), artifact.owner.clone()))
 }
 
+/// Finds what gives the result: the event of an agent, a chart that has to run, or the next fixed result, which is used up.
 fn begin(
     state: &mut State,
     agent: &str,
@@ -297,6 +313,7 @@ fn fitting(id: &str, family: &Family, method: &str, given: &[Value]) -> Tried<Ve
     Ok(all)
 }
 
+/// Prepares the run of a chart artifact. A restored world may have only its text, because compiled charts are not saved.
 fn running(
     state: &State,
     agent: &str,
@@ -327,6 +344,7 @@ fn running(
     })
 }
 
+/// Takes the next fixed result for these arguments.
 fn canned(id: &str, method: &str, results: &mut Results, arguments: &[Value]) -> Tried<Value> {
     match results.next(arguments) {
         Some(Ok(value)) => Ok(value),

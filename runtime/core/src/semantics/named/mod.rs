@@ -1,4 +1,22 @@
-//! Registers by the chart's names, which other versions of the chart can read. `Numbers` converts them back to numbers.
+//! Registers by the chart's names, which other versions of the chart can read.
+//!
+//! **The problem.** A [`Snapshot`] stores registers by number, and numbers belong to one version of a chart: a new state shifts all ids
+//! behind it. A saved run outlives its version.
+//!
+//! **The idea.** [`Named`] contains the same registers, each under the path of its state or the name of its step, event or tool.
+//! [`Snapshot::named`] converts to names, `Named::numbered` back, with [`Numbers`] as the dictionary. `Numbers` searches the present names
+//! first, then the earlier ones (`renamed_from`). If a name is gone, the use of the register decides. The run needs an active state or a
+//! pending step, so its absence is the error [`Gone`]. Counts and histories only remember, so they are dropped. Registers with their
+//! initial values are left out. A deadline has no name: `Line` identifies it by its state, its kind, its number among those, and its
+//! targets. `version` compares with another version in advance and matches deadlines.
+//!
+//! **Example.** Version 2 adds a state before `open`, and writes `state waiting renamed_from open { after 48h -> lost }`:
+//!
+//! ```text
+//! version 1   active {0, 1}; deadline slot 0 is due at 99
+//! named       active ["", "open"]; deadlines [{ state "open", kind "after", nth 0, due 99, to ["lost"] }]
+//! version 2   `open` is an earlier name of state 2: active {0, 2}; slot 0 is due at 99
+//! ```
 
 pub(super) mod version;
 
@@ -28,6 +46,7 @@ pub struct Named {
     pub(super) dead: bool,
     /// The paths of the active states. The path of the root is empty.
     pub(super) active: Vec<String>,
+    // Sets of the turn that is under way. Between two turns they mean nothing.
     pub(super) touched: Vec<String>,
     pub(super) unbroken: Vec<String>,
     /// The states that each history has recorded, by the history's path.
@@ -113,6 +132,7 @@ pub(super) struct WalkAt {
     pub(super) order: Vec<String>,
 }
 
+/// The register of a step with an `each`, with the keys of the elements under way.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct FanAt {
@@ -146,6 +166,7 @@ pub(super) struct Passed {
     pub(super) to: Vec<String>,
 }
 
+/// A sent event that is not delivered yet.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Posted {

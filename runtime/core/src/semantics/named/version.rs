@@ -1,4 +1,24 @@
 //! The differences between two versions of a chart that matter to a saved run.
+//!
+//! **The problem.** A chart is edited while runs of it wait in a store. Most edits do not touch a given run. Some make it impossible to
+//! continue, and the author should learn which, and how to avoid it, before a run fails.
+//!
+//! **The idea.** `Named::compare` looks only at what the run holds: active states, steps under way, open walks, sent events. Anything there
+//! that this version lacks is a [`Difference`], with which the run cannot continue; its text says what to do. Anything that merely changes
+//! is a [`Change`]. Types of values are compared in `crate::saved`, which reports them in the same form.
+//!
+//! Deadlines need a matching, because they have no names. [`other`] groups transitions by state and kind. Within a group it first pairs
+//! those with equal targets, so that a reordering exchanges nothing. Then it pairs old ones with unknown targets in order. An old one
+//! without a partner is disarmed. A new one in an active state is armed, from the entry of its state.
+//!
+//! **Example.** A run waits in `open`, entered at 0 h, at 10 h on the clock:
+//!
+//! ```text
+//! version 1   state open { after 48h -> lost }                         due at 48 h
+//! version 2   state open { after 1h -> reminded   after 24h -> lost }
+//! matched     `-> lost` with `-> lost`: still due at 48 h, as armed deadlines keep their time
+//! added       `-> reminded`: Change::Armed; it counts from 0 h, so it is due at once
+//! ```
 
 use super::{Line, Named, Numbers, lines};
 use crate::arena::{StateId, StepId};
