@@ -6,12 +6,7 @@ use test_support::project::{files, read, root};
 
 /// A folder of the test's own.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("agents-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
+    test_support::project::folder(&format!("agents-{name}"))
 }
 
 fn has(program: &str) -> bool {

@@ -11,11 +11,7 @@ const WARNED: &str = "chart C {\n  event go\n  initial a\n  state a { on go -> b
 
 /// A fresh folder with these files.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let folder = test_support::project::folder(&format!("cli-{name}"));
     for (file, text) in files {
         let path = folder.join(file);
         std::fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("as before");

@@ -59,8 +59,7 @@ const AGAIN: &str = "chart Again {
 
 #[test]
 fn a_question_counts_in_each_leaf_where_it_is_put() {
-    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost-again");
-    std::fs::create_dir_all(&dir).expect("the target folder can be written");
+    let dir = test_support::project::folder("cost-again");
     let worst = |chart: &str| {
         let path = dir.join("again.chart");
         std::fs::write(&path, chart).expect("the target folder can be written");
@@ -80,8 +79,7 @@ fn a_question_counts_in_each_leaf_where_it_is_put() {
 
 #[test]
 fn limits_over_params_are_shown_as_formulas() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cost-money");
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let folder = test_support::project::folder("cost-money");
     let path = folder.join("m.chart");
     let chart = "chart M {
   param most: Int = 3

@@ -8,6 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use test_support::project::until;
 
 const PASSWORD: &str = "very-secret-0123456789";
 
@@ -67,14 +68,6 @@ fn ask(port: u16, commands: &[&[&str]]) -> Option<String> {
         }
     }
     Some(line.trim().to_owned())
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let limit = Instant::now() + Duration::from_mins(1);
-    while !is_so() {
-        assert!(Instant::now() < limit, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -4,12 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("start-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
+    test_support::project::folder(&format!("start-{name}"))
 }
 
 fn chartc(folder: &Path, line: &str) -> Output {

@@ -23,10 +23,7 @@ pub(crate) const HIDDEN: &str = "chart B {
 ";
 
 pub(crate) fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("team-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
+    let folder = test_support::project::folder(&format!("team-{name}"));
     for (file, text) in files {
         let path = folder.join(file);
         std::fs::create_dir_all(path.parent().expect("it lies in the folder")).expect("writable");

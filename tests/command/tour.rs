@@ -18,12 +18,7 @@ const ADDRESS: &str = "127.0.0.1:7878";
 
 /// A fresh folder with the charts that the page's commands read.
 fn folder(page: &str) -> PathBuf {
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tour-{}", page.replace('/', "-")));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let folder = test_support::project::folder(&format!("tour-{}", page.replace('/', "-")));
     let charts = if EMPTY.contains(&page) { Vec::new() } else { files("charts", "") };
     for file in charts {
         let copy = folder.join(&file);

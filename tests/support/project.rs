@@ -22,6 +22,18 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// Waits until something holds, at most a minute and a half, which the slowest machine does not need.
+///
+/// # Panics
+/// It does not hold by then.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(90);
+    while !holds() {
+        assert!(std::time::Instant::now() < limit, "in vain: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 /// The text of a file of the project.
 pub fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);

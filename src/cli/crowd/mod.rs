@@ -9,12 +9,12 @@
 //! ```
 //!
 //! 1. [`find`] checks `trader.chart` and lists the agents `Trader_1` to `Trader_1000`, in one [`find::AgentGroup`].
-//! 2. [`begin`] makes the world and adds an account for each agent.
-//! 3. [`answer_source`] reads the script once; each agent gets a copy with its own position.
-//! 4. [`template`] makes the parts that all agents of the group share, and [`factory`] makes each agent from them.
+//! 2. The world is made, with an account for each agent.
+//! 3. [`factory`] reads the script once; each agent gets a copy with its own position. What all agents of the group share is made once,
+//!    too, and each agent is made from it.
 //! 5. The engine of `chartc-world` runs ten ticks on a pool of workers, and [`show`] prints a line for each.
 //!
-//! Agents that other agents spawn come from the same factory, while the run is under way; [`arena`] owns their charts.
+//! Agents that other agents spawn come from the same factory, while the run is under way.
 
 mod factory;
 mod find;

@@ -25,10 +25,7 @@ const CHART: &str = "chart A {\n  event e\n  initial a\n  state a { on e -> f }\
 
 /// A fresh folder with a `chartc.toml`, so that it is the root of what is in it.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
+    let folder = test_support::project::folder(&format!("files-{name}"));
     write(&folder.join("chartc.toml"), "");
     folder
 }

@@ -42,12 +42,7 @@ fn quoted(text: &str, chart: bool) -> String {
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shown-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
+    test_support::project::folder(&format!("shown-{name}"))
 }
 
 /// What a command writes, each stream for itself.

@@ -27,6 +27,7 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use test_support::project::until;
 
 /// A chart that counts what clients send, and asks a person.
 const DESK: &str = include_str!("desk.chart");
@@ -194,15 +195,6 @@ fn read_on(err: BufReader<ChildStderr>, said: Arc<Mutex<String>>) -> JoinHandle<
             said.push('\n');
         }
     })
-}
-
-/// Waits for a condition.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Begins a run of the desk.

@@ -4,16 +4,7 @@ use super::{project, told};
 #[cfg(feature = "sqlite")]
 use crate::run::command::chartc;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Waits until something holds, at most 20 seconds.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use test_support::project::until;
 
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -17,12 +17,7 @@ use std::process::Command;
 
 /// A folder of the test's own.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("world-{name}"));
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("the folder is the test's own");
-    }
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
+    test_support::project::folder(&format!("world-{name}"))
 }
 
 /// The command in a folder.

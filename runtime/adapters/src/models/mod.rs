@@ -496,7 +496,7 @@ pub struct Provider {
     wire: Wire,
 }
 
-/// All known providers. To add one, add a row here, and a file in `wire` if it has an API of its own.
+/// All known providers. To add one, add a row here, and a `Wire` in `wire` if it has an API of its own.
 pub const PROVIDERS: &[Provider] = &[
     Provider {
         name: "openai",
