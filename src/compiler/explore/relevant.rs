@@ -1,5 +1,32 @@
-//! The values on which the moves of a chart depend, and how exactly: a backward slice from everything that decides something. The header
-//! of `read` has an example.
+//! The values on which the moves of a chart depend, and how exactly: a backward slice from everything that decides something.
+//!
+//! **The problem.** If keys contained all values, every counter and every text of an event would make new points, and the search would not
+//! end. Most values only appear in prompts. Others are only compared with a few constants.
+//!
+//! **The idea.** A *slot* is a place for a value: a variable, a field of an event, an answer, a result (`Slot`). `Uses` lists the
+//! expressions that decide something, such as guards, and the assignments to slots. From the deciding ones, `Relevant::slice` goes
+//! backwards over the assignments and collects all slots that contribute. Slots whose values flow into each other form a *class* (a
+//! union-find forest), because a constant compared with one of them matters to all. An expression whose evaluation may fail decides
+//! something, too, as the failure is an error.
+//!
+//! Of each class, the slice notes the constants with which it is compared, whether only equality matters (`opaque`), and whether anything
+//! else does (`tangled`). Of each counter and number, it notes the bounds up to which it must be known (`Read`, `Comparand`). What is not
+//! understood counts as read exactly (`Relevant::whole`): this costs points, but is never wrong.
+//!
+//! **Example.**
+//!
+//! ```text
+//! event mail(n: Int, text: Text)
+//! var last: Int = 0
+//! var note: Text = ""
+//! state open {
+//!   on mail(n, text) { last = n  note = text }
+//!   when last > 3 -> done
+//! }
+//! ```
+//!
+//! The guard decides something, so `last` is relevant, and so is the field `n` from which it is assigned. Both are one class with the
+//! constant 3, so `n` is tried with 2, 3 and 4. Nothing compares `note`: keys omit it, and `text` is tried with a single value.
 
 use crate::analysis::facts::conditions::turned;
 use crate::analysis::facts::usage::walk;

@@ -1,4 +1,26 @@
 //! Findings about conditions that always or never hold, and about counters that bound no loop.
+//!
+//! The problem: `n < 3` in place of `n > 3` is a valid chart, in which a line is never taken or a loop never ends. The idea: prove that a
+//! condition has the same value whenever it is evaluated. There are three proofs: from the condition itself (`decide`), from the bounds of
+//! its variables (`Facts::ranges`), and from the states that may be active where it is evaluated (`ScopeCondition::is_closed_by`,
+//! `is_opened_by`).
+//!
+//! For counters, a proof must include the loop. `LOST_COUNT` and a part of `UNCOUNTED_LINE` report what the facts find in the graph of
+//! moves (`loops`, `counters`). `BACKWARD_COUNT` looks at one transition and its guard (`miscounts`), and also reports `LONG_STRIDE` and
+//! `UNASKED_COUNT`; an example is above it.
+//!
+//! One line of the text may be several transitions (`each after`). It is reported once, and only if the finding holds for all of them. For
+//! example:
+//!
+//! ```text
+//! var n: Int = 0
+//! state a {
+//!   on go { n = n + 1 }
+//!   on back if n < 0 -> b                 `n` is never less than 0: the line is never taken
+//!   on stop if n == 1 and n == 2 -> b     never holds, whatever `n` is
+//!   on quit if n > 3 or n <= 3 -> b       always holds
+//! }
+//! ```
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;

@@ -1,4 +1,18 @@
 //! Lowers lines with a trigger: the trigger itself, then guard, targets and actions.
+//!
+//! The problem: each part of a line sees other names, and knows more than the part before it. The trigger binds the data of its event. The
+//! guard of an option is evaluated before the model has chosen its arguments. Targets and actions may rely on the guard. The idea: one
+//! `Env` goes through the parts in the order in which the engine evaluates them:
+//!
+//! 1. `of` lowers the trigger, and binds its names.
+//! 2. `tail` lowers the guard, adds what it implies to the `Env`, reveals the arguments of an option, and lowers targets and actions.
+//! 3. `draft` joins both, and `own` or `from` adds the transition. `from` first gives it the scope of its `from … { }`.
+//!
+//! If the trigger or a target cannot be resolved, there is no transition. `Cx::dropped` then says that the model lacks something, so that
+//! lints which need the whole chart are silent. The events of the machine are in `ERRORS` and `WARNINGS`.
+//!
+//! For example, in `may rate(points: Int) "how good it is" if is_open -> closed { score = points }` the name `points` is hidden while
+//! `is_open` is lowered, and visible in the target and the actions.
 
 use super::context::{Cx, NameKind, NodeKind};
 use super::expr::{self, Bound, Env, Options};

@@ -1,4 +1,22 @@
 //! Writes the code of steps: tool calls, lists with `each`, prompts, and events for other charts.
+//!
+//! The problem: the engine is the same for all charts and knows steps only by number, so the generated program must answer its questions:
+//! which tool does step 3 call, with which arguments, what is its prompt? The idea: for each question there is one method with a `match`
+//! over the numbers. The functions here write one method each, mostly as `Arms`: an arm for each step that has an answer. A method or field
+//! is written only if the chart needs it (`Context::has_calls`, `has_each`, `posts`), as Rust warns of code that is never used.
+//!
+//! The sections are calls of tools, steps with an `each`, prompts and other texts for the model, and events for other charts. For example:
+//!
+//! ```text
+//! tool web.get(url: Text) -> Text
+//! call fetch web.get(address)
+//! ```
+//!
+//! becomes an arm of `step_call`, with the value of `address` in place of `…`:
+//!
+//! ```text
+//! 0 => Ok(Some((arena::ToolId(0), Vec::from([…])))),
+//! ```
 
 use super::Context;
 use super::code::{Binding, Code, Fragment, Use, code};
