@@ -1,4 +1,23 @@
 //! The host of an exploration: it tries every result of a function, performs actions, collects what happens, and stands for child charts.
+//!
+//! **The problem.** A guard may call functions of the host, whose results decide what happens next. All results have to be tried, but which
+//! functions are called at all depends on the results before.
+//!
+//! **The idea.** `Anything` is a host that counts like an odometer. Each call in an input takes the next digit, which selects its result.
+//! When the input has been handled, `Anything::next` raises the last digit that was used and drops those behind it, and the input is
+//! repeated from the same point. A pure function returns the same result for the same arguments within one input.
+//!
+//! The rest of the module is what the search needs around this: `Log` collects what happens, `perform` performs an action, `can_fail` and
+//! [`ChildSummary`] stand for the charts that `run` steps run, and [`HostAct`] and [`Answer`] are the actions.
+//!
+//! **Example.** The guard is `ready() and count() > 1`. `ready` is a `Bool`, so its results are `false`, `true` and a failure. `count` is
+//! an `Int` that is compared with 1, so its results are 0, 1, 2 and a failure. The digits are, one attempt after the other:
+//!
+//! ```text
+//! [0]              `ready` is false, so `count` is not called
+//! [1, 0] … [1, 3]  `ready` is true, with each result of `count`
+//! [2]              `ready` fails
+//! ```
 
 use super::relevant::{Relevant, Slot};
 use super::values::{Hints, all, hinted, some, tried};

@@ -13,7 +13,7 @@
 //! | `Bool`, a small enum, an `Int` with a small range | anything | all values | yes |
 //! | `Int` | 3 | 2, 3, 4 | yes |
 //! | `Text` | `"yes"` | `"yes"`, and another text | yes |
-//! | `Text` | another slot | two texts, which may be equal or not | yes |
+//! | `Text`, an argument of a tool | the arguments of other calls, by `streak` | two texts, which may be equal or not | yes |
 //! | `Int` | used in `n + m > 10` | 0, 1 | no |
 //!
 //! Where this is not exact, `Hints` suggest further values from the literals of the chart. They are not exhaustive, but help to find a

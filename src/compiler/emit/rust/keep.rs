@@ -1,4 +1,26 @@
 //! Writes the code that stores answers and results, and that saves and loads a machine by names.
+//!
+//! The problem: generated code keeps data in typed fields. The engine does not know them, and a saved machine must still load after the
+//! chart was changed. The idea: the engine passes every answer and result to `bind`, which stores it in the field that some expression or
+//! `into` reads. What nothing reads is not stored. To save, each field is written as a `Value` with the name of its variable, step or state
+//! (`fields`); to load, a match over names reads it back with its current type. Params come first, as the machine is created with them
+//! (`Params::saved`).
+//!
+//! The sections are answers and results, arguments of final states, and saved machines. Each `*_rows` function has a counterpart that
+//! loads: a new kind of data needs an entry in `fields` and statements in `load` or `rest`. For example, of
+//!
+//! ```text
+//! var draft: Text = ""
+//! llm write { prompt "…"  returns Text into draft }
+//! ```
+//!
+//! this module writes, in short:
+//!
+//! ```text
+//! if let Answer::Write(answer) = answer { self.data.draft = …; }                            in `keep`
+//! generated::named("draft", Some(core.data.draft.clone().into_value())),                    in `save`
+//! for (name, value) in given.variables { if name == "draft" { core.data.draft = …; } }      in `load`
+//! ```
 
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
