@@ -109,6 +109,7 @@ impl Anything {
 
     /// Begins an input with the results that these digits select, to repeat an edge.
     pub(super) fn begin_with(&mut self, digits: &[usize]) {
+        // Only `next` needs the number of results, and a repeated edge has no next one.
         self.digits = digits.iter().map(|digit| (*digit, usize::MAX)).collect();
         self.again();
     }
@@ -430,8 +431,8 @@ fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     (found, is_whole)
 }
 
-/// All combinations, if there are at most [`MOST`]. Otherwise each value with the first ones of the other columns, and all nth values
-/// together.
+/// All combinations, if there are at most [`MOST_ENDINGS`]. Otherwise each value with the first ones of the other columns, and all nth
+/// values together.
 fn rows(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let count = columns.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len()));
     if count.is_some_and(|count| count <= MOST_ENDINGS) {

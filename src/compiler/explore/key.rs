@@ -674,5 +674,3 @@ fn values(chart: &Chart, relevant: &Relevant<'_>, read: &[Vec<bool>]) -> Option<
     let is_one = slots.all(|slot| ty(slot) == ty(first));
     is_one.then(|| tried(chart, relevant, Slot::Passed(first.0, first.1)).values.len())
 }
-
-// The leaves in which the counters of the active leaf, `turns_here` and `fails_here`, decide anything.

@@ -560,7 +560,7 @@ fn turn_bound(guard: &Expr) -> Option<&Expr> {
     (left.kind == ExprKind::Observable(Observable::Turns)).then_some(turn_bound)
 }
 
-/// Whether a guard has the form of [`bound`], with an `n` of at least 2 if params have their defaults.
+/// Whether a guard has the form of [`turn_bound`], with an `n` of at least 2 if params have their defaults.
 fn is_bound(chart: &Chart, guard: &Expr) -> bool {
     let value = |id: VarId| usual(chart, id);
     let holds = |n: i64| (2..=i64::from(WAYS[1])).contains(&n);

@@ -61,6 +61,7 @@ impl<'c> Relevant<'c> {
     /// Like [`Self::new`], as if these conditions decided nothing.
     pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
         let mut uses = Uses::new(chart);
+        // Compared by address: an equal condition in another place still decides something.
         uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
         let mut found = Self {
             chart,
@@ -419,11 +420,7 @@ impl<'c> Relevant<'c> {
     }
 }
 
-// The ways in which conditions read counters, variables and slots; `relevant` determines them.
-//
-// Example: `on mail(n) { last = n }` and `when last > 3 -> done`. The guard decides something, so `last` is relevant, and so is the field
-// `n` from which it is assigned. Both are one class with the constant 3, so `n` is tried with 2, 3 and 4. A variable that only prompts
-// show is not relevant: keys omit it, and a slot from which it is assigned is tried with a single value.
+// The ways in which conditions read counters, variables and slots.
 
 /// A constant expression with which a counter or variable is compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -928,6 +925,8 @@ pub(super) fn passed(chart: &Chart, set: ToolSetId, name: &str) -> Vec<Slot> {
     let tools = chart.tools_of(set).into_iter();
     tools.filter_map(|tool| Some(Slot::Passed(tool, place(&tool)? as u32))).collect()
 }
+
+// The leaves in which the counters of the active leaf, `turns_here` and `fails_here`, decide anything.
 
 /// By state: whether a counter is read while the state is the active leaf.
 #[derive(Debug, Default)]

@@ -160,7 +160,7 @@ fn is_open(ty: &Type, class: &Class) -> bool {
     }
 }
 
-/// Every value of a small type; `None` if there are more than [`MOST`].
+/// Every value of a small type; `None` if there are more than [`MOST_VALUES`].
 pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
     match ty {
         Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),

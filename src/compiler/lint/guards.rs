@@ -192,6 +192,7 @@ fn find_needless_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
+/// Reports the guards of transitions that always hold.
 fn transitions(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if all of their guards always hold.
@@ -297,6 +298,7 @@ fn find_lost_count(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The finding for a condition that bounds nothing, in the words for its reason.
 fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.variables[found.counter.index()].name;

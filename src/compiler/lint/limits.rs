@@ -356,6 +356,7 @@ fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
     found
 }
 
+/// Whether a timeout of the step or of its client ends its call.
 fn is_timed(chart: &Chart, step: &Step) -> bool {
     let client = step.client.is_some_and(|c| chart.clients[c.index()].timeout.is_some());
     let timeout = |t: &Trigger| matches!(t, Trigger::StepTimeout(..));
@@ -659,6 +660,7 @@ fn find_dead_deadline(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
+/// The finding for a deadline that never fires.
 fn told(context: &Context<'_>, one: &Dead) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = words::transition(chart, one.transition);
@@ -744,6 +746,7 @@ fn find_unpriced_model(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
+/// Whether the step calls a model.
 fn calls(step: &Step) -> bool {
     matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
 }

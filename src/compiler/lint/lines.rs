@@ -230,6 +230,7 @@ fn find_idle_line(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The finding for a transition without target and actions.
 fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
     rules::IDLE_LINE
         .at(place, format!("{name} does nothing: it has no target and no actions"))

@@ -396,6 +396,7 @@ fn wide(context: &Context<'_>, all: &[Hiding]) -> BTreeMap<StepId, Vec<StepId>> 
     found
 }
 
+/// Says in words that a step takes the last model call of each turn.
 fn takes(context: &Context<'_>, caller: StepId) -> String {
     let name = words::step(context.chart, caller);
     match context.chart.calls_per_turn {
@@ -404,6 +405,7 @@ fn takes(context: &Context<'_>, caller: StepId) -> String {
     }
 }
 
+/// The advice for a hidden step, in the words of the format that the author writes.
 fn cure(context: &Context<'_>, one: &Hiding) -> String {
     let first = one.caller.or(one.ends).map(|id| words::step(context.chart, id));
     let first = first.unwrap_or_default();

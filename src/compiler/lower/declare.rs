@@ -634,8 +634,6 @@ fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     Type::Json
 }
 
-// Declares tools and sets of tools.
-
 // Lowers the options of a client for its server: `options { num_ctx 8192 }`.
 
 /// Names of options that each request sets itself. They are grouped by the help of the finding: where the chart sets the option.
@@ -720,6 +718,8 @@ fn name(key: &syntax::Expr) -> Option<&str> {
     let [TemplatePart::Text(name, _)] = text.parts.as_slice() else { return None };
     Some(name)
 }
+
+// Declares fields and parameters, and tools with their sets.
 
 /// The fields of a record, or the parameters of a final state, event, function, tool or option. Reports duplicate names.
 pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<Field> {

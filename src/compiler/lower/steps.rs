@@ -644,6 +644,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     let Some(written) = &node.each else { return };
     let step = &cx.chart.steps[id.index()];
     let Some(each) = &step.each else { return };
+    // A list that is unknown has been reported already, so a missing `returns` is not reported as well.
     let is_plain = matches!(each.list.kind, ExprKind::Unknown(_));
     if step.tools.is_some() {
         let finding = NOT_YET

@@ -448,6 +448,7 @@ fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
     }
 }
 
+/// The step or state that a pattern such as `done(X)` names.
 enum DoneSubject {
     Step(StepId),
     State(chartc_core::arena::StateId),
@@ -568,7 +569,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
     let Some(kind) = kind else { return };
     let transition = TransitionId(0);
     found.choice = Some((Choice { name, text, transition, kind }, place));
-    // A placeholder: `transition::add` replaces it when the choice gets its id.
+    // A placeholder: `nodes::add` replaces it when the choice gets its id.
     found.trigger = Some(Trigger::When);
 }
 

@@ -119,7 +119,7 @@ fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option
     }
 }
 
-// Conditions as formulas over terms, the form in which `guard` decides them.
+// Conditions as formulas over terms, the form in which `by_terms` decides them.
 //
 // For example, `n > 3 and not (a < b)` becomes `And(Compare(0, >, 3), Not(Compare(1, <, 0)))` with two terms: term 0 is `n`, and term
 // 1 is the order of `a` and `b`, which is -1, 0 or 1.
@@ -535,6 +535,7 @@ impl Term {
         cuts.dedup();
         let step = if whole { 1.0 } else { 0.5 };
         let mut samples = cuts.clone();
+        // A step from a large number may round to the number itself, so the next representable one is taken if it is farther.
         samples.extend(cuts.first().map(|c| (c - step).min(c.next_down())));
         samples.extend(cuts.last().map(|c| (c + step).max(c.next_up())));
         let between =
@@ -764,7 +765,7 @@ pub(crate) fn decide_finite(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
 type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
 
 /// The variables that the conditions read, with their domains. `None` if the conditions read anything else, or if there are more than
-/// [`MOST`] assignments.
+/// [`MOST_ASSIGNMENTS`] assignments.
 fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
     let mut read = BTreeMap::new();
     let mut closed = true;

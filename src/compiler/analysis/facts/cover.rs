@@ -281,6 +281,7 @@ impl Inner {
         } else {
             keys(transition).into_iter().filter_map(moment).collect()
         };
+        // Only guards take time to compare, so transitions without one are not counted.
         let compared = Cell::new(0);
         let holds = |other: TransitionId| {
             let guard = chart.transition(other).guard.as_ref();

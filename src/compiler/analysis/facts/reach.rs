@@ -711,6 +711,7 @@ impl ScopeCondition {
 
     /// Whether a guard holds here whatever the variables are.
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        // By the data, or by the states: `decide` takes any `in(…)` to be true or false, and `is_closed_by` knows nothing of the data.
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
         decide(chart, &[(guard, false)]) == Verdict::Never
             || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })

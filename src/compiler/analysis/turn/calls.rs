@@ -253,6 +253,7 @@ impl<'c> CallWalk<'c> {
         least.map_or(Arrival::Never(end), Arrival::Runs)
     }
 
+    /// Notes that no walk continues in the leaf.
     fn stop(&mut self, leaf: usize, end: End) {
         self.here[leaf] = None;
         self.ended[leaf] = Some(end);

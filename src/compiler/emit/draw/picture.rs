@@ -174,6 +174,7 @@ impl<'c> Places<'c> {
             self.map.transitions.iter().enumerate().take(self.chart.transitions.len())
         {
             let id = TransitionId::at(index);
+            // Only `after` lines can have an `each`.
             let is_deadline = matches!(
                 self.chart.transition(id).trigger,
                 Trigger::After(_) | Trigger::AfterTurns(_)

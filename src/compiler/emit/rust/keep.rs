@@ -142,6 +142,8 @@ pub(super) fn into(
     }
 }
 
+/// Adds `bind`, which the engine calls with each event, answer and result before expressions read it, and `rest`, which clears it. `keeps`
+/// are the statements that store answers.
 pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, program: &mut Methods) {
     let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
     bind.line(keeps);
@@ -248,7 +250,7 @@ impl Context<'_> {
 // Writes the code that saves a machine as data by names and loads it: `save`, `load` and `place_child` of `host::Machine`, and the params
 // of a saved machine.
 
-/// Adds these methods.
+/// Adds `save`, `load` and `place_child`.
 pub(super) fn emit_saved(context: &Context<'_>, item: &mut Impl) {
     save(context, item);
     load(context, item);
@@ -550,7 +552,7 @@ fn rest(context: &Context<'_>, body: &mut String) {
     }
 }
 
-// Writes the rows of types and of earlier names, for runs that another version of the chart has saved.
+// Writes the code that places the child machines of a saved run, and the code that notes calls.
 
 /// Adds `place_child`, which creates the machine of a `run` step that was under way when the machine was saved.
 fn place(context: &Context<'_>, item: &mut Impl) {

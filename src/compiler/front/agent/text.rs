@@ -112,6 +112,7 @@ impl Text {
     }
 }
 
+/// The style in which a scalar is written on the line of its key.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Plain,

@@ -558,5 +558,3 @@ fn for_some_value(spec: &str) -> Result<(), String> {
     }
     shown.into_iter().next().map_or(Ok(()), |first| first.map(drop).map_err(|why| why.to_string()))
 }
-
-// The segments of dotted names.

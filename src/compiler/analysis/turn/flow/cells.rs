@@ -1083,7 +1083,7 @@ struct Nothing;
 impl Environment for Nothing {}
 
 /// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
-/// or has more than [`MOST`] combinations.
+/// or has more than [`MOST_COMBINATIONS`] combinations.
 pub(super) fn constant_test(
     chart: &Chart,
     cells: &Cells,
@@ -1128,6 +1128,7 @@ pub(super) fn constant_test(
     given
 }
 
+/// An environment of cells with one value each, in which named conditions can be read, too.
 struct WithPredicates<'v> {
     chart: &'v Chart,
     of: &'v BTreeMap<Value, Data>,

@@ -243,8 +243,8 @@ impl<'c, 'f> Points<'c, 'f> {
         let Point { leaf, mode } = point;
         // Events and deadlines come only while the run waits; what the chart raises may come at any time.
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
-        // Whether the trigger may happen here, whether it surely can, and the step that must have been started for it.
         for (nth, transition) in transitions.iter().enumerate() {
+            // Whether the trigger may happen here, whether it surely can, and the step that must have been started for it.
             let (happens, sure, needs) = match &transition.row.trigger {
                 Trigger::Event(events) => {
                     let own = events.iter().any(|e| self.own_events.contains(e));

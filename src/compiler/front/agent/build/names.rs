@@ -308,7 +308,7 @@ pub(super) fn inputs(scope: &Scope) -> Vec<&'static super::super::definition::Bu
     BUILTINS.iter().filter(|b| used.contains(b.name)).collect()
 }
 
-// The reads and writes of names in a turn's walk, in order. [`super::names`] derives the role of each name from them.
+// The reads and writes of names in a turn's walk, in order. `roles` derives the role of each name from them.
 
 /// A read or a write, in the order of a turn's walk.
 pub(super) struct Event {
@@ -336,6 +336,7 @@ impl Event {
     }
 }
 
+/// A read or a write, with the circumstances that decide about the role of the name.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum EventKind {
     /// `nested`: inside of a comprehension of a code step. `lenient`: through `.get(…)`.

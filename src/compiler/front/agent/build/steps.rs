@@ -381,6 +381,7 @@ impl Builder<'_> {
         invoke: &Invoke,
     ) -> (syntax::Step, Vec<Noted<StateItem>>, Expr) {
         let span = invoke.span;
+        // With this fallback, a failed call yields `none`, by which the question knows that it is asked.
         let fallback = Some(Node { value: Value::Null, span });
         let found = self.functions.invoke(&Invoke { fallback, ..invoke.clone() }, &self.scope);
         let variable = self.decision_variable(step, Ty::Json);

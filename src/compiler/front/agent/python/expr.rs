@@ -112,6 +112,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         Expr::new(PyExprKind::Bad, span)
     }
 
+    /// Reports that the current token is not what was expected.
     pub(super) fn expected(&mut self, what: &str) -> Expr {
         if *self.peek() == Tok::Bad {
             self.failed = true;
@@ -128,6 +129,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.fault(finding)
     }
 
+    /// Reports a form that Python has and charts have not.
     pub(super) fn refused(&mut self, what: &str, help: &str) -> Expr {
         let mut finding = REFUSED_CODE.at(self.here(), format!("{what} are not available here"));
         if !help.is_empty() {
@@ -313,6 +315,7 @@ impl<'t, 'f> Parser<'t, 'f> {
                 (1, "/") => BinaryOp::Divide,
                 (1, "//") => BinaryOp::FloorDivide,
                 (1, "%") => BinaryOp::Modulo,
+                // Level 1 returns at these signs, so they are found here.
                 (0, "&" | "|" | "^" | "<<" | ">>") => {
                     return self
                         .refused("bit operators", "write `and`, `or`, `not` for conditions");
