@@ -17,8 +17,6 @@
 //!
 //! ```text
 //! event mail(n: Int, text: Text)
-//! var last: Int = 0
-//! var note: Text = ""
 //! state open {
 //!   on mail(n, text) { last = n  note = text }
 //!   when last > 3 -> done

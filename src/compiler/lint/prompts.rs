@@ -4,7 +4,7 @@
 //! almost certainly mistakes, and prefer to miss some:
 //!
 //! - `GROWING_PROMPT` combines three facts: a prompt shows all of a list (`shown`), a transition appends to it (`appends`), and both are in
-//!   one cycle of the graph of moves, in which nothing resets the list or reads its length (`growing`).
+//!   one cycle of the graph of moves, in which nothing resets the list, and no condition reads its length (`growing`).
 //! - `MISLEADING_FORMAT`: in Python's formats, `.1` counts significant digits and `.1f` decimals.
 //! - `UNUSABLE_TOOL` compares the names of tools in the text with the tools that may be called where the step asks (`mentions`). Only names
 //!   with a dot count, as others may be words. A sentence that negates is skipped (`refused`), unless it forbids a tool that is offered

@@ -462,7 +462,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     }
 }
 
-/// The events that a name means: the one with this name, and those of which it is a dotted prefix, ascending. Reports it if there
+/// The events that a name means: the one with this name, and those whose dotted names begin with it, ascending. Reports it if there
 /// are none.
 pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
     let name = path.text();

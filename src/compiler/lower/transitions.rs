@@ -524,7 +524,7 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         };
     let pattern = below.strip_prefix('.').unwrap_or(if below.is_empty() { "*" } else { below });
     let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
-    // A pattern matches the errors of which it is a dotted prefix: `limit` matches `limit.calls`.
+    // A pattern also matches the errors whose dotted names begin with it: `limit` matches `limit.calls`.
     let matches = pattern == "*"
         || known
             .iter()

@@ -3,7 +3,7 @@
 //! **The problem.** "This guard never holds" and "this line hides that one" are questions about all values of the data, of which there are
 //! infinitely many. A general solver would be large, and its answers hard to explain.
 //!
-//! **The idea.** A comparison with constants only divides the values into classes: for `n > 3`, all numbers up to 3 are equivalent, and so
+//! **The idea.** A comparison with a constant divides the values into classes: for `n > 3`, all numbers up to 3 are equivalent, and so
 //! are all others. One sample of each class is enough. [`decide`] translates the conditions into a `Formula` over *terms*: expressions that
 //! are not taken apart, such as `n` or `order.price`, each with the constants with which it is compared. It evaluates the formulas with
 //! every combination of samples, up to `MOST_SAMPLES`:
@@ -15,7 +15,7 @@
 //! A term whose evaluation may fail has a sample for that; a condition whose evaluation fails is false. For conditions that this leaves
 //! undecided, `decide_finite` evaluates the expressions themselves, if they read only variables with few values.
 //!
-//! The rest of the module are intervals of whole numbers ([`Range`]), and a hash map for the analyses (`Map`).
+//! The rest of the module holds intervals of whole numbers ([`Range`]) and a hash map for the analyses (`Map`).
 //!
 //! **Example.** Can `n > 3 and n < 5` hold together with `n != 4`? The only term is `n`, with the constants 3, 5 and 4. Its samples are 2,
 //! 3, 4, 5 and 6. The first condition holds for 4 only, the second for all but 4: the verdict is `Never`. For a `Float`, 3.5 is a sample,

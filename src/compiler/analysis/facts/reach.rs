@@ -1,18 +1,17 @@
 //! The graph of possible moves, the states that a run can enter and when a line can act, and the shortest ways there.
 //!
 //! **The problem.** Nearly every finding asks where runs can go: is this state ever entered, can this line be taken, what leads back here?
-//! The exact answer depends on the data of all runs. The analysis of a large chart has to take about linear time.
+//! The exact answer depends on the data of all runs, and the analysis of a large chart has to take about linear time.
 //!
-//! **The idea.** Ignore the data, except for guards that never hold, and over-approximate. Three parts build on each other:
+//! **The idea.** Ignore the data, except for guards that never hold, and over-approximate:
 //!
 //! 1. A [`ScopeCondition`] is necessary for a transition or step to act: some state of `within` is active, and none of `except`. It
 //!    combines the source state, `from`, `in(…)` in the guard, the questions that offer an option, and the transition table.
-//! 2. [`Reach`] searches breadth first from the start. When a state becomes active, it releases the transitions that may act in it; when a
-//!    transition is taken, it enters its targets with their defaults. Each state keeps the first cause, so [`witness`] reads the shortest
-//!    run backwards.
+//! 2. [`Reach`] searches breadth first from the start. A state that becomes active releases the transitions that may act in it, and a
+//!    transition enters its targets with their defaults. Each state keeps the first cause, so [`witness`] reads the shortest run backwards.
 //! 3. [`Moves`] has the reachable states and transitions as a graph, to search in both directions and to find cycles.
 //!
-//! A state that is not found is never entered. A state that is found may still be unreachable, as guards on the way are not combined.
+//! A state that is not found is never entered. One that is found may still be unreachable, as guards on the way are not combined.
 //!
 //! **Example.**
 //!
@@ -27,9 +26,8 @@
 //! }
 //! ```
 //!
-//! `on stop` belongs to `work`, but its guard confines it to `check`. The search enters `idle`, takes `go` and enters `work` with `draft`,
-//! takes `ready`, and enters `check`. Only now may `stop` act. The witness of `done` is `go` in `idle`, `ready` in `draft`, `stop` in
-//! `check`.
+//! The guard confines `on stop` to `check`. So the search takes `go` to `draft` and `ready` to `check`; only now may `stop` act. The
+//! witness of `done` is `go` in `idle`, `ready` in `draft`, `stop` in `check`.
 
 use super::conditions::{Verdict, decide};
 use super::ranges::Ranges;

@@ -12,13 +12,7 @@
 //! and model calls are counted only up to `MOST_CALLS`; both over-approximate. `Edge::sure` marks the edges that a run can certainly take.
 //!
 //! **Example.**
-//!
-//! ```text
-//! state home {
-//!   llm plan { prompt "Where to, for {goal}?"  returns Text  done if answer == "out" -> away }
-//!   on stop -> away
-//! }
-//! ```
+//! `state home { llm plan { prompt "Where to, for {goal}?"  returns Text  done if answer == "out" -> away }  on stop -> away }`
 //!
 //! | point | edge | operations | next point |
 //! |---|---|---|---|

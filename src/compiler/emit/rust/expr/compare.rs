@@ -16,7 +16,7 @@
 //! | `n < x` | `ops::compare(n, x).is_some_and(core::cmp::Ordering::is_lt)` |
 //! | `note == ""` | `note.is_empty()` |
 //! | `data == n` | `expr::compare(model::CompareOp::Equal, data, n)`, which may fail |
-//! | `0 < n * n <= x` | `{ let a = n * n; 0 < a && a <= x }` with the checked product and comparison of above |
+//! | `0 < n * n <= x` | `{ let a = n * n; 0 < a && a <= x }` with the checked product and comparison |
 
 use super::{
     Binding, Code, Constant, Error, ExprKind, Form, Fragment, Use, Writer, code, float, integer,

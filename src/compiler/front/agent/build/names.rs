@@ -188,7 +188,7 @@ fn roles(
 }
 
 /// One of the agent's own inputs, with its type if known: a name that code reads from the context and that nothing sets. `known` lists
-/// the names of which it may be a misspelling.
+/// the names that may be meant instead.
 fn given(
     name: &str,
     events: &[&Event],
