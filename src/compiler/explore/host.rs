@@ -1,4 +1,23 @@
 //! The host of an exploration: it tries every result of a function, performs actions, collects what happens, and stands for child charts.
+//!
+//! **The problem.** A guard may call functions of the host, whose results decide what happens next. All results have to be tried, but which
+//! functions are called at all depends on the results before.
+//!
+//! **The idea.** `Anything` is a host that counts like an odometer. Each call in an input takes the next digit, which selects its result.
+//! When the input has been handled, `Anything::next` raises the last digit that was used and drops those behind it, and the input is
+//! repeated from the same point. A pure function returns the same result for the same arguments within one input.
+//!
+//! The rest of the module is what the search needs around this: `Log` collects what happens, `perform` performs an action, `can_fail` and
+//! [`ChildSummary`] stand for the charts that `run` steps run, and [`HostAct`] and [`Answer`] are the actions.
+//!
+//! **Example.** The guard is `ready() and count() > 1`. `ready` is a `Bool`, so its results are `false`, `true` and a failure. `count` is
+//! an `Int` that is compared with 1, so its results are 0, 1, 2 and a failure. The digits are, one attempt after the other:
+//!
+//! ```text
+//! [0]              `ready` is false, so `count` is not called
+//! [1, 0] … [1, 3]  `ready` is true, with each result of `count`
+//! [2]              `ready` fails
+//! ```
 
 use super::relevant::{Relevant, Slot};
 use super::values::{Hints, all, hinted, some, tried};
@@ -90,6 +109,7 @@ impl Anything {
 
     /// Begins an input with the results that these digits select, to repeat an edge.
     pub(super) fn begin_with(&mut self, digits: &[usize]) {
+        // Only `next` needs the number of results, and a repeated edge has no next one.
         self.digits = digits.iter().map(|digit| (*digit, usize::MAX)).collect();
         self.again();
     }
@@ -411,8 +431,8 @@ fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
     (found, is_whole)
 }
 
-/// All combinations, if there are at most [`MOST`]. Otherwise each value with the first ones of the other columns, and all nth values
-/// together.
+/// All combinations, if there are at most [`MOST_ENDINGS`]. Otherwise each value with the first ones of the other columns, and all nth
+/// values together.
 fn rows(columns: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let count = columns.iter().try_fold(1_usize, |n, values| n.checked_mul(values.len()));
     if count.is_some_and(|count| count <= MOST_ENDINGS) {

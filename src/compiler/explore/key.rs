@@ -1,8 +1,21 @@
 //! The keys of points: if points of runs have the same key, the same inputs continue both in the same way.
 //!
-//! A key is written from what the machine keeps: the configuration, histories, counters, the walk, open steps, deadlines and data. What
-//! decides nothing is omitted, and numbers are cut off where larger ones make no difference. In the example of [`super`], the key of a
-//! point is "not ended; `work` is active; `tries` is 0, 1, or at least 2", and nothing else.
+//! **The problem.** The search ends only if it recognizes points. But the state of a machine never repeats: the clock goes on, counters
+//! grow, and texts differ.
+//!
+//! **The idea.** A key is written from what the machine keeps: the configuration, histories, counters, the walk, open steps, deadlines and
+//! data (`Keys::key`). What decides nothing is omitted, and numbers are cut off where larger ones make no difference (`relevant` knows
+//! both). A single deadline is either due or not; only if several are pending, their remaining times are in the key, and the caller learns
+//! that they race.
+//!
+//! The models' tool calls are compared with each other only. So keys number interchangeable tools and values in the order of their first
+//! occurrence (`Called`), and one point represents several; their number is its weight.
+//!
+//! Keys are bytes (`Bytes`), so that they can be compared and hashed at once.
+//!
+//! **Example.** In the example of [`super`], the key of a point is "not ended; `work` is active; `tries` is 0, 1, or at least 2", and
+//! nothing else. If a prompt showed a variable `note`, keys would still omit it. If the chart had `when tries == 5`, keys would distinguish
+//! `tries` up to 6.
 
 use super::moves::AbstractLimits;
 use super::relevant::{Read, Relevant, Slot};
@@ -661,5 +674,3 @@ fn values(chart: &Chart, relevant: &Relevant<'_>, read: &[Vec<bool>]) -> Option<
     let is_one = slots.all(|slot| ty(slot) == ty(first));
     is_one.then(|| tried(chart, relevant, Slot::Passed(first.0, first.1)).values.len())
 }
-
-// The leaves in which the counters of the active leaf, `turns_here` and `fails_here`, decide anything.

@@ -1,4 +1,22 @@
 //! The actions of a host at a point of a run: events, turns, answers, and waiting for what is due.
+//!
+//! **The problem.** A host may send any event with any data at any time. Trying everything is impossible, and most of it has the same
+//! effect.
+//!
+//! **The idea.** `Moves::here` lists the actions that are possible at a point, with the values from `values`. Four reductions keep the list
+//! short, and each is exact or noted in `Moves::reasons`:
+//!
+//! - Combinations of several slots are tried completely only up to `MOST_COMBINATIONS`.
+//! - Events to which no active state reacts have the same effect, so one represents all (`ObservedEvents`).
+//! - Limits of turns and calls may be reached at any time (`AbstractLimits`): each action is tried just before a bound and far from it.
+//!   Then keys need no counters. This adds runs that the chart does not have.
+//! - Guards such as `turns >= 50` that only end the run may hold at any time in the same way (`Bounds`), if nothing else reads the number
+//!   of turns.
+//!
+//! What is due happens before anything else, so it is then the only action.
+//!
+//! **Example.** In the example of [`super`], the actions in `work` are: `go`, which nothing handles there; `fail(499)`, `fail(500)` and
+//! `fail(501)`; and a turn. If the chart had a second event that nothing handles in `work`, it would not be tried beside `go`.
 
 use super::host::{Answer, Anything, ChildSummary, FieldValues, HostAct, Named};
 use super::relevant::{Relevant, Slot, is_fixed, number};
@@ -542,7 +560,7 @@ fn turn_bound(guard: &Expr) -> Option<&Expr> {
     (left.kind == ExprKind::Observable(Observable::Turns)).then_some(turn_bound)
 }
 
-/// Whether a guard has the form of [`bound`], with an `n` of at least 2 if params have their defaults.
+/// Whether a guard has the form of [`turn_bound`], with an `n` of at least 2 if params have their defaults.
 fn is_bound(chart: &Chart, guard: &Expr) -> bool {
     let value = |id: VarId| usual(chart, id);
     let holds = |n: i64| (2..=i64::from(WAYS[1])).contains(&n);

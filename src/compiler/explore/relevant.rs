@@ -1,5 +1,30 @@
-//! The values on which the moves of a chart depend, and how exactly: a backward slice from everything that decides something. The header
-//! of `read` has an example.
+//! The values on which the moves of a chart depend, and how exactly: a backward slice from everything that decides something.
+//!
+//! **The problem.** If keys contained all values, every counter and every text of an event would make new points, and the search would not
+//! end. Most values only appear in prompts. Others are only compared with a few constants.
+//!
+//! **The idea.** A *slot* is a place for a value: a variable, a field of an event, an answer, a result (`Slot`). `Uses` lists the
+//! expressions that decide something, such as guards, and the assignments to slots. From the deciding ones, `Relevant::slice` goes
+//! backwards over the assignments and collects all slots that contribute. Slots whose values flow into each other form a *class* (a
+//! union-find forest), because a constant compared with one of them matters to all. An expression whose evaluation may fail decides
+//! something, too, as the failure is an error.
+//!
+//! Of each class, the slice notes the constants with which it is compared, whether only equality matters (`opaque`), and whether anything
+//! else does (`tangled`). Of each counter and number, it notes the bounds up to which it must be known (`Read`, `Comparand`). What is not
+//! understood counts as read exactly (`Relevant::whole`): this costs points, but is never wrong.
+//!
+//! **Example.**
+//!
+//! ```text
+//! event mail(n: Int, text: Text)
+//! state open {
+//!   on mail(n, text) { last = n  note = text }
+//!   when last > 3 -> done
+//! }
+//! ```
+//!
+//! The guard decides something, so `last` is relevant, and so is the field `n` from which it is assigned. Both are one class with the
+//! constant 3, so `n` is tried with 2, 3 and 4. Nothing compares `note`: keys omit it, and `text` is tried with a single value.
 
 use crate::analysis::facts::conditions::turned;
 use crate::analysis::facts::usage::walk;
@@ -34,6 +59,7 @@ impl<'c> Relevant<'c> {
     /// Like [`Self::new`], as if these conditions decided nothing.
     pub(super) fn without(chart: &'c Chart, conditions: &[&Expr]) -> Self {
         let mut uses = Uses::new(chart);
+        // Compared by address: an equal condition in another place still decides something.
         uses.all.retain(|one| !conditions.iter().any(|other| std::ptr::eq(*other, one.expr)));
         let mut found = Self {
             chart,
@@ -392,11 +418,7 @@ impl<'c> Relevant<'c> {
     }
 }
 
-// The ways in which conditions read counters, variables and slots; `relevant` determines them.
-//
-// Example: `on mail(n) { last = n }` and `when last > 3 -> done`. The guard decides something, so `last` is relevant, and so is the field
-// `n` from which it is assigned. Both are one class with the constant 3, so `n` is tried with 2, 3 and 4. A variable that only prompts
-// show is not relevant: keys omit it, and a slot from which it is assigned is tried with a single value.
+// The ways in which conditions read counters, variables and slots.
 
 /// A constant expression with which a counter or variable is compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -901,6 +923,8 @@ pub(super) fn passed(chart: &Chart, set: ToolSetId, name: &str) -> Vec<Slot> {
     let tools = chart.tools_of(set).into_iter();
     tools.filter_map(|tool| Some(Slot::Passed(tool, place(&tool)? as u32))).collect()
 }
+
+// The leaves in which the counters of the active leaf, `turns_here` and `fails_here`, decide anything.
 
 /// By state: whether a counter is read while the state is the active leaf.
 #[derive(Debug, Default)]

@@ -1,4 +1,24 @@
 //! The values with which a slot is tried: all of a small type, otherwise one of each class into which constants divide the type.
+//!
+//! **The problem.** An event may carry any text or number, but the exploration can try only a few. It has to know whether these few stand
+//! for all.
+//!
+//! **The idea.** `relevant` knows the constants with which a slot is compared. Values between two neighboring constants have the same
+//! effect, so one of them is enough. `tried` returns the values, at most `MOST_VALUES`, and `exact`: whether any other value has the effect
+//! of one of these. If not, the exploration concludes nothing from what it has not found.
+//!
+//! | slot | compared with | tried | exact |
+//! |---|---|---|---|
+//! | any, but nothing depends on it | | one value | yes |
+//! | `Bool`, a small enum, an `Int` with a small range | anything | all values | yes |
+//! | `Int` | 3 | 2, 3, 4 | yes |
+//! | `Text` | `"yes"` | `"yes"`, and another text | yes |
+//! | `Text`, an argument of a tool | the arguments of other calls, by `streak` | two texts, which may be equal or not | yes |
+//! | `Int` | used in `n + m > 10` | 0, 1 | no |
+//!
+//! Where this is not exact, `Hints` suggest further values from the literals of the chart. They are not exhaustive, but help to find a
+//! counterexample. Hints flow backwards, from a condition to the slots from which its variables are set. Generated values are small: the
+//! constants bound their number, length and nesting.
 
 use super::relevant::{Class, Relevant, Slot, Use, Uses, constant, mentioned};
 use crate::analysis::facts::usage::walk;
@@ -140,7 +160,7 @@ fn is_open(ty: &Type, class: &Class) -> bool {
     }
 }
 
-/// Every value of a small type; `None` if there are more than [`MOST`].
+/// Every value of a small type; `None` if there are more than [`MOST_VALUES`].
 pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
     match ty {
         Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),

@@ -1,4 +1,24 @@
 //! The search over the points of a chart's runs. One machine serves for all of them: it is set back to a point before each input.
+//!
+//! **The problem.** At each point, many inputs are possible, each with many values and many results of host functions. Even a small chart
+//! may have more points than can be tried.
+//!
+//! **The idea.** `Walk` keeps the known points by key, and those with untried actions (`todo`). It takes the first point, sets the machine
+//! to it, and performs one action of the host (`step`). The action is repeated for each combination of limits that may be reached, and for
+//! each result of the host functions that it calls (`step_in`). Where the machine arrives, `arrive` adds an edge, and the point if its key
+//! is new.
+//!
+//! - Points are tried in the order found, so ways to them are shortest. In a search for a state, `Heuristic` tries those first that are
+//!   near it in the graph of moves.
+//! - `Budget` bounds the points, inputs, work and evaluation, all in proportion to the points that may be found.
+//! - Whatever could not be tried is a reason in `Explored::reasons`: known obstacles (`obstacles`), values that are not exhaustive, and
+//!   bounds that were reached. With a reason, only what was found is certain.
+//!
+//! `ExploreContext` holds what several explorations of a chart share.
+//!
+//! **Example.** In the example of [`super`], the first point is (`idle`, 0). Its actions are `go`, `fail(499)` (which stands for all events
+//! that nothing handles there) and a turn. `go` arrives at (`work`, 0), whose key is new. The others arrive at the key of the same point
+//! without any happenings, so no edge is added.
 
 use super::host::{self, Anything, HostAct, Log, Machined, perform};
 use super::key::{Bytes, Counting, Keys};

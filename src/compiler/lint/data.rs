@@ -1,4 +1,22 @@
 //! Findings about data that is read before it is set, or set and never read.
+//!
+//! The problem: a variable has an initial value, so a prompt that reads it too early shows `""` or `0` without an error. The idea:
+//! `READ_BEFORE_SET` puts into words what the analysis of turns has found (`early`): a reading in the walk before the only step that sets
+//! the value. `UNREAD_VARIABLE` reports variables that no part of the chart reads. `MISFIT_INPUT` compares the types of inputs with what a
+//! world supplies under their names; a new value of the world needs a row in `SUPPLIED`.
+//!
+//! The second half has the wording that several lints of data share: the place of a reading (`place`), the places that set a value
+//! (`Setters`), and the run that does not set it (`way`, `past`); and where findings about an `agent.yaml` point (`way_in`, `way_out`),
+//! whose states are only names in a list. For example:
+//!
+//! ```text
+//! limits { calls 2 per turn }
+//! var draft: Text = "" per turn
+//! llm review { prompt "What is wrong with {draft}?" }
+//! llm write { prompt "Write."  returns Text into draft }
+//! ```
+//!
+//! A turn comes to `review` before `write`, and `draft` begins afresh in each turn. So the prompt of `review` always shows the empty text.
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::reach::Cause;

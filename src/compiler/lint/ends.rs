@@ -1,4 +1,26 @@
 //! Findings about how runs end: states from which no run ends, and ends that only failures reach.
+//!
+//! The problem: a run that cannot end hangs, and an end that only a failure reaches looks like success. Neither can be seen in one line.
+//! The idea: most of it is in the facts, as a question about the graph of moves; this module adds the data and the failures:
+//!
+//! - `TRAP_STATE`: sets of states that lead to no end (`traps`). With values: if all runs were explored, the values with which no run got
+//!   out (`by_values`); otherwise `stuck_by_value` looks for a value that a transition stores and for which no `when` line holds.
+//! - `SUCCESS_BY_FAILURE`: an `ok` end that is reached only over `error`, `timeout` or `else` (`needed`, a search that stops at these).
+//! - `UNHANDLED_FAILURE`: a leaf that is left only when its call succeeds (`stuck_by_failure`).
+//! - `EVENTLESS_CYCLE`: `when` lines that are taken for ever (`livelocks`).
+//!
+//! For example:
+//!
+//! ```text
+//! initial load
+//! state load { call fetch web.get(address) -> shown }
+//! state shown { on close -> finished  on hide -> hidden }
+//! state hidden { on peek -> hidden }
+//! final finished
+//! ```
+//!
+//! `hidden` leads only to itself, although `shown` leads to an end: `TRAP_STATE`. If `fetch` fails, nothing leads out of `load`:
+//! `UNHANDLED_FAILURE`.
 
 use super::data::{is_yaml, way_out};
 use super::properties::told as told_run;

@@ -1,4 +1,26 @@
 //! Findings about events: sent to nobody, waited for in vain, or sent in a circle.
+//!
+//! The problem: an event that nothing handles is dropped without an error, so the mistake shows as something that does not happen. The
+//! idea: compare who sends an event with who handles it, in this chart and in those that it runs (`Context::family`). In the order of this
+//! file:
+//!
+//! - `UNHANDLED_EVENT`: nothing handles the event. `UNSENT_EVENT`: a chart that others run waits for events that nothing sends.
+//! - `UNHEARD_MESSAGE`, `MISDIRECTED_EVENT`, `ABSENT_CHILD`: the event goes to a chart that does not handle it, that is not meant, or that
+//!   does not run.
+//! - `EVENT_CYCLE`: transitions send each other's events for ever.
+//! - `PERMUTED_NAMES`: a line names the data of an event in another order.
+//!
+//! Whether a receiver runs depends on the states that are active when the event arrives: after the macrostep in which it is sent. `sender`
+//! finds the block that sends, and `after` determines what the macrostep does to a state; it says `After::Perhaps` unless it is certain.
+//! For example:
+//!
+//! ```text
+//! state idle { on go -> work { send task to helper } }
+//! state work { run helper Helper }
+//! ```
+//!
+//! `on go` enters `work`, and then `task` arrives. But `helper` starts in the walk of a turn, so it does not run yet. With
+//! `run helper Helper at entry` it does.
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;

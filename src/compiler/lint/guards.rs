@@ -1,4 +1,26 @@
 //! Findings about conditions that always or never hold, and about counters that bound no loop.
+//!
+//! The problem: `n < 3` in place of `n > 3` is a valid chart, in which a line is never taken or a loop never ends. The idea: prove that a
+//! condition has the same value whenever it is evaluated. There are three proofs: from the condition itself (`decide`), from the bounds of
+//! its variables (`Facts::ranges`), and from the states that may be active where it is evaluated (`ScopeCondition::is_closed_by`,
+//! `is_opened_by`).
+//!
+//! For counters, a proof must include the loop. `LOST_COUNT` and a part of `UNCOUNTED_LINE` report what the facts find in the graph of
+//! moves (`loops`, `counters`). `BACKWARD_COUNT` looks at one transition and its guard (`miscounts`), and also reports `LONG_STRIDE` and
+//! `UNASKED_COUNT`; an example is above it.
+//!
+//! One line of the text may be several transitions (`each after`). It is reported once, and only if the finding holds for all of them. For
+//! example:
+//!
+//! ```text
+//! var n: Int = 0
+//! state a {
+//!   on go { n = n + 1 }
+//!   on back if n < 0 -> b                 `n` is never less than 0: the line is never taken
+//!   on stop if n == 1 and n == 2 -> b     never holds, whatever `n` is
+//!   on quit if n > 3 or n <= 3 -> b       always holds
+//! }
+//! ```
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
@@ -170,6 +192,7 @@ fn find_needless_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
+/// Reports the guards of transitions that always hold.
 fn transitions(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
     // `each after` expands to several transitions with the same span: reported once, and only if all of their guards always hold.
@@ -275,6 +298,7 @@ fn find_lost_count(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The finding for a condition that bounds nothing, in the words for its reason.
 fn finding(context: &Context<'_>, found: &Lost) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = &chart.variables[found.counter.index()].name;

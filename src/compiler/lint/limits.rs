@@ -1,4 +1,29 @@
 //! Findings about limits, deadlines, retries and prices.
+//!
+//! The problem: a limit that is missing or never reached shows only when a run is expensive or hangs. The idea: each lint compares what is
+//! written with what runs can do. In the order of this file:
+//!
+//! - `LIMIT_OUT_OF_REACH`: a limit that an enclosing one makes useless (`beyond`), that nothing counts towards, or that is less than what
+//!   the cheapest run needs (`too_small`).
+//! - `UNBOUNDED_CALLS`, `UNBOUNDED_WAIT`, `UNBOUNDED_FAN_OUT`: calls in a cycle without a bound, calls that no deadline ends, and calls for
+//!   each element of a list of any length.
+//! - `HASTY_TIMEOUT`: a time in which no model or person answers.
+//! - `HUGE_RETRY`: more than `MOST_RETRIES` retries.
+//! - `DEAD_DEADLINE`: a deadline before which something else always exits the state or ends the run.
+//! - `UNPRICED_MODEL`: a limit of cost on calls that have no price.
+//!
+//! For example:
+//!
+//! ```text
+//! limits { calls 5 }
+//! state work {
+//!   limits { calls 10 }
+//!   llm draft { prompt "…" }
+//! }
+//! ```
+//!
+//! The run ends at 5 calls, so the limit of `work` is never reached. `draft` has no timeout, and `work` has neither a deadline nor a limit
+//! of time, so the call may take for ever.
 
 use super::data::is_yaml;
 use super::lists::Lists;
@@ -331,6 +356,7 @@ fn unbounded(chart: &Chart, facts: &Facts) -> Vec<Wait> {
     found
 }
 
+/// Whether a timeout of the step or of its client ends its call.
 fn is_timed(chart: &Chart, step: &Step) -> bool {
     let client = step.client.is_some_and(|c| chart.clients[c.index()].timeout.is_some());
     let timeout = |t: &Trigger| matches!(t, Trigger::StepTimeout(..));
@@ -634,6 +660,7 @@ fn find_dead_deadline(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
+/// The finding for a deadline that never fires.
 fn told(context: &Context<'_>, one: &Dead) -> Diagnostic {
     let Context { chart, map, .. } = context;
     let name = words::transition(chart, one.transition);
@@ -719,6 +746,7 @@ fn find_unpriced_model(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
+/// Whether the step calls a model.
 fn calls(step: &Step) -> bool {
     matches!(&step.kind, StepKind::Llm | StepKind::Ask { .. })
 }

@@ -1,4 +1,25 @@
 //! Findings about transitions that do nothing, are never taken, or hide each other.
+//!
+//! The problem: of several lines for one event, the first whose condition holds is taken, and the others do not show that they are dead.
+//! The idea: each lint compares lines with the same trigger. In the order of this file:
+//!
+//! - `DEAD_LINE`: the exploration has tried every run, and none takes the line.
+//! - `SHADOWED_LINE`: lines before it, or those of inner states, always come first (`cover::shadows`).
+//! - `IDLE_LINE`: the line has no target and no actions, and nothing would change without it (`matters`). Often a `when` after it was meant
+//!   as `if`.
+//! - `OVERLAP`: the conditions of two lines may hold together, and neither implies the other, so only their order decides.
+//! - `GAP`: the conditions cover all cases but one (`cover::gaps`).
+//! - `WILDCARD_INTO_ITSELF`, `WILDCARD_WITHOUT_EFFECT`: a `from` applies in its own target, or nowhere.
+//! - `UNUSED_BINDING`: the line names data of its event and uses none.
+//!
+//! One line of the text may be several transitions, as of `each after`. Such a line is reported once. For example:
+//!
+//! ```text
+//! on mail(kind) if kind == "bug" -> bugs
+//! on mail(kind) if kind == "bug" and n > 3 -> many     shadowed: whenever it holds, so does the line above
+//! on mail(kind) if n > 5 -> full                       overlaps the first one, for a `bug` with n = 6
+//! on ping                                              idle
+//! ```
 
 use super::{Context, Lint, guards, words};
 use crate::analysis::facts::Facts;
@@ -209,6 +230,7 @@ fn find_idle_line(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The finding for a transition without target and actions.
 fn nothing(name: &str, place: Span, help: &str) -> Diagnostic {
     rules::IDLE_LINE
         .at(place, format!("{name} does nothing: it has no target and no actions"))

@@ -1,4 +1,29 @@
 //! Findings about prompts: lists that grow in them, formats that mislead, and tools that they name in vain.
+//!
+//! The problem: a prompt is text for a model, and no run fails because of a bad one. The idea: three lints look for patterns that are
+//! almost certainly mistakes, and prefer to miss some:
+//!
+//! - `GROWING_PROMPT` combines three facts: a prompt shows all of a list (`shown`), a transition appends to it (`appends`), and both are in
+//!   one cycle of the graph of moves, in which nothing resets the list, and no condition reads its length (`growing`).
+//! - `MISLEADING_FORMAT`: in Python's formats, `.1` counts significant digits and `.1f` decimals.
+//! - `UNUSABLE_TOOL` compares the names of tools in the text with the tools that may be called where the step asks (`mentions`). Only names
+//!   with a dot count, as others may be words. A sentence that negates is skipped (`refused`), unless it forbids a tool that is offered
+//!   (`forbids`).
+//!
+//! For example:
+//!
+//! ```text
+//! tool web.get(url: Text) -> Text
+//! var notes: List(Text) = []
+//! state work {
+//!   ask next on turn else stay { prompt "{notes} Use web.get. {options}" }
+//!   may note(text: Text) -> work { notes = notes + [text] }
+//!   may stop -> done
+//! }
+//! ```
+//!
+//! The prompt shows all of `notes`, and `note` leads back to `work` with a longer list: a growing prompt. It names `web.get`, which no
+//! `may call` offers.
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;

@@ -1,4 +1,27 @@
 //! Findings about questions to models and people: their options, prompts and answers.
+//!
+//! The problem: the options of a question are lines of its state and of all states around it, and its answer is read elsewhere, so a gap
+//! between them is not visible in one place. The idea: each lint collects both sides and compares them. In the order of this file:
+//!
+//! - `DEAD_OPTION`: no question offers the option, or earlier lines offer all of its tools.
+//! - `TOO_FEW_OPTIONS`: in no leaf are there two options to choose from (`most`).
+//! - `UNPUT_QUESTION`: a line always takes the event of the question, or the turn, first.
+//! - `MISSING_PROMPT`: neither a prompt nor a component tells the model anything.
+//! - `UNREAD_ANSWER`: the chart declares the type of an answer, and nothing reads it.
+//! - `MISSING_ANSWER`: a line that is taken when the step fails uses its answer.
+//!
+//! For example:
+//!
+//! ```text
+//! state open {
+//!   on turn -> closed
+//!   ask next on turn else stay { prompt "{options}" }
+//!   may stop -> done
+//! }
+//! ```
+//!
+//! `on turn` takes every turn before `next` can be asked: an unput question. That it has only one option is not reported as well, because
+//! it is never asked.
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;

@@ -1,4 +1,25 @@
 //! Findings about states, steps and histories that no run reaches, or that it leaves at once.
+//!
+//! The problem: a dead part of a chart looks like any other, and the mistake is elsewhere: in the line that should lead there, or in the
+//! step that runs before. The idea: the facts, the walk and, if all runs were explored, the exploration decide what is dead. This module
+//! then looks for the cause, and attaches it to the finding: the lines that lead to a state, each with the reason why no run takes it
+//! (`explain`, `closed_by_values`); the step that takes the only model call (`HIDDEN_STEP`); the transition after which a run is stuck
+//! (`UNDRIVEN_STATE`).
+//!
+//! Two lints have an analysis of their own. `implied_by_guards` finds steps whose condition implies that of an earlier step, which takes
+//! the call. `passing` follows what is known about variables along each way into a state, and finds `when` lines that hold on entry
+//! (`LEFT_AT_ONCE`). For example:
+//!
+//! ```text
+//! initial idle
+//! state idle { on go -> done }
+//! state lost { on find -> found }
+//! state found { on back -> idle }
+//! ```
+//!
+//! 1. Nothing leads to `lost`: "`lost` can never be entered", with the advice to let a line or a step lead there.
+//! 2. `on find` leads to `found`, but its source is never entered. The finding about `found` shows this line: "leads here, but `lost` can
+//!    never be entered either".
 
 use super::data::{is_yaml, way_in};
 use super::{Context, Lint, words};
@@ -375,6 +396,7 @@ fn wide(context: &Context<'_>, all: &[Hiding]) -> BTreeMap<StepId, Vec<StepId>> 
     found
 }
 
+/// Says in words that a step takes the last model call of each turn.
 fn takes(context: &Context<'_>, caller: StepId) -> String {
     let name = words::step(context.chart, caller);
     match context.chart.calls_per_turn {
@@ -383,6 +405,7 @@ fn takes(context: &Context<'_>, caller: StepId) -> String {
     }
 }
 
+/// The advice for a hidden step, in the words of the format that the author writes.
 fn cure(context: &Context<'_>, one: &Hiding) -> String {
     let first = one.caller.or(one.ends).map(|id| words::step(context.chart, id));
     let first = first.unwrap_or_default();

@@ -1,4 +1,26 @@
 //! The context of lowering: the chart so far, its spans and names, the visible declarations, the uses of names, and the findings.
+//!
+//! The problem: all functions that lower parts of a chart need the same things, while they build the chart that they read. An editor also
+//! asks what each name means, across charts and files, which the model does not contain. The idea:
+//!
+//! - `Cx` is the one mutable context of a chart. Tables such as `Cx::nodes` and `Cx::step_nodes` are parallel to those of the model, so the
+//!   id of a state or step also leads to its syntax.
+//! - `Sight` collects what is visible in a file, once, and `Sight::declarations` adds what a chart declares itself, so that ids follow the
+//!   order of the document. A chart of the file hides an imported one with the same name.
+//! - While names are resolved, `Cx::record_use` and its siblings note what each one means ([`Use`]), if records are wanted. `Record::close`
+//!   adds what connects charts: paths in tests, events that are passed on, imports. It also decides which uses are written as the name
+//!   itself, by comparing hashes, so that renaming changes only these.
+//! - Suggestions of similar names compare all names, so a chart has only `GUESSES` of them.
+//!
+//! For example, in
+//!
+//! ```text
+//! event user.message
+//! state open { on user.message -> done }
+//! ```
+//!
+//! the line has two uses: `user` means the first segment of the declared name, and `message` the whole event. `Segments` finds both by
+//! their prefixes, `user` and `user.message`.
 
 use super::{Lowered, SourceMap};
 use crate::front::load::Loaded;

@@ -1,4 +1,23 @@
 //! Declares types, variables, events, functions, clients, tools and their options.
+//!
+//! The problem: declarations refer to each other, and one with a mistake must not make all its uses mistakes, too. The idea: what may be
+//! named before it is declared gets its name in a first pass and its contents in a second one: types, and clients, which fall back to each
+//! other. Variables and named conditions are declared in order, as each may read only those before it. A declaration with a mistake is
+//! declared all the same, with a placeholder for what is wrong: `Json` for an unknown type, a zero for a missing initial value. Of two with
+//! the same name, the first counts.
+//!
+//! Some mistakes only appear in the whole: records that contain themselves (cycles of `held`, found by `on`), clients that fall back to
+//! themselves (`refuse_cycle`), and named conditions that become huge when those in them are expanded (`LONGEST`).
+//!
+//! A new option of clients needs a row in `OPTIONS` and an arm in `client`; a new type of the language needs a row in `PLAIN`. For example:
+//!
+//! ```text
+//! type Post { author: User  replies: List(Post) }
+//! type User { name: Text  last: Post? }
+//! ```
+//!
+//! Both names come first, so `Post` may name `User`. Then the fields are resolved. A `Post` contains a `User`, and a `User` may contain a
+//! `Post`: both are reported. The list of replies is no problem, because it may be empty.
 
 use super::context::{self, Cx, Declared, NameKind, TypeItem, declare};
 use super::expr::{self, Env, optional};
@@ -443,7 +462,7 @@ pub(super) fn predicate(cx: &mut Cx<'_>, node: &syntax::Predicate) {
     }
 }
 
-/// The events that a name means: the one with this name, and those of which it is a dotted prefix, ascending. Reports it if there
+/// The events that a name means: the one with this name, and those whose dotted names begin with it, ascending. Reports it if there
 /// are none.
 pub(super) fn events_of(cx: &mut Cx<'_>, path: &Path) -> Vec<EventId> {
     let name = path.text();
@@ -615,8 +634,6 @@ fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     Type::Json
 }
 
-// Declares tools and sets of tools.
-
 // Lowers the options of a client for its server: `options { num_ctx 8192 }`.
 
 /// Names of options that each request sets itself. They are grouped by the help of the finding: where the chart sets the option.
@@ -701,6 +718,8 @@ fn name(key: &syntax::Expr) -> Option<&str> {
     let [TemplatePart::Text(name, _)] = text.parts.as_slice() else { return None };
     Some(name)
 }
+
+// Declares fields and parameters, and tools with their sets.
 
 /// The fields of a record, or the parameters of a final state, event, function, tool or option. Reports duplicate names.
 pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<Field> {

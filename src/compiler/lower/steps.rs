@@ -1,4 +1,26 @@
 //! Lowers steps: what they do, for each element of what, which chart they run, and their limits.
+//!
+//! The problem: the parts of a step depend on each other. Expressions elsewhere read its answer, perhaps before the step itself is lowered;
+//! its body knows that its condition holds; with `each`, an answer is a list, and its body sees one element. The idea: two passes.
+//! `signature` gives every step the type of its answer. Then `step` lowers one step: guard, `each`, kind, client and items, and last the
+//! failure policy, whose parts may be written in several items. What has no place in a kind of step is a finding, and is left out.
+//!
+//! - `lower_run_step` resolves the chart of a `run` step and checks its arguments against the declared params. `others` lowers the charts
+//!   of other files that are run or tested. `refuse_endless` reports `run` steps without `if` through which charts run each other forever.
+//! - `limits` lowers `limits { }` of the chart and of states. A new quantity needs a row in `KINDS` and an arm in `set`.
+//!
+//! For example:
+//!
+//! ```text
+//! llm rate each text in texts {
+//!   prompt "How good is {text}?"
+//!   returns Int
+//!   else none
+//! }
+//! ```
+//!
+//! `signature` resolves `Int`. A lost element is `none`, so the answer has the type `List(Int?)`, while `text` is one element of `texts`,
+//! and the model is asked for an `Int`.
 
 use super::context::{self, Cx, NameKind, Record, Sight};
 use super::declare::{self, count};
@@ -622,6 +644,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
     let Some(written) = &node.each else { return };
     let step = &cx.chart.steps[id.index()];
     let Some(each) = &step.each else { return };
+    // A list that is unknown has been reported already, so a missing `returns` is not reported as well.
     let is_plain = matches!(each.list.kind, ExprKind::Unknown(_));
     if step.tools.is_some() {
         let finding = NOT_YET

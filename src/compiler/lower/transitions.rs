@@ -1,4 +1,18 @@
 //! Lowers lines with a trigger: the trigger itself, then guard, targets and actions.
+//!
+//! The problem: each part of a line sees other names, and knows more than the part before it. The trigger binds the data of its event. The
+//! guard of an option is evaluated before the model has chosen its arguments. Targets and actions may rely on the guard. The idea: one
+//! `Env` goes through the parts in the order in which the engine evaluates them:
+//!
+//! 1. `of` lowers the trigger, and binds its names.
+//! 2. `tail` lowers the guard, adds what it implies to the `Env`, reveals the arguments of an option, and lowers targets and actions.
+//! 3. `draft` joins both, and `own` or `from` adds the transition. `from` first gives it the scope of its `from … { }`.
+//!
+//! If the trigger or a target cannot be resolved, there is no transition. `Cx::dropped` then says that the model lacks something, so that
+//! lints which need the whole chart are silent. The events of the machine are in `ERRORS` and `WARNINGS`.
+//!
+//! For example, in `may rate(points: Int) "how good it is" if is_open -> closed { score = points }` the name `points` is hidden while
+//! `is_open` is lowered, and visible in the target and the actions.
 
 use super::context::{Cx, NameKind, NodeKind};
 use super::expr::{self, Bound, Env, Options};
@@ -434,6 +448,7 @@ fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
     }
 }
 
+/// The step or state that a pattern such as `done(X)` names.
 enum DoneSubject {
     Step(StepId),
     State(chartc_core::arena::StateId),
@@ -509,7 +524,7 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
         };
     let pattern = below.strip_prefix('.').unwrap_or(if below.is_empty() { "*" } else { below });
     let stem = pattern.strip_suffix(".*").unwrap_or(pattern);
-    // A pattern matches the errors of which it is a dotted prefix: `limit` matches `limit.calls`.
+    // A pattern also matches the errors whose dotted names begin with it: `limit` matches `limit.calls`.
     let matches = pattern == "*"
         || known
             .iter()
@@ -554,7 +569,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
     let Some(kind) = kind else { return };
     let transition = TransitionId(0);
     found.choice = Some((Choice { name, text, transition, kind }, place));
-    // A placeholder: `transition::add` replaces it when the choice gets its id.
+    // A placeholder: `nodes::add` replaces it when the choice gets its id.
     found.trigger = Some(Trigger::When);
 }
 

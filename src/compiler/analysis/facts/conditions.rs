@@ -1,4 +1,25 @@
 //! Decides whether conditions can hold, alone and together, by trying finitely many values.
+//!
+//! **The problem.** "This guard never holds" and "this line hides that one" are questions about all values of the data, of which there are
+//! infinitely many. A general solver would be large, and its answers hard to explain.
+//!
+//! **The idea.** A comparison with a constant divides the values into classes: for `n > 3`, all numbers up to 3 are equivalent, and so
+//! are all others. One sample of each class is enough. [`decide`] translates the conditions into a `Formula` over *terms*: expressions that
+//! are not taken apart, such as `n` or `order.price`, each with the constants with which it is compared. It evaluates the formulas with
+//! every combination of samples, up to `MOST_SAMPLES`:
+//!
+//! - If no combination gives all conditions the wanted values, the verdict is [`Verdict::Never`]. This is always right, as terms have more
+//!   combinations than runs: their values are chosen independently.
+//! - If one does, it is an example only if a run can choose the terms independently. Otherwise the verdict is [`Verdict::Perhaps`].
+//!
+//! A term whose evaluation may fail has a sample for that; a condition whose evaluation fails is false. For conditions that this leaves
+//! undecided, `decide_finite` evaluates the expressions themselves, if they read only variables with few values.
+//!
+//! The rest of the module holds intervals of whole numbers ([`Range`]) and a hash map for the analyses (`Map`).
+//!
+//! **Example.** Can `n > 3 and n < 5` hold together with `n != 4`? The only term is `n`, with the constants 3, 5 and 4. Its samples are 2,
+//! 3, 4, 5 and 6. The first condition holds for 4 only, the second for all but 4: the verdict is `Never`. For a `Float`, 3.5 is a sample,
+//! too, and it is the example.
 
 use super::usage::walk;
 use chartc_core::arena::{PredicateId, VarId};
@@ -98,7 +119,7 @@ fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option
     }
 }
 
-// Conditions as formulas over terms, the form in which `guard` decides them.
+// Conditions as formulas over terms, the form in which `by_terms` decides them.
 //
 // For example, `n > 3 and not (a < b)` becomes `And(Compare(0, >, 3), Not(Compare(1, <, 0)))` with two terms: term 0 is `n`, and term
 // 1 is the order of `a` and `b`, which is -1, 0 or 1.
@@ -514,6 +535,7 @@ impl Term {
         cuts.dedup();
         let step = if whole { 1.0 } else { 0.5 };
         let mut samples = cuts.clone();
+        // A step from a large number may round to the number itself, so the next representable one is taken if it is farther.
         samples.extend(cuts.first().map(|c| (c - step).min(c.next_down())));
         samples.extend(cuts.last().map(|c| (c + step).max(c.next_up())));
         let between =
@@ -743,7 +765,7 @@ pub(crate) fn decide_finite(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
 type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
 
 /// The variables that the conditions read, with their domains. `None` if the conditions read anything else, or if there are more than
-/// [`MOST`] assignments.
+/// [`MOST_ASSIGNMENTS`] assignments.
 fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
     let mut read = BTreeMap::new();
     let mut closed = true;

@@ -1,4 +1,31 @@
 //! Transitions that are never taken because others have priority: earlier ones of the same state, or those of inner states.
+//!
+//! **The problem.** Of the transitions for an event, the first that can be taken wins: those of inner states before those of outer ones,
+//! then in document order. A transition behind a wider one is dead, and one case that all of them forget does nothing.
+//!
+//! **The idea.** Transitions compete only if they have a common `Key`, the part of the trigger that decides when they are tried.
+//!
+//! - [`shadows`] compares each transition with the earlier ones of its state (`Earlier`): one of them must apply wherever this one does
+//!   (`covers`), and its guard must hold whenever that of this one does. Several guards may do this together (`enough`). A transition of an
+//!   outer state is dead if every leaf has an inner one that takes its events (`Inner`, `covered`).
+//! - [`gaps`] asks the reverse: under which values does no guard hold? It reports only a single case, left by guards that exclude each
+//!   other.
+//!
+//! Guards are decided by `conditions`, which says no rather than guess. The number of comparisons is bounded, so dead transitions may be
+//! missed.
+//!
+//! **Example.**
+//!
+//! ```text
+//! enum Mode { fast slow off }
+//! var mode: Mode = Mode.fast
+//! on go if mode == Mode.fast -> a
+//! on go if mode == Mode.slow -> b
+//! on go if mode == Mode.fast and n > 3 -> c
+//! ```
+//!
+//! Whenever the third guard holds, so does the first: the third transition is shadowed. The first two exclude each other, and only
+//! `Mode.off` is left: a gap.
 
 use super::Facts;
 use super::conditions::{Verdict, compatible, decide, implies, root};
@@ -254,6 +281,7 @@ impl Inner {
         } else {
             keys(transition).into_iter().filter_map(moment).collect()
         };
+        // Only guards take time to compare, so transitions without one are not counted.
         let compared = Cell::new(0);
         let holds = |other: TransitionId| {
             let guard = chart.transition(other).guard.as_ref();
@@ -525,7 +553,7 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
     only_case(chart, &rest).map(|case| Gap { transitions, case })
 }
 
-/// The only values of the terms, at most [`VARIABLES`] of them, under which each condition has its wanted value; `None` if there are others.
+/// The only values of the terms (at most [`VARIABLES`]) with which each condition has its wanted value; `None` if there are others.
 pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(Expr, Value)>> {
     let Verdict::Example(case) = decide(chart, goals) else { return None };
     if !(1..=VARIABLES).contains(&case.len()) {

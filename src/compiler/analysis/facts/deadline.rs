@@ -1,4 +1,29 @@
 //! Deadlines that never fire, because something else always exits their state or ends the run before.
+//!
+//! **The problem.** An `after` line waits for a time, and looks as if that time would come. But an outer state may have a shorter deadline,
+//! or a limit may end the run before.
+//!
+//! **The idea.** [`dead`] looks for something that is certain and certainly earlier. An outer state is entered no later than an inner one,
+//! so its clock starts no later: its deadline is due first if its latest time is not after the earliest time of the inner one. The times
+//! are ranges, since params have ranges (`range`). Four causes are tried in turn: a `when` that exits the state at once (`passing`), an
+//! unguarded deadline that exits the state or one around it (`firm`), one that moves what is active inside a state around it (`Moving`),
+//! and a limit (`limited`). Whatever has a guard does not count.
+//!
+//! Two smaller analyses of what exits and enters states follow: transitions that restart regions or their own target ([`resets`],
+//! [`restarts`]) and states that are never exited ([`left`]); then the events that a chart forwards or ignores ([`passed`], [`unhandled`]).
+//!
+//! **Example.**
+//!
+//! ```text
+//! state work {
+//!   initial draft
+//!   after 10s -> late
+//!   state draft { after 20s -> given_up }
+//! }
+//! ```
+//!
+//! `draft` is entered when `work` is, or later. So 10 seconds of `work` have passed before 20 seconds of `draft`: the inner deadline never
+//! fires, and [`Before::Deadline`] names the outer one.
 
 use super::Facts;
 use super::reach::{ScopeCondition, domain, entries, is_end, is_history};

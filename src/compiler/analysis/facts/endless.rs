@@ -1,4 +1,28 @@
 //! Cycles that nothing bounds, and states that a run never leaves.
+//!
+//! **The problem.** A run that never ends pays for model calls for ever, or hangs. Which cycle it is in cannot be seen in one line.
+//!
+//! **The idea.** Four searches, from the surest to the weakest conclusion:
+//!
+//! - [`livelocks`]: `when` transitions that lead to each other without end. From each of them, follow the one that must be taken next
+//!   (`forced`), assuming only guards that nothing in the cycle changes.
+//! - [`undriven`]: leaves in which nothing can happen at all.
+//! - [`traps`]: sets of leaves that lead only to each other, the last components of the graph of moves.
+//! - [`endless`]: a component of the graph of moves without host events ([`alone`]) that calls a model, and in which no limit, deadline or
+//!   condition on a counter applies. A condition on something else may still end it, so this is only likely.
+//!
+//! **Example.**
+//!
+//! ```text
+//! initial write
+//! state write { llm draft { prompt "…" } -> check }
+//! state check { llm judge { prompt "…"  returns Bool  done if judge -> published  done -> write } }
+//! final published
+//! ```
+//!
+//! `write` and `check` are one component: `draft` leads to `check`, and the second `done` leads back. Both steps call a model, and nothing
+//! counts the rounds. So [`endless`] reports `draft` and the transitions of the cycle. With `limits { turns 20 }`, or with
+//! `done if tries < 3 -> write { tries = tries + 1 }` in place of the second `done`, it reports nothing.
 
 use super::Facts;
 use super::conditions::{Verdict, decide};

@@ -1,4 +1,33 @@
 //! The graph of possible moves, the states that a run can enter and when a line can act, and the shortest ways there.
+//!
+//! **The problem.** Nearly every finding asks where runs can go: is this state ever entered, can this line be taken, what leads back here?
+//! The exact answer depends on the data of all runs, and the analysis of a large chart has to take about linear time.
+//!
+//! **The idea.** Ignore the data, except for guards that never hold, and over-approximate:
+//!
+//! 1. A [`ScopeCondition`] is necessary for a transition or step to act: some state of `within` is active, and none of `except`. It
+//!    combines the source state, `from`, `in(…)` in the guard, the questions that offer an option, and the transition table.
+//! 2. [`Reach`] searches breadth first from the start. A state that becomes active releases the transitions that may act in it, and a
+//!    transition enters its targets with their defaults. Each state keeps the first cause, so [`witness`] reads the shortest run backwards.
+//! 3. [`Moves`] has the reachable states and transitions as a graph, to search in both directions and to find cycles.
+//!
+//! A state that is not found is never entered. One that is found may still be unreachable, as guards on the way are not combined.
+//!
+//! **Example.**
+//!
+//! ```text
+//! initial idle
+//! state idle { on go -> work }
+//! state work {
+//!   initial draft
+//!   on stop if in(check) -> done
+//!   state draft { on ready -> check }
+//!   state check { on retry -> draft }
+//! }
+//! ```
+//!
+//! The guard confines `on stop` to `check`. So the search takes `go` to `draft` and `ready` to `check`; only now may `stop` act. The
+//! witness of `done` is `go` in `idle`, `ready` in `draft`, `stop` in `check`.
 
 use super::conditions::{Verdict, decide};
 use super::ranges::Ranges;
@@ -680,6 +709,7 @@ impl ScopeCondition {
 
     /// Whether a guard holds here whatever the variables are.
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
+        // By the data, or by the states: `decide` takes any `in(…)` to be true or false, and `is_closed_by` knows nothing of the data.
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
         decide(chart, &[(guard, false)]) == Verdict::Never
             || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })

@@ -1,4 +1,29 @@
 //! Steps that no walk runs because calls are used up, and values that are read before they can be set.
+//!
+//! **The problem.** A turn may make one model call if the chart does not say otherwise. So a second `llm` step may never run, which its
+//! text does not show. In the same way, a step may read a value that only a later step of the turn sets.
+//!
+//! **The idea.** [`hidden`] follows the walk of a turn through all steps in document order, in all leaves at once (`CallWalk`). For each
+//! leaf it keeps the fewest model calls that may be used up when the walk gets there, and who took the last one. A step that may or may not
+//! call counts as not calling, and everything that may change the leaf spreads the fewest calls to where it leads. So a step for which no
+//! call is left in any leaf certainly never runs. To tell this from steps that never run for other reasons, the walk is followed twice,
+//! with the limit and without.
+//!
+//! [`early`] compares the readings of each step with the first step that sets the value. It considers only values that begin afresh in each
+//! turn and that nothing but steps sets.
+//!
+//! **Example.** With one call per turn:
+//!
+//! ```text
+//! var note: Text = "" per turn
+//! llm plan { prompt "{note}" }
+//! llm write { prompt "…"  returns Text into note }
+//! ```
+//!
+//! 1. `plan` runs with no call used up, and uses one.
+//! 2. `write` finds one call used up, the limit: [`Hiding`] names `plan` as the caller. Without the limit, it would run with two, which it
+//!    needs.
+//! 3. The prompt of `plan` reads `note`, which is empty at the start of each turn, and which only `write` sets, later: [`Early`].
 
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::reach::{ScopeCondition, entries, meet};
@@ -228,6 +253,7 @@ impl<'c> CallWalk<'c> {
         least.map_or(Arrival::Never(end), Arrival::Runs)
     }
 
+    /// Notes that no walk continues in the leaf.
     fn stop(&mut self, leaf: usize, end: End) {
         self.here[leaf] = None;
         self.ended[leaf] = Some(end);

@@ -1,4 +1,28 @@
 //! Bounds on the model calls of a turn and a run, and on what they cost.
+//!
+//! **The problem.** What a run costs depends on its way through the chart, but an author wants to know the bounds before the first run.
+//!
+//! **The idea.** Four bounds, each certain for all runs:
+//!
+//! - The calls of a turn that begins in a leaf, from its walk (`walk`).
+//! - The most calls of a run (`bound`): the least of what the chart's limits allow, and of the limit of turns times the most expensive
+//!   turn. If nothing bounds the calls, [`CallBound::None`] names a step, and `round` finds a cycle through it to show.
+//! - The fewest calls of a run that ends `ok` ([`least`]): a shortest path over transitions, of which each costs 0 or 1 call. All
+//!   conditions count as true, so no run makes fewer. The same search gives the fewest calls or turns of a stay in a state (`Goal::Out`).
+//! - The cost in money ([`money`]): calls or tokens times the prices of the clients.
+//!
+//! **Example.**
+//!
+//! ```text
+//! limits { turns 10  calls 2 per turn }
+//! initial write
+//! state write { llm draft { prompt "…" } -> check }
+//! state check { llm judge { prompt "…"  returns Bool  done if judge -> published  done -> write } }
+//! final published
+//! ```
+//!
+//! A turn that begins in `write` makes at most 2 calls, as `draft` leads to `judge`. So a run makes at most 10 × 2 calls. It makes at least
+//! 2, for `draft` and `judge` on the way `write` → `check` → `published`, and so needs at least one turn.
 
 use super::calls::region;
 use super::walk::{Shared, Walks, turn};

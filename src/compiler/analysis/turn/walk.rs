@@ -1,4 +1,32 @@
 //! The walk of a turn from each leaf: the steps that may run, how often, and those that no walk reaches.
+//!
+//! **The problem.** The number of model calls of a turn depends on the way that the walk takes: steps run in document order, each at most
+//! once, but outcomes, options and events change the active leaf meanwhile. Following every way would take exponential time.
+//!
+//! **The idea.** A `Walk` keeps the set of all leaves that may be active so far, and the steps that are due in any of them. `Walk::visit`
+//! takes the first due step, and adds all leaves to which its outcomes may lead. Leaves are never removed, so the walk contains every real
+//! one:
+//!
+//! - The maximum counts every visited step. If turns have a limit of calls, `Walk::total` gives it to the steps with the most attempts.
+//! - The minimum counts a step only if it runs in every leaf that may be active by then (`Walks::surely`).
+//!
+//! Once an event may have arrived, any leaf may be active, and walks from different leaves continue alike. `Shared` computes this part
+//! once. `unreached` finds steps whose state an earlier step always exits.
+//!
+//! **Example.**
+//!
+//! ```text
+//! limits { calls 2 per turn }
+//! initial plan
+//! state plan { llm think { prompt "…" } -> act }
+//! state act { llm do_it { prompt "…" } }
+//! ```
+//!
+//! 1. The walk from `plan` begins with the leaf `plan` and the due step `think`.
+//! 2. `think` runs in all leaves: the minimum is 1. Its outcome may lead to `act`, so the leaves are `plan` and `act`, and `do_it` is due.
+//! 3. `do_it` does not run in `plan`, where the run still is if `think` has failed. So the minimum stays 1, and the maximum is 2.
+//!
+//! If the text of `act` stood before that of `plan`, the walk would have passed `do_it` already, and the maximum would be 1.
 
 use super::calls::{is_model, region};
 use super::{Driver, TurnCost};

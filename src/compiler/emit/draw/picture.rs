@@ -1,6 +1,17 @@
 //! The parts of pictures that do not depend on the format: arrows and their origins, the rows of a state, the words for a transition, and
 //! looks.
 //!
+//! The problem: `dot`, `mermaid` and `outline` write different formats, but must agree on what a chart shows. The idea: this module
+//! decides, and they only write:
+//!
+//! - `Places` decides where an edge starts (`Origin`) and at which node one ends (`PictureNode`). Graphviz cannot end an edge at a
+//!   compound, so each compound has a topmost and a lowest node that stand for it.
+//! - `arrows` turns transitions into arrows, adds what the `allow` lines say about each, and returns the `allow` lines that no transition
+//!   uses.
+//! - `Rows` has what is listed in a state: blocks, steps, and transitions without a target.
+//! - `Look`, `title`, `head` and `parts` give a transition its colour, its sign and its words. A new kind of trigger needs an arm in
+//!   `Look::from_trigger`, `head` and `title`.
+//!
 //! For example, of `state a { on go -> b  on tick { n = n + 1 } }` all formats draw an arrow from `a` to `b` with the words `go`, and list
 //! `tick / n = n + 1` as a row in `a`. They differ in how they write a node, an edge and a label.
 
@@ -163,6 +174,7 @@ impl<'c> Places<'c> {
             self.map.transitions.iter().enumerate().take(self.chart.transitions.len())
         {
             let id = TransitionId::at(index);
+            // Only `after` lines can have an `each`.
             let is_deadline = matches!(
                 self.chart.transition(id).trigger,
                 Trigger::After(_) | Trigger::AfterTurns(_)

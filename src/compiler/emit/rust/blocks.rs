@@ -1,4 +1,26 @@
 //! Writes action blocks, code steps, and `begin_turn`.
+//!
+//! The problem: an action that fails ends its block, and the machine raises an error. In Rust that is a `Result`; but most blocks cannot
+//! fail, and then it would only make the code longer. The idea: each action becomes a `Fragment`, which knows what its code uses: whether
+//! it may fail (`Use::Failure`), whether it needs the outbox, and so on. A block joins its fragments, and whoever writes the method around
+//! it looks at the sum. So a new kind of action needs an arm in `action`, and its fragment says what it uses.
+//!
+//! `blocks` and `code_steps` write the engine's `run_block` and `run_code`, with an arm for each block; direct code takes single blocks
+//! from `of`. `waits` finds the variables whose first value needs inputs or the start of the run; `emit` writes `begin` for them. For
+//! example, of
+//!
+//! ```text
+//! on mail(n) -> open { total = total + n  raise counted }
+//! ```
+//!
+//! the block becomes, in short:
+//!
+//! ```text
+//! self.data.total = ops::add(self.data.total, n)?;                               may fail: overflow
+//! let event = Event::Counted;
+//! if !outbox.raise(EventName::Counted.id()) { return Err(…); }                   may fail: the queue is full
+//! self.raised.push_back(Payload::Event(event));
+//! ```
 
 use super::Context;
 use super::code::{self, Binding, Code, Constant, Fragment, Use, code};

@@ -1,4 +1,19 @@
 //! Writes the dynamic interface of the machine, through which a host sends inputs, and the code for child machines.
+//!
+//! The problem: hosts such as `chartc serve` know a chart only at run time, by names and JSON, while a generated machine has typed
+//! payloads. The idea: the trait `host::Machine` has numbers and `Value`s. Its implementation, written here, converts each input to a
+//! payload (`Payload::event`, `Payload::choice`, `Payload::answer`), and passes it to the same engine as the typed interface. Numbers are
+//! indexes into the tables of the chart. A value of the wrong type in an event is refused, as the host is to blame; in an answer it makes
+//! the answer unusable, as the model is.
+//!
+//! Methods whose default suffices are left out, and parameters that are not read begin with `_`, as Rust warns otherwise. Machines of child
+//! charts come from sibling modules; they are the variants of `Child`, and borrow the host of their parent while they run. For example, for
+//! `event mail(text: Text)`, `Payload::event` has the arm
+//!
+//! ```text
+//! 0 => { let mut values = generated::Values::of("event `mail`: ", values, 1)?;
+//!        Payload::Event(Event::Mail { text: values.take("text")?, }) }
+//! ```
 
 use super::code::Use;
 use super::methods::HostMethods;

@@ -1,4 +1,26 @@
 //! Writes the code that stores answers and results, and that saves and loads a machine by names.
+//!
+//! The problem: generated code keeps data in typed fields. The engine does not know them, and a saved machine must still load after the
+//! chart was changed. The idea: the engine passes every answer and result to `bind`, which stores it in the field that some expression or
+//! `into` reads. What nothing reads is not stored. To save, each field is written as a `Value` with the name of its variable, step or state
+//! (`fields`); to load, a match over names reads it back with its current type. Params come first, as the machine is created with them
+//! (`Params::saved`).
+//!
+//! The sections are answers and results, arguments of final states, and saved machines. Each `*_rows` function has a counterpart that
+//! loads: a new kind of data needs an entry in `fields` and statements in `load` or `rest`. For example, of
+//!
+//! ```text
+//! var draft: Text = ""
+//! llm write { prompt "…"  returns Text into draft }
+//! ```
+//!
+//! this module writes, in short:
+//!
+//! ```text
+//! if let Answer::Write(answer) = answer { self.data.draft = …; }                            in `keep`
+//! generated::named("draft", Some(core.data.draft.clone().into_value())),                    in `save`
+//! for (name, value) in given.variables { if name == "draft" { core.data.draft = …; } }      in `load`
+//! ```
 
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
@@ -120,6 +142,8 @@ pub(super) fn into(
     }
 }
 
+/// Adds `bind`, which the engine calls with each event, answer and result before expressions read it, and `rest`, which clears it. `keeps`
+/// are the statements that store answers.
 pub(super) fn bind(context: &Context<'_>, keeps: &str, keeps_results: bool, program: &mut Methods) {
     let bind = program.item.new_fn("bind").arg_mut_self().arg("bound", "program::Bound<Payload>");
     bind.line(keeps);
@@ -226,7 +250,7 @@ impl Context<'_> {
 // Writes the code that saves a machine as data by names and loads it: `save`, `load` and `place_child` of `host::Machine`, and the params
 // of a saved machine.
 
-/// Adds these methods.
+/// Adds `save`, `load` and `place_child`.
 pub(super) fn emit_saved(context: &Context<'_>, item: &mut Impl) {
     save(context, item);
     load(context, item);
@@ -528,7 +552,7 @@ fn rest(context: &Context<'_>, body: &mut String) {
     }
 }
 
-// Writes the rows of types and of earlier names, for runs that another version of the chart has saved.
+// Writes the code that places the child machines of a saved run, and the code that notes calls.
 
 /// Adds `place_child`, which creates the machine of a `run` step that was under way when the machine was saved.
 fn place(context: &Context<'_>, item: &mut Impl) {

@@ -1,4 +1,26 @@
 //! Writes the inputs of a machine as enums with payloads, and the trait of a chart's host functions.
+//!
+//! The problem: the interpreter takes names and JSON, so a misspelled event is found only at run time. In generated code the compiler
+//! should find it. The idea: everything that a host sends or sees becomes an enum of the chart, with typed fields. Events and options have
+//! a twin with bare names, for tables and texts:
+//!
+//! | type | variants |
+//! |---|---|
+//! | `State`, `Step` | the states and steps of the chart |
+//! | `Event`, `EventName` | the events, with and without their fields |
+//! | `Choice`, `ChoiceName` | the options, with and without their arguments |
+//! | `Answer` | the steps that have an answer, each with its type |
+//! | `Payload` | whatever guards and actions may read as the current event, option, answer or failure |
+//! | `Host` | a trait with a method for each function; `ByName` makes one of a host that knows names only |
+//!
+//! Types and variants that the chart does not need are left out. `Writer::host_call` writes calls of the trait: arguments are borrowed
+//! where possible, a failure becomes the fallback if there is one, and the call is noted for the trace. For example:
+//!
+//! ```text
+//! event mail(text: Text)            enum Event { Mail { text: String } }
+//!                                   enum EventName { Mail }
+//! fn score(text: Text) -> Int       trait Host { fn score(&mut self, text: &str) -> Result<i64, String>; }
+//! ```
 
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
 use super::expr::Writer;

@@ -1,4 +1,22 @@
 //! Writes the code of steps: tool calls, lists with `each`, prompts, and events for other charts.
+//!
+//! The problem: the engine is the same for all charts and knows steps only by number, so the generated program must answer its questions:
+//! which tool does step 3 call, with which arguments, what is its prompt? The idea: for each question there is one method with a `match`
+//! over the numbers. The functions here write one method each, mostly as `Arms`: an arm for each step that has an answer. A method or field
+//! is written only if the chart needs it (`Context::has_calls`, `has_each`, `posts`), as Rust warns of code that is never used.
+//!
+//! The sections are calls of tools, steps with an `each`, prompts and other texts for the model, and events for other charts. For example:
+//!
+//! ```text
+//! tool web.get(url: Text) -> Text
+//! call fetch web.get(address)
+//! ```
+//!
+//! becomes an arm of `step_call`, with the value of `address` in place of `…`:
+//!
+//! ```text
+//! 0 => Ok(Some((arena::ToolId(0), Vec::from([…])))),
+//! ```
 
 use super::Context;
 use super::code::{Binding, Code, Fragment, Use, code};
@@ -319,7 +337,7 @@ impl<'c> Context<'c> {
     }
 }
 
-/// Returns the type of the elements.
+/// Returns the type of an element of the list; JSON if the list is JSON itself.
 fn element(each: &Each) -> Type {
     list_item(&each.list.ty).cloned().unwrap_or(Type::Json)
 }
@@ -588,6 +606,7 @@ fn own_text(context: &Context<'_>, step: StepId, own: &Template) -> Fragment {
     code!("{element}{text}", element = writer.element(step, &text), text)
 }
 
+/// Writes the statements that add the text of a component if its guard holds, and that then run `also`.
 fn guarded(writer: &mut Writer<'_>, part: &ComponentPart<'_>, also: &str) -> Fragment {
     let text = writer.template(part.text);
     let push = code!("{{ {text} parts.push(text); {also} }}\n", text);
@@ -637,14 +656,14 @@ impl Context<'_> {
     }
 }
 
-/// Adds these fields to `Core`.
+/// Adds the fields for sent events to `Core`.
 pub(super) fn fields(context: &Context<'_>, item: &mut Struct) {
     for (name, ty) in context.post_fields() {
         item.field(name, *ty);
     }
 }
 
-/// Writes the initializers of these fields.
+/// Writes the initializers of the fields for sent events.
 pub(super) fn begin_posts(context: &Context<'_>) -> String {
     context.post_fields().iter().map(|(name, _)| format!("{name}: Vec::new(),")).collect()
 }
@@ -670,6 +689,7 @@ pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
+/// Adds the function `name` of `Payload`, which reads the `values` of the row `id`: a match over the number of the row, with these arms.
 pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
     let function = item.new_fn(name).arg("id", id);
     let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));

@@ -1,4 +1,19 @@
 //! Writes the types of a chart as Rust types, and the records and enums that it declares.
+//!
+//! The problem: the same value is a field of a program, an argument of a host, JSON of a driver and a name in a trace. The idea: each type
+//! of the chart is one Rust type, with conversions to and from `Value`. Enums of names (`emit_wire`) serve the declared enums as well as
+//! `State`, `Step` and the like: their variants are identifiers, and `name`, `Display` and `FromStr` use the spelling of the chart.
+//! `emit_data` writes params, inputs and variables as typed fields. `Data::new` computes the first values, in the order of declaration,
+//! because a default may read earlier ones.
+//!
+//! `lent` is the type of an argument that a host function borrows; `names::owned` is the type of a field. For example:
+//!
+//! ```text
+//! type Post { text: Text  score: Int? }    struct Post { text: String, score: Option<i64> }
+//! enum Mode { fast slow }                  enum Mode { Fast, Slow }, with `name` and `FromStr` for `fast` and `slow`
+//! param most: Int in 1..9 = 3              Params { most: Option<i64> }: `None` is 3; `Data::new` refuses 10
+//! input note: Text                         Inputs { note: Option<String> }; Data { note: Option<String> }, as it may be unset
+//! ```
 
 use super::Context;
 use super::code::{Constant, Fragment, Use, code};

@@ -1,4 +1,22 @@
 //! Texts in YAML: the place of each character in the file, and Python's `str.format` in them.
+//!
+//! The problem: a finding about a placeholder must point at its characters in the file. But the YAML parser returns only the value of a
+//! scalar and the range of the whole; in between, quotes, escapes, folded lines and indentation are undone. The idea: go through the file
+//! and the value side by side, and record for each run of the value where it comes from (`Piece`). Most runs map byte by byte; an escape or
+//! a fold maps only as a whole. The style of the scalar is not known, so `Text::new` tries each: only the right one yields the value. If
+//! none does, every byte maps to the whole scalar.
+//!
+//! The second half splits a text into plain text, placeholders and errors (`parts`), as Python does: `{{` and `}}` are braces, and nested
+//! braces are counted. What `str.format` would refuse, or what a chart has no form for, becomes `FormatPart::Bad` with the reason. For
+//! example:
+//!
+//! ```text
+//! prompt: "a\n{x:.2f}"      the value is `a`, a line break, `{x:.2f}`
+//!
+//! a           byte by byte
+//! \n          two bytes of the file for one of the value: only as a whole
+//! {x:.2f}     byte by byte; a field with the name `x` and the format `.2f`
+//! ```
 
 use crate::syntax::source::{FileId, Ident, Span, Spanned};
 use std::collections::BTreeMap;
@@ -94,6 +112,7 @@ impl Text {
     }
 }
 
+/// The style in which a scalar is written on the line of its key.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     Plain,

@@ -1,4 +1,24 @@
 //! The names of a document: states, variables, and events with data.
+//!
+//! The problem: a chart declares every variable with a type and every event with its fields. An SCXML document does neither: scripts and
+//! loops assign to new names, any event may carry anything in `_event.data`, and ECMAScript has no types. The idea: `Scope::new` goes
+//! through the document once, before anything is translated, and collects what has to be declared:
+//!
+//! - Variables: the `<data>` elements, then the names to which scripts and loops assign, then one for the data of each state that is done
+//!   with data. What a variable may hold is a set of kinds (`Kinds`, one bit each), which `infer` fills in. `Kinds::class` is the narrowest
+//!   type for them.
+//! - Events with data: those sent with data, and those whose data a transition reads. In SCXML `a` also means `a.b`, so the data of `a.b`
+//!   is wanted wherever that of `a` is (`Scope::has_data`).
+//! - Names that would clash get underscores (`Scope::free`).
+//!
+//! For example:
+//!
+//! ```text
+//! <data id="n" expr="0"/>                                   variable `n`: declared, and its initial value is a literal
+//! <script>total = n + 1</script>                            variable `total`
+//! <transition event="mail" cond="_event.data.size > n"/>    the event `mail` has data
+//! <transition event="stop"/>                                the event `stop` has none
+//! ```
 
 use super::PassedParam;
 use super::document::{ActKind, Descriptor, Document, Event, Executable, Payload, dotted, walk};

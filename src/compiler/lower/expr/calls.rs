@@ -1,4 +1,17 @@
 //! Lowers calls of functions of the machine, the language and the host.
+//!
+//! The problem: one form, `f(a, b)`, has three meanings with different rules. A function of the machine takes the path of a state or of a
+//! set of tools, which the parser reads as an expression. A function of the language may have several types. A host function has declared
+//! ones. The idea: `call` decides by the name, and what is not understood is reported and becomes `ExprKind::Unknown`, after its arguments
+//! were lowered for their own findings.
+//!
+//! - The machine's functions are in `MACHINE`; each has a function here (`in_state`, `streak`, `repeated`).
+//! - The language's functions are in `BUILTINS`, with the number of their arguments. `call_builtin` checks their types and determines that
+//!   of the result. A new one needs a row there; without an arm in `call_builtin`, it takes any values and returns `Json`.
+//! - Names of the language cannot be declared, so the order of the lookups makes no difference.
+//!
+//! For example, `round(x)` is an `Int`. `round(x, 2)` is a `Float`, and an `Int` as `x` is converted to one. `min(a, b)` of an `Int` and a
+//! `Float` is a `Float`. `in(work.draft)` becomes `Observable::In` with the state that the path means in the place of the condition.
 
 use super::{
     Env, arguments, expect, expr, inner, is_faulty, literals, of, only_when_running, present,

@@ -1,4 +1,22 @@
 //! Lowers literals, texts with placeholders and their formats, and fits values to the types that are expected.
+//!
+//! The problem: the meaning of `[]`, `none` or `1` depends on the type that is expected, and a value may have to be converted: an `Int`
+//! where a `Float` is expected, anything where a `T?` is. The idea: types are pushed down and pulled up. `expect` passes the expected type
+//! to the parts of a literal. Where there is none, `join` and `one_type` find the narrowest type that includes all parts. `coerce` converts
+//! a value, or returns it unchanged as an error, which `fit` reports. A part that is already an error (`is_faulty`) is never reported
+//! again.
+//!
+//! `Json` fits every type, because only the run can tell (`dynamic`). `template` lowers texts, and `check` tests a format spec by
+//! formatting a value of the type, so the rules of formats exist only once, in the core. For example:
+//!
+//! | written | expected | becomes |
+//! |---|---|---|
+//! | `[1, 2.5]` | `List(Float)` | `[1.0, 2.5]` |
+//! | `[1, 2.5]` | nothing | the same, as `Float` includes `Int` |
+//! | `[1, "a"]` | nothing | a list of `Json` |
+//! | `none` | `Int?` | `none` of the type `Int?` |
+//! | `none` | `Int` | an error |
+//! | `"{rate:.0%}"` with `rate: Text` | | an error: this format cannot show a text |
 
 use super::{Env, expr, inner, may_be_missing, of, unknown};
 use crate::lower::context::{Cx, NameKind};
@@ -540,5 +558,3 @@ fn for_some_value(spec: &str) -> Result<(), String> {
     }
     shown.into_iter().next().map_or(Ok(()), |first| first.map(drop).map_err(|why| why.to_string()))
 }
-
-// The segments of dotted names.

@@ -3,6 +3,9 @@
 //! Each rule has a module of its name, with one function for each message. Its arguments are names as the author wrote them, and spans:
 //! `unknown_name::state("opn", span, near)` returns the finding "no state `opn`" at `span`, with the help "did you mean `open`?" and a fix.
 //! Messages are lower case and without a full stop; user text is in backticks.
+//!
+//! Messages about files and about names are in `files` and `names`. Those here are about states, behaviour and tests, then about steps,
+//! prompts, data and generated code, both in the order of the names of their rules. A new rule gets a module in one of these four places.
 
 mod files;
 mod names;

@@ -1,4 +1,23 @@
 //! Prints charts and all items in them: declarations, states, transitions, steps and tests.
+//!
+//! Each function prints one kind of node into `Out`; nodes that are part of a line return their text. The sections are charts, top level
+//! items and declarations, states and transitions, steps and actions, and tests. Within a section, functions are in the order in which they
+//! call each other. A new variant of a node needs an arm in the function of its kind.
+//!
+//! The parser must read the printed text as the same node. So names go through `lower`, `upper` and `path`, which quote where it is needed.
+//! Some names would mean something else only in one place, and are quoted there: `any` in a set of tools, `call` after `may`, and the first
+//! words of other patterns, such as `done`, after `on`.
+//!
+//! A body in braces goes through `Out::body`, which also prints the comments in it. The caller selects the `Layout`: `holds_lines` and
+//! `layout` put a body on several lines if an item in it has a body of its own. For example, `state a { enter { n = 1 } on go -> b }` is
+//! printed as
+//!
+//! ```text
+//! state a {
+//!   enter { n = 1 }
+//!   on go -> b
+//! }
+//! ```
 
 use super::expr::{
     arguments, expr, float, lower, names, param, params, params_given, path, plain, quote, renamed,

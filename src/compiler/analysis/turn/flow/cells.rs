@@ -1,4 +1,28 @@
 //! Cells, the operations on their possible contents, and what conditions and readings say about them.
+//!
+//! **The problem.** The analysis applies the operations of an edge again and again, until no set grows. Evaluating the expressions of the
+//! chart each time would be slow, and sets of arbitrary values might grow forever.
+//!
+//! **The idea.** The possible contents of a cell are a mask of 16 bits: `FRESH` for the initial value, one bit for each of the first
+//! `MOST_CONSTANTS` constants that the chart assigns, and `OTHER` for anything else. `Book` translates each operation (`Op`) once into one
+//! on masks (`Code`), which `Applier` executes. Contents of two paths are joined with a bitwise or.
+//!
+//! - A condition becomes a `Test`: the bits that remain if it has a certain value. A part that reads a single cell is evaluated with each
+//!   known value of the cell. A part that reads several cells, event data or the configuration excludes nothing (`Test::Open`).
+//! - A condition whose evaluation fails is false, and an action that fails ends its block. Both are taken into account (`may_fail`,
+//!   `fails`).
+//! - Each reading of a cell by a place (`Site`) has a number. Once the masks are final, `Applier` records what each reading may see, and
+//!   whether the place needs the value or only tests it (`How`).
+//!
+//! **Example.** With `var n: Int = 0`, and the assignments `n = 3` and `n = n + 1` somewhere, the cell `n` has the bits *initial* (0), *3*
+//! and *other*.
+//!
+//! | in the chart | translated | contents *initial* or *3* become |
+//! |---|---|---|
+//! | `n > 2` holds | `Within(n, …)` without *initial* | *3* |
+//! | `n > 2` does not hold | `Within(n, …)` without *3* | *initial* |
+//! | `n = 3` | `Set(n, 3)` | *3* |
+//! | `n = n + 1` | `Set(n, OTHER)` | *other* |
 
 use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::usage::{actions, expressions, own_expressions, own_walk, walk};
@@ -1059,7 +1083,7 @@ struct Nothing;
 impl Environment for Nothing {}
 
 /// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
-/// or has more than [`MOST`] combinations.
+/// or has more than [`MOST_COMBINATIONS`] combinations.
 pub(super) fn constant_test(
     chart: &Chart,
     cells: &Cells,
@@ -1104,6 +1128,7 @@ pub(super) fn constant_test(
     given
 }
 
+/// An environment of cells with one value each, in which named conditions can be read, too.
 struct WithPredicates<'v> {
     chart: &'v Chart,
     of: &'v BTreeMap<Value, Data>,

@@ -1,4 +1,29 @@
 //! The points of runs and the edges from each to the next, with the operations on them.
+//!
+//! **The problem.** The analysis needs the rules of the engine as a graph: what is tried first, what a skipped or failed step leads to,
+//! which blocks run when a transition exits and enters states. One node for each configuration and each set of data would be too many.
+//!
+//! **The idea.** A `Point` is an active leaf and a `Mode`. `Points::edges` computes the edges of a point on demand, each with its
+//! operations in the order of execution. What depends on the leaf only, such as its transitions and the leaves to which they lead, is
+//! computed once (`LeafTransition`, `Arrival`). An edge also assumes that the guards of earlier transitions do not hold, and that no `when`
+//! is enabled.
+//!
+//! Only one leaf is active at a time, so charts with parallels are not analyzed in this way. A history may restore any leaf of its parent,
+//! and model calls are counted only up to `MOST_CALLS`; both over-approximate. `Edge::sure` marks the edges that a run can certainly take.
+//!
+//! **Example.**
+//! `state home { llm plan { prompt "Where to, for {goal}?"  returns Text  done if answer == "out" -> away }  on stop -> away }`
+//!
+//! | point | edge | operations | next point |
+//! |---|---|---|---|
+//! | `home`, `Rest` | a turn begins | `Stir`, `Fresh` | `home`, `Begin` |
+//! | `home`, `Begin` | no `on turn` | | `home`, `Walk` before `plan` |
+//! | `home`, `Walk` | `plan` starts | the prompt is read | `home`, `Wait` for `plan` |
+//! | `home`, `Wait` | `done`, taken | `Stir`, `Set` the answer, the guard holds | `away`, `Rest` |
+//! | `home`, `Wait` | `done`, not taken | `Stir`, `Set` the answer, the guard does not hold | `home`, `Rest` |
+//!
+//! A failure of `plan` adds another edge from `Wait`. `on stop` adds an edge to `away` from `Rest` and from `Wait`, as events arrive only
+//! while the run waits.
 
 use super::cells::{How, Op, Site, constant};
 use crate::analysis::facts::Facts;
@@ -212,8 +237,8 @@ impl<'c, 'f> Points<'c, 'f> {
         let Point { leaf, mode } = point;
         // Events and deadlines come only while the run waits; what the chart raises may come at any time.
         let outside = matches!(mode, Mode::Rest | Mode::Wait(..));
-        // Whether the trigger may happen here, whether it surely can, and the step that must have been started for it.
         for (nth, transition) in transitions.iter().enumerate() {
+            // Whether the trigger may happen here, whether it surely can, and the step that must have been started for it.
             let (happens, sure, needs) = match &transition.row.trigger {
                 Trigger::Event(events) => {
                     let own = events.iter().any(|e| self.own_events.contains(e));

@@ -1,4 +1,28 @@
 //! Cells: the steps for one occurrence in one leaf. Those that differ only in names become one, and what may fail becomes a method.
+//!
+//! The problem: direct code has no engine that looks up transitions. The code of each leaf and occurrence is written out, which is fast,
+//! but grows with their product. The idea: `Unroll` runs the engine's rules once, when the code is written, and says which transitions are
+//! tried and what each of them does. `Cells::cell` writes that as nested conditions. Then equal code is shared:
+//!
+//! - `Steps` keeps numbers of transitions and states apart from the code around them (`Name`). `groups` finds cells that are equal but for
+//!   names, and `merged` writes one piece of code for them, with the names in tables.
+//! - `Pool` turns guards and blocks that may fail into methods, and finds equal ones, so that each exists once.
+//!
+//! A guard that fails counts as false, and raises an error as `Faults` says. For example, for `state a { on go if n > 3 -> b }` with the
+//! transition 0 and the states 1 and 2, the cell for `go` in `a` is, in short:
+//!
+//! ```text
+//! if self.data.n > 3 {
+//!     direct::taken(sink, 0);
+//!     direct::exited(sink, 1);
+//!     direct::entered(sink, 2);
+//!     self.configuration = Configuration::B;
+//!     true
+//! } else {
+//!     direct::refuted(sink, 0);
+//!     false
+//! }
+//! ```
 
 use super::super::code::{Binding, Fragment, Use, code};
 use super::super::{Context, blocks, keep, program};

@@ -1,4 +1,22 @@
 //! Writes comparisons, arithmetic and calls of the language's functions: as Rust's own where they mean the same.
+//!
+//! The problem: the language is dynamic in places: 1 equals 1.0 and, as values of `Json`, also `true`; `none` may be compared with
+//! anything; an operation may fail, which the machine reports. The interpreter's functions do all this, but they are slow and need an
+//! allocator. The idea: decide by the types of the operands, from the most special to the most general form. A comparison with a known
+//! result is a constant (`with_itself`), one with `true`, `none` or `""` has a form of its own, equal types use Rust's operator if it
+//! agrees (`is_rust_equality`), `Int` and `Float` are compared exactly, and all others become a call of the interpreter (`dynamic`).
+//! Arithmetic and functions are decided in the same way (`arithmetic`, `builtin`); operations that may fail call `ops` or `generated`. A
+//! new function of the language works without a change here, by `dynamic_builtin`; an arm in `builtin` makes it fast.
+//!
+//! For example, with `n: Int`, `x: Float`, `note: Text` and `data: Json`, leaving out borrows and conversions:
+//!
+//! | in the chart | in Rust |
+//! |---|---|
+//! | `n < 3` | `n < 3` |
+//! | `n < x` | `ops::compare(n, x).is_some_and(core::cmp::Ordering::is_lt)` |
+//! | `note == ""` | `note.is_empty()` |
+//! | `data == n` | `expr::compare(model::CompareOp::Equal, data, n)`, which may fail |
+//! | `0 < n * n <= x` | `{ let a = n * n; 0 < a && a <= x }` with the checked product and comparison |
 
 use super::{
     Binding, Code, Constant, Error, ExprKind, Form, Fragment, Use, Writer, code, float, integer,

@@ -1,4 +1,28 @@
 //! The role of each name of an agent, from the reads and writes of all its code in the order of the walk.
+//!
+//! The problem: an `agent.yaml` uses names without declaring them. A chart must declare each one, as an input, a variable, or the answer of
+//! a step. The idea: `prepare` parses all code, conditions and prompts once. `events` lists their reads and writes in the order in which a
+//! turn meets them. `roles` then decides for each name by its events alone:
+//!
+//! | the name | role |
+//! |---|---|
+//! | is declared under `inputs`, or code reads it from the context and nothing sets it | `Role::Given`, an input |
+//! | is supplied by every host (`BUILTINS`), and nothing sets it | `Role::Input` |
+//! | is supplied by every host, and code sets it, but not surely before it is read | `Role::Variable` that begins with the host's value |
+//! | is set by code otherwise | `Role::Variable` |
+//! | is that of a step | `Role::Step`, its answer |
+//! | is only read by conditions, and resembles no other name | `Role::Given`, with a warning |
+//! | is none of these | no role; its uses are reported |
+//!
+//! Types follow from the code: `infer` runs it over types until none grows. A name that the language uses itself gets an underscore. For
+//! example:
+//!
+//! ```text
+//! - {name: count, type: code, code: "n = n + 1"}
+//! - {name: act, type: llm, prompt: "{n} of {goal}"}
+//! ```
+//!
+//! The events are: read `n`, write `n`, read `n`, read `goal`. So `n` is a variable, and `goal` an input that every host supplies.
 
 use crate::front::agent::code::{
     AMOUNTS, Converter, InputUse, OBSERVABLES, Role, Scope, is_identity,
@@ -164,7 +188,7 @@ fn roles(
 }
 
 /// One of the agent's own inputs, with its type if known: a name that code reads from the context and that nothing sets. `known` lists
-/// the names of which it may be a misspelling.
+/// the names that may be meant instead.
 fn given(
     name: &str,
     events: &[&Event],
@@ -284,7 +308,7 @@ pub(super) fn inputs(scope: &Scope) -> Vec<&'static super::super::definition::Bu
     BUILTINS.iter().filter(|b| used.contains(b.name)).collect()
 }
 
-// The reads and writes of names in a turn's walk, in order. [`super::names`] derives the role of each name from them.
+// The reads and writes of names in a turn's walk, in order. `roles` derives the role of each name from them.
 
 /// A read or a write, in the order of a turn's walk.
 pub(super) struct Event {
@@ -312,6 +336,7 @@ impl Event {
     }
 }
 
+/// A read or a write, with the circumstances that decide about the role of the name.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum EventKind {
     /// `nested`: inside of a comprehension of a code step. `lenient`: through `.get(…)`.

@@ -1,4 +1,27 @@
 //! Builds the steps of a chart from those of the list: their order, prompts, calls and decisions.
+//!
+//! The problem: a step of an `agent.yaml` may call a model, run code, or decide where to go, by a function, by a model, or by both; a
+//! failed call falls back to a heuristic. A chart has other kinds of steps, and in it, the options of a question are lines of a state. The
+//! idea:
+//!
+//! - `Builder::step` builds one step with the lines that belong to it (`Built`). A decision by a function is a `code` step that sets a
+//!   variable, and lines that compare it (`Builder::decided`). A decision by a model is an `ask` step with a `may` line for each answer.
+//!   Two questions in one state would both offer the options of both, so they become `llm` steps whose answers are compared (`overlapping`,
+//!   `Builder::compared`).
+//! - `Functions` declares a host function for each artifact method, action and test of the heuristic, once, under a name of the language.
+//! - `inside` selects the steps that are written inside their state, as many as the order of the list permits; others stay at chart level.
+//! - `words` and `template` build prompts from Python's format strings.
+//!
+//! For example:
+//!
+//! ```text
+//! - name: next                                   ask next on turn always else stay {
+//!   type: transition                               prompt """What next? Answer with one of: …"""
+//!   transition_map: { go: work, rest: idle }       retry 0
+//!                                                }
+//!                                                may go -> work
+//!                                                may rest -> idle
+//! ```
 
 use super::names::{Decider, StepWork, Words, Work, decider, guesses, is_question};
 use super::{failure, policy};
@@ -358,6 +381,7 @@ impl Builder<'_> {
         invoke: &Invoke,
     ) -> (syntax::Step, Vec<Noted<StateItem>>, Expr) {
         let span = invoke.span;
+        // With this fallback, a failed call yields `none`, by which the question knows that it is asked.
         let fallback = Some(Node { value: Value::Null, span });
         let found = self.functions.invoke(&Invoke { fallback, ..invoke.clone() }, &self.scope);
         let variable = self.decision_variable(step, Ty::Json);

@@ -1,4 +1,25 @@
 //! Parses Python's expressions by recursive descent.
+//!
+//! The problem: conditions and code of an `agent.yaml` are Python, of which a chart can express a part. Everything else must be refused
+//! with its name and its place, and deep nesting must not overflow the stack. The idea: one method for each level of precedence, from the
+//! loosest to the tightest: `expression` (`a if c else b`), `or`, `and`, `not`, `comparison`, `arithmetic` (sums, then products), `unary`,
+//! `postfix` (calls, attributes, subscripts), `atom`. Where Python has a form that charts have not, the method recognizes it and calls
+//! `refused`.
+//!
+//! - The first error of a statement sets `failed`. All methods then return at once, because further errors would only be consequences.
+//! - Two depths are bounded by `MAX_DEPTH`: the nesting of calls on the way down (`nesting`), and the depth of the finished tree (`node`),
+//!   as a long chain such as `a.b.c` is deep without nested calls.
+//!
+//! For example, `not a.b > 2 ** -1 or c` is parsed as
+//!
+//! ```text
+//! Or
+//!   Not
+//!     Compare >
+//!       Attribute b of Name a
+//!       Binary ** of 2 and Negate 1
+//!   Name c
+//! ```
 
 use super::token::{Tok, Token, tokens};
 use super::{Expr, MAX_DEPTH, PyExprKind};
@@ -91,6 +112,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         Expr::new(PyExprKind::Bad, span)
     }
 
+    /// Reports that the current token is not what was expected.
     pub(super) fn expected(&mut self, what: &str) -> Expr {
         if *self.peek() == Tok::Bad {
             self.failed = true;
@@ -107,6 +129,7 @@ impl<'t, 'f> Parser<'t, 'f> {
         self.fault(finding)
     }
 
+    /// Reports a form that Python has and charts have not.
     pub(super) fn refused(&mut self, what: &str, help: &str) -> Expr {
         let mut finding = REFUSED_CODE.at(self.here(), format!("{what} are not available here"));
         if !help.is_empty() {
@@ -292,6 +315,7 @@ impl<'t, 'f> Parser<'t, 'f> {
                 (1, "/") => BinaryOp::Divide,
                 (1, "//") => BinaryOp::FloorDivide,
                 (1, "%") => BinaryOp::Modulo,
+                // Level 1 returns at these signs, so they are found here.
                 (0, "&" | "|" | "^" | "<<" | ">>") => {
                     return self
                         .refused("bit operators", "write `and`, `or`, `not` for conditions");

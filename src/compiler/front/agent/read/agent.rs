@@ -1,4 +1,24 @@
 //! Reads the top level of an agent, its `workflow`, its budget, and components.
+//!
+//! The problem: a mapping of YAML may have any keys with any values, and old files have keys that the original engine ignored. The author
+//! must learn of each mistake, and one of them must not hide the rest. The idea: `Reader::fields` checks the keys of a mapping against its
+//! table in `keys`. Then one method reads each value, reports a wrong type, and returns nothing for it; what is absent has its default.
+//! Keys that mean nothing to the chart are kept as its metadata, for the host.
+//!
+//! The order is that of the file: the agent, `workflow` and its policy; then budget, inputs and older keys of working memory; then the file
+//! of a component. A new key needs a row in `keys` and a field in `definition`; if it becomes a part of the chart, it also belongs in
+//! `INTERPRETED`. For example:
+//!
+//! ```text
+//! id: ada
+//! temperature: warm               a finding: this is no number; the rest is read as usual
+//! starting_scrip: 100             metadata
+//! error_handling: {max_retries: 2}
+//! workflow: {steps: [], error_handling: {max_retries: 1}}
+//! ```
+//!
+//! The outer `error_handling` belongs into `workflow`: it is a finding, and is read as far as the inner one says nothing. So there is 1
+//! retry.
 
 use super::{Fields, Home, Reader};
 use crate::front::agent::comment;

@@ -1,4 +1,24 @@
 //! Explains syntax errors: parses again what recovery skipped, to say what was expected where.
+//!
+//! The problem: the grammar skips an item that it cannot read, so that the rest of the file is still parsed. It therefore reports no error
+//! for the item, and an error of the parser alone would be a list of rules. The idea: `report` gets the skipped text with its kind of body
+//! (`BodyKind`), and looks for the likeliest mistake:
+//!
+//! 1. The first word decides, if it belongs elsewhere or is misspelled (`condition`, `misplaced`).
+//! 2. Otherwise, the text is parsed again as a single item (`read_again`), together with the item before it if it may continue that one.
+//!    `explain` turns the parser's error into words: what was expected, the likeliest first, and what was found.
+//! 3. Hints are added for tokens of other languages (`token_hint`) and for cases in which one token is not enough (`context_hint`). A new
+//!    hint for a token is an arm of `token_hint`.
+//!
+//! A `Fault` is such an error before it becomes a diagnostic. At most `MAX_ERRORS` are reported for a file. Two more searches are at the
+//! end: for misspelled first words within an unreadable item (`report_typos`), and for `//` that is meant as a division (`lost`). For
+//! example:
+//!
+//! ```text
+//! stat idle { }        unknown keyword `stat` in a chart; did you mean `state`?
+//! on go => idle        an arrow is `->`
+//! x = a // 2           read as `x = a` and a comment, which reads like a divisor
+//! ```
 
 use super::Cx;
 use crate::front::chart::expected::{self, describe};

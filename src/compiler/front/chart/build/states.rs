@@ -1,4 +1,23 @@
 //! Builds states, transitions, steps, actions and tests.
+//!
+//! The problem: a pair of the grammar has its parts in the order in which they are written. Most parts are optional, and a file with an
+//! error has pairs that the grammar could not match. The idea: each function looks at the parts of one pair by their rule, not by their
+//! position, and fills the fields of one node. The grammar requires some parts, such as the name of a state; these are taken with `expect`,
+//! whose text states what the grammar guarantees. An unreadable item becomes `Bad` with its span, so what surrounds it is kept.
+//!
+//! The sections are in the order of the language: items of a state and lines, steps, actions, tests. Several rules share one function where
+//! their parts differ only in the keyword: `line` builds `on`, `when`, `may` and `after`, and `Cx::step` builds steps of any kind from a
+//! `StepHead`. A new keyword needs a rule in the grammar, an arm in the function of its place, and a variant in `syntax`. For example:
+//!
+//! ```text
+//! on mail(text) if text != "" -> open { n = 1 }
+//!
+//! on_line                       Line
+//!   event_use  mail(text)         kind: LineKind::On(EventPattern::Event(mail, [text]))
+//!   guard      if text != ""      tail.guard
+//!   move_to    -> open            tail.targets, tail.reenter
+//!   block      { n = 1 }          tail.actions
+//! ```
 
 use super::recover::BodyKind;
 use super::{Cx, Spelling, child, first_of, param, params, parts, type_expr};
