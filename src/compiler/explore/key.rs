@@ -208,6 +208,13 @@ impl<'c> Keys<'c> {
         }
         to.mark();
         for (step, register) in at.cells.steps.iter().enumerate() {
+            let has = [register.pending.is_some(), register.called > 0, register.due];
+            if has == [false; 3] {
+                continue;
+            }
+            // Without them, what one step has could be read as what another has.
+            to.number(step as u64);
+            has.map(|part| to.number(u64::from(part)));
             if let Some(pending) = &register.pending {
                 key(to, pending);
             }
@@ -217,9 +224,6 @@ impl<'c> Keys<'c> {
                     Some(tool) => self.called.tool(to, &mut met, tool),
                     None => to.mark(),
                 }
-            }
-            if register.due {
-                to.number(step as u64);
             }
         }
         to.mark();

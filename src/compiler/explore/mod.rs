@@ -8,7 +8,7 @@
 //!
 //! - A *point* is the machine's state when it waits for an input. Two points are the same if they have the same *key*, which contains only
 //!   what decides how runs continue (`key`). Values that decide nothing are left out (`relevant`, by a backward slice from the guards), and
-//!   counters are cut off above all numbers with which they are compared (`read`).
+//!   counters are cut off above all numbers with which they are compared (`relevant`).
 //! - An input is tried with all values of a small type, or with one value of each class into which the chart's constants divide the type
 //!   (`values`). Results of host functions are tried in the same way (`host`).
 //! - Limits on turns and calls may be reached at any time, which saves their counters in keys (`moves::AbstractLimits`). This adds

@@ -218,10 +218,10 @@ fn classes(chart: &Chart, ty: &Type, class: &Class) -> Vec<Value> {
         Type::List(inner) => {
             vec![Value::List(Vec::new()), Value::List(vec![sample(chart, inner, 0)])]
         }
-        Type::Map(_) => {
+        Type::Map(inner) => {
             let mut values = vec![Value::Map(Map::new())];
             if class.opaque {
-                let one = [("a".to_owned(), sample(chart, ty, 8))];
+                let one = [("a".to_owned(), sample(chart, inner, 0))];
                 values.push(Value::Map(one.into_iter().collect()));
             }
             values

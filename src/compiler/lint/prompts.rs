@@ -507,10 +507,7 @@ fn forbids(before: &str, after: &str) -> bool {
     let mut denied = false;
     let mut called = false;
     for word in words(&sentence) {
-        if called
-            && !matches!(word, "or" | "and" | "nor" | "the" | "tool" | "tools")
-            && LIMITING.contains(&word)
-        {
+        if called && LIMITING.contains(&word) {
             return false;
         }
         called |= denied && CALLING.contains(&word);

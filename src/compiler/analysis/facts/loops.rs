@@ -166,7 +166,7 @@ fn asked(chart: &Chart) -> BTreeMap<VarId, Vec<(GuardOwner, CounterBound<'_>)>> 
     asked
 }
 
-/// Every assignment to the counter; `None` if an answer sets it as well, or if there are more than [`MOST`].
+/// Every assignment to the counter; `None` if an answer sets it as well, or if there are more than [`MOST_COUNTERS`].
 fn few_writers(chart: &Chart, counter: VarId) -> Option<Vec<Writer>> {
     writers(chart, counter).filter(|writers| writers.len() <= MOST_COUNTERS)
 }

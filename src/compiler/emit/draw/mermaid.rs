@@ -1,6 +1,6 @@
 //! Draws a chart as a Mermaid `stateDiagram-v2`, which repository pages and wikis render.
 //!
-//! The picture shows what `emit::dot` shows, as far as Mermaid's grammar permits. Edges have no colours, so the words and signs of a label
+//! The picture shows what `emit::draw::dot` shows, as far as Mermaid's grammar permits. Edges have no colours, so the words and signs of a label
 //! give the kind of the transition, and options of the model start at a diamond. A history is a small state called `H` or `H*`. A comment
 //! lists what cannot be drawn and what was shortened. For example:
 //!

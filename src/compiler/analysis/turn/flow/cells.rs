@@ -365,11 +365,14 @@ impl Applier<'_> {
                     self.masks.copy_from_slice(&taken.unwrap_or(before));
                 }
                 Does::For(body) => {
-                    // Twice, so that an iteration sees what the one before has set.
-                    for _ in 0..2 {
+                    // Until nothing is new: each iteration sees what those before have set. Sets only grow, so this ends.
+                    loop {
                         let before = self.masks.to_vec();
                         self.block(body, failed);
                         merge(self.masks, &before);
+                        if *self.masks == before {
+                            break;
+                        }
                     }
                 }
             }

@@ -4,15 +4,15 @@
 //! states, and how far the walk of the turn was. Bounds that hold everywhere ([`super::super::facts::ranges`]) cannot say that.
 //!
 //! **The idea.** A *point* is an active leaf together with what the run does in it: it waits for the host, a turn begins, the walk is
-//! before a step, or the walk awaits a step (`point`). *Edges* lead from point to point: transitions, steps and turns, each with the
-//! operations on the way, such as "this guard holds", "this expression is read", "this block runs" (`edge`). A *cell* is a variable or the
+//! before a step, or the walk awaits a step (`points`). *Edges* lead from point to point: transitions, steps and turns, each with the
+//! operations on the way, such as "this guard holds", "this expression is read", "this block runs" (`points`). A *cell* is a variable or the
 //! answer of a step. At each point, each cell has a set of possible contents: its initial value, constants that something sets it to, or
-//! anything else, one bit each (`cell`). Starting from the initial values, operations are applied along all edges until no set grows
-//! (`solve`, `apply`). As sets only grow, a cell never holds what its set lacks. (An exception are livelocks, which the engine stops.)
+//! anything else, one bit each (`cells`). Starting from the initial values, operations are applied along all edges until no set grows
+//! (`solve`). As sets only grow, a cell never holds what its set lacks. (An exception are livelocks, which the engine stops.)
 //! On the way, each reading records what it may see.
 //!
 //! A set over all runs may combine what no single run does. So before a missing value is reported, [`Flow::unset`] searches for one run
-//! that gets there, and decides its conditions with symbolic values (`way`, `path`).
+//! that gets there, and decides its conditions with symbolic values (`find`, below).
 //!
 //! Charts with parallels, and those beyond `MOST_WORK`, have one set for all points.
 //!
