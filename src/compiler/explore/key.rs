@@ -214,7 +214,9 @@ impl<'c> Keys<'c> {
             }
             // Without them, what one step has could be read as what another has.
             to.number(step as u64);
-            has.map(|part| to.number(u64::from(part)));
+            for part in has {
+                to.number(u64::from(part));
+            }
             if let Some(pending) = &register.pending {
                 key(to, pending);
             }

@@ -299,7 +299,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     for (counter, transitions) in asking.iter().filter(|(v, _)| !elsewhere.contains(v)) {
         let (counting, others): (Vec<TransitionId>, Vec<TransitionId>) =
             transitions.iter().partition(|l| counts(chart.transition(**l), *counter));
-        let sets = |l: &TransitionId| assigns(&chart.transition(*l).actions, *counter);
+        let sets = |l: &TransitionId| sets(&chart.transition(*l).actions, *counter);
         let others = others.into_iter().filter(|l| !sets(l)).take(MOST);
         for transition in others {
             let goal = |l: TransitionId| chart.transition(l).targets.first().map(|t| t.state);
@@ -373,12 +373,6 @@ fn counts(transition: &Transition, counter: VarId) -> bool {
     )
 }
 
-fn assigns(actions: &[Action], counter: VarId) -> bool {
-    let mut sets = false;
-    Action::walk(actions, &mut |a| sets |= matches!(a, Action::Assign(id, _) if *id == counter));
-    sets
-}
-
 /// Counters that are set to a value with variables by anything except the transitions that test them, or by the answer of a step.
 fn counted_elsewhere(
     chart: &Chart,
@@ -436,7 +430,7 @@ pub(crate) fn can_return(
         }
         match node {
             GraphNode::Active(state) if goals.contains(&state) => return true,
-            GraphNode::Transition(id) if assigns(&chart.transition(id).actions, counter) => {}
+            GraphNode::Transition(id) if sets(&chart.transition(id).actions, counter) => {}
             _ => {
                 open.extend(facts.moves.next(node));
             }

@@ -727,7 +727,7 @@ fn action(out: &mut Out, node: &Action) {
     out.push(&text);
 }
 
-fn step_optional(all: &[super::super::Expr], level: usize) -> String {
+fn step_optional(all: &[Expr], level: usize) -> String {
     if all.is_empty() { String::new() } else { arguments(all, level) }
 }
 
@@ -753,8 +753,8 @@ fn test_item(out: &mut Out, node: &TestItem) {
             };
             format!("given fn {}{given} {result}", lower(&name.node))
         }
-        TestItem::At(states) => format!("at {}", test_paths(states)),
-        TestItem::Send(event, all) => format!("send {}{}", path(event), test_optional(all, level)),
+        TestItem::At(states) => format!("at {}", all_paths(states)),
+        TestItem::Send(event, all) => format!("send {}{}", path(event), step_optional(all, level)),
         TestItem::Turn(None) => "turn".to_owned(),
         TestItem::Turn(Some(count)) => format!("turns {}", count.node),
         TestItem::Set(name, value) => format!("set {} = {}", lower(&name.node), expr(value, level)),
@@ -763,7 +763,7 @@ fn test_item(out: &mut Out, node: &TestItem) {
             let said = match said {
                 TestAnswer::Text(text) => plain(&text.node),
                 TestAnswer::Option(option, all) => {
-                    format!("{}{}", path(option), test_optional(all, level))
+                    format!("{}{}", path(option), step_optional(all, level))
                 }
                 TestAnswer::Value(value) => expr(value, level),
             };
@@ -792,11 +792,11 @@ fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String
     let not = if *negated { "not " } else { "" };
     let what = match what {
         Assertion::Holds(condition) => expr(condition, level),
-        Assertion::At(states) => format!("at {}", test_paths(states)),
+        Assertion::At(states) => format!("at {}", all_paths(states)),
         Assertion::Ended(None) => "ended".to_owned(),
         Assertion::Ended(Some(status)) => format!("ended {}", status.node),
         Assertion::Offered(names, is_only) => {
-            format!("offered {}{}", if *is_only { "only " } else { "" }, test_paths(names))
+            format!("offered {}{}", if *is_only { "only " } else { "" }, all_paths(names))
         }
         Assertion::Denied(None) => "denied".to_owned(),
         Assertion::Denied(Some(state)) => format!("denied -> {}", path(state)),
@@ -815,17 +815,9 @@ fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String
     format!("expect {not}{what}")
 }
 
-fn test_paths(all: &[Path]) -> String {
-    all.iter().map(path).collect::<Vec<_>>().join(", ")
-}
-
 fn why(why: &FailureReason) -> String {
     match why {
         FailureReason::Kind(word) => lower(&word.node),
         FailureReason::Text(text) => plain(&text.node),
     }
-}
-
-fn test_optional(all: &[Expr], level: usize) -> String {
-    if all.is_empty() { String::new() } else { arguments(all, level) }
 }

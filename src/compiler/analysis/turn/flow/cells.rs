@@ -1015,7 +1015,7 @@ impl Test {
             _ => match only_cell(cells, expr) {
                 None => Self::Open,
                 Some(None) => {
-                    let held = holds(expr, &Nothing, &Fuel::default()).unwrap_or(false);
+                    let held = holds(expr, &Constants, &Fuel::default()).unwrap_or(false);
                     if held == value { Self::Open } else { Self::Never }
                 }
                 Some(Some(cell)) => {
@@ -1079,11 +1079,6 @@ impl Test {
         }
     }
 }
-
-/// An environment in which nothing can be read.
-struct Nothing;
-
-impl Environment for Nothing {}
 
 /// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
 /// or has more than [`MOST_COMBINATIONS`] combinations.

@@ -754,7 +754,7 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
             Some(TestItem::Turn(Some(Spanned::new(count, span))))
         }
         Rule::test_set => {
-            let (name, value) = build_test_assignment(cx, child(pair, Rule::assign));
+            let (name, value) = build_assignment(cx, child(pair, Rule::assign));
             Some(TestItem::Set(name, value))
         }
         Rule::test_wait => Some(TestItem::Wait(cx.expr(child(pair, Rule::expr)))),
@@ -819,18 +819,10 @@ fn why(cx: &mut Cx<'_>, pair: P<'_>) -> Option<FailureReason> {
     })
 }
 
-fn build_test_assignment(cx: &mut Cx<'_>, pair: P<'_>) -> (Ident, Expr) {
-    let mut parts = pair.into_inner();
-    let name = parts.next().expect("an assignment names a variable");
-    let name = cx.ident(&name);
-    let expr = first_of(parts, Rule::expr);
-    (name, cx.expr(expr))
-}
-
 fn given(cx: &mut Cx<'_>, pair: P<'_>) -> Option<TestItem> {
     let what = pair.into_inner().find(|p| matches!(p.as_rule(), Rule::assign | Rule::given_fn))?;
     if what.as_rule() == Rule::assign {
-        let (name, value) = build_test_assignment(cx, what);
+        let (name, value) = build_assignment(cx, what);
         return Some(TestItem::Given(name, value));
     }
     let Parts { name, arguments, expr, why, .. } = Parts::from_pair(cx, what);
