@@ -1,7 +1,14 @@
 //! What is worked out ahead of a run changes nothing: indexes of lines, routes, compiled conditions, deadlines in order.
 
 use super::Sim;
+use chartc_core::host::Machine;
 use std::fmt::Write;
+
+cases! { "ahead.cases":
+    a_state_with_many_lines_tries_them_in_the_order_they_are_written
+    many_lines_with_an_event_left_out_are_tried_in_order
+    a_count_that_overflows_ends_its_block_with_an_error
+}
 
 #[test]
 fn many_deadlines_fire_in_the_order_they_are_due_and_of_those_at_one_time_in_document_order() {
@@ -17,62 +24,12 @@ fn many_deadlines_fire_in_the_order_they_are_due_and_of_those_at_one_time_in_doc
     }
     text += "} }";
     let mut sim = Sim::of(&text);
-    sim.send("drop").at(100_000);
+    sim.play("send drop; at 100000");
     let mut left: Vec<usize> = (0..due.len()).filter(|i| i % 4 != 1).collect();
     left.sort_by_key(|i| due[*i]);
     let expected: String = left.iter().map(|i| format!(" {i}")).collect();
     assert_eq!(sim.var("l"), expected);
-    assert_eq!(sim.next_deadline(), None);
-}
-
-#[test]
-fn a_state_with_many_lines_tries_them_in_the_order_they_are_written() {
-    let mut sim = Sim::of(
-        "chart T { event a event b event c event d var n: Int = 0 var l: Text = \"\" initial s
-           state s {
-             on b { l = concat(l, \" b\") }
-             on a if n == 2 { n = 3 l = concat(l, \" a2\") }
-             on * if n == 0 { n = 1 l = concat(l, \" any0\") }
-             on c { l = concat(l, \" c\") }
-             on a if n == 1 { n = 2 l = concat(l, \" a1\") }
-             on * if n == 3 { n = 4 l = concat(l, \" any3\") }
-             on d { l = concat(l, \" d\") }
-             on a { l = concat(l, \" a\") }
-             on * { l = concat(l, \" any\") }
-           } }",
-    );
-    sim.send("a").send("a").send("a").send("d").send("c").send("d").send("a").send("b");
-    assert_eq!(sim.var("l"), " any0 a1 a2 any3 c d a b");
-}
-
-#[test]
-fn many_lines_with_an_event_left_out_are_tried_in_order() {
-    let mut sim = Sim::of(
-        "chart T { event a event b event c event d event e var n: Int = 0 var l: Text = \"\" initial s
-           state s {
-             on a { l = concat(l, \" a\") }
-             on c if n < 2 { n = n + 1 l = concat(l, \" c1\") }
-             on c { n = n + 1 l = concat(l, \" c2\") }
-             on d if n < 2 { l = concat(l, \" d\") }
-             on e { l = concat(l, \" e\") }
-           } }",
-    );
-    sim.send("c").send("d").send("a").send("c").send("c").send("b").send("d").send("e");
-    assert_eq!(sim.var("l"), " c1 d a c1 c2 e");
-}
-
-#[test]
-fn a_count_that_overflows_ends_its_block_with_an_error() {
-    let mut sim = Sim::of(
-        "chart T { event e var m: Int = 0 var n: Int = 9223372036854775807 var k: Int = 0
-           var failed: Bool = false initial s
-           state s { on e { m = m + 1 n = n + 1 k = k + 1 } on error.execution { failed = true } } }",
-    );
-    sim.send("e");
-    assert_eq!(
-        ["m", "n", "k", "failed"].map(|name| sim.var(name)),
-        ["1", "9223372036854775807", "0", "True"]
-    );
+    assert_eq!(sim.machine.next_deadline(), None);
 }
 
 /// A condition inside of a comprehension is not compiled: both have to say the same.
@@ -109,7 +66,7 @@ fn compiled_conditions_hold_when_the_evaluator_says_so() {
                }}
                state other }}"
         ));
-        sim.send("e").send("f");
+        sim.play("send e; send f");
         assert_eq!(sim.var("l"), if holds { "compiled evaluated" } else { "" }, "{condition}");
     }
 }
