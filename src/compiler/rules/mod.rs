@@ -194,7 +194,7 @@ fn root_of(causes: &[Option<usize>], nth: usize) -> Option<usize> {
     None
 }
 
-/// The finding other than `except` that breaks a construct around `place`. Of several, the one whose construct ends last.
+/// The owner of a broken construct that contains `place`, other than `except`. If several contain it, the one whose construct ends last.
 fn breaker(broken: &[(Span, usize)], place: Span, except: usize) -> Option<usize> {
     let around = broken.iter().filter(|(span, owner)| *owner != except && contains(*span, place));
     // Of equal ones the first counts; `max_by_key` returns the last, hence `rev`.

@@ -1146,7 +1146,8 @@ impl Environment for WithPredicates<'_> {
     }
 }
 
-/// One operation on an edge, in terms of the chart. `code` translates it to cells; `path` executes it on symbolic values.
+/// One operation on an edge, in terms of the chart. `Book::code` translates it to cells; a `Path` executes it on
+/// symbolic values.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Op<'c> {
     /// The condition has this value. With a place if it is evaluated there, and not only known to have the value.

@@ -12,7 +12,7 @@
 //! On the way, each reading records what it may see.
 //!
 //! A set over all runs may combine what no single run does. So before a missing value is reported, [`Flow::unset`] searches for one run
-//! that gets there, and decides its conditions with symbolic values (`find`, below).
+//! that gets there, and decides its conditions with symbolic values (`find`, [`Path`]).
 //!
 //! Charts with parallels, and those beyond `MOST_WORK`, have one set for all points.
 //!
