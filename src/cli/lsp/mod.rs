@@ -12,16 +12,17 @@
 //! completion                 waits for the check of change 3
 //! ```
 //!
-//! [`session`] has this logic, [`answer`] one file for each group of requests, and [`super::super::ide`] computes the answers.
+//! [`session`] has this logic, [`answer`] has the answers, [`client`] what the editor can do, and [`super::super::ide`] computes the answers.
 
 mod answer;
 mod checker;
+mod client;
 mod session;
 mod texts;
 
 use super::output::{self, Exit};
 use crate::disk;
-use answer::Client;
+use client::Client;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{Connection, Message};
 use session::Session;
@@ -79,7 +80,7 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
         drop(std::env::set_current_dir(folder));
     }
     let places = Places::new(super::files::here()?);
-    let hello = answer::hello(&client);
+    let hello = client::hello(&client);
     if connection.initialize_finish(id, hello).is_err() {
         return Ok(Exit::Findings);
     }

@@ -11,8 +11,9 @@
 //! change 2, checking 2           result of 2           findings are published, and hover is answered
 //! ```
 
-use super::answer::{self, Client, Refusal, View, Wishes};
+use super::answer::{self, Refusal, View};
 use super::checker::{Checker, Depth, Done, Fault, Job, LspMapper};
+use super::client::{Client, Wishes};
 use super::texts::{Overlay, Places, Texts};
 use crate::Compilation;
 use crate::cli::config::{Config, NAME, Settings};
