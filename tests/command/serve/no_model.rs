@@ -46,6 +46,10 @@ fn a_client_is_told_that_there_is_no_model_and_can_try_again() {
     let run = until("broken");
     let told = format!("no server answers at {url} (Connection refused)");
     assert!(run["stopped"].as_str().is_some_and(|why| why.contains(&told)), "{run}");
+    // Whoever follows it sees what has happened, and then that nothing more will.
+    let seen = client.follow("a", None).map(|(id, _)| id).collect::<Vec<_>>();
+    assert!(!seen.is_empty(), "its lines are there");
+    assert_eq!(client.follow("a", seen.last().copied()).count(), 0);
     let event = client.post("/runs/a/events", &json!({"event": "more"}));
     assert!(event.status == 409 && event.body.contains(&told), "{event:?}");
     let stub = Stub::at(TcpListener::bind(place).expect("the same port"), |_, _| said("stop"));

@@ -277,11 +277,18 @@ async fn stream(shared: &Shared, run: &str, head: &Parts) -> Result<Reply, Refus
         }
     };
     let is_over = found.status != "running";
-    if is_over && runs.ending(run).await?.is_none_or(|end| end.seq <= after) {
-        // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
-        return Ok(nothing());
+    if is_over {
+        // The trace of a run that cannot continue has no last line.
+        let is_read = match runs.ending(run).await? {
+            Some(end) => end.seq <= after,
+            None => runs.lines(run, after, 1).await?.is_empty(),
+        };
+        if is_read {
+            // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
+            return Ok(nothing());
+        }
     }
-    Ok(self::events(runs.clone(), run, after, (place, shared.end.clone())))
+    Ok(self::events(runs.clone(), run, after, is_over, (place, shared.end.clone())))
 }
 
 // TCP connections that time out if the client does not read.
@@ -568,9 +575,9 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Whether the run has failed without having ended: its trace has no last line.
-    async fn is_broken(&self) -> bool {
-        self.runs.find(&self.run).await.is_ok_and(|found| found.status == "broken")
+    /// Whether no further lines will come: the run has ended, or cannot continue.
+    async fn is_over(&self) -> bool {
+        self.runs.find(&self.run).await.is_ok_and(|found| found.status != "running")
     }
 }
 
@@ -598,6 +605,7 @@ pub(super) fn events(
     runs: Arc<Runs>,
     run: &str,
     after: u64,
+    mut is_over: bool,
     (place, mut end_of_server): (OwnedSemaphorePermit, watch::Receiver<bool>),
 ) -> Reply {
     let (to, body) = pieces();
@@ -612,13 +620,18 @@ pub(super) fn events(
             // Lines after the end come from calls that finished late; they are not part of the run.
             next.truncate(end.map_or(next.len(), |end| end + 1));
             let piece = if next.is_empty() {
+                if is_over {
+                    return;
+                }
                 tokio::select! {
                     more = follower.more() => if more { continue } else { return },
                     () = to.closed() => return,
                     _ = end_of_server.changed() => return,
                     () = tokio::time::sleep(ALIVE) => {
-                        if lines.is_broken().await {
-                            return;
+                        // Lines that were committed since the last look are still sent.
+                        is_over = lines.is_over().await;
+                        if is_over {
+                            continue;
                         }
                         // A comment of the protocol, which clients ignore.
                         ": \n\n".to_owned()
@@ -627,8 +640,7 @@ pub(super) fn events(
             } else {
                 next.iter().map(event).collect()
             };
-            let is_over = end.is_some();
-            if to.send(piece).await.is_err() || is_over {
+            if to.send(piece).await.is_err() || end.is_some() {
                 return;
             }
         }
