@@ -23,6 +23,8 @@ mod drawn;
 mod explore;
 mod faults;
 mod fix;
+#[path = "../support/found.rs"]
+mod found;
 mod fuzzed;
 mod grammar;
 mod guards;
