@@ -49,6 +49,20 @@ pub fn charts() -> Vec<(String, String)> {
     all
 }
 
+/// The first file of each situation in a file of cases that are whole files.
+pub fn texts(path: &str) -> Vec<String> {
+    let (mut all, mut frame) = (Vec::new(), String::new());
+    for section in sections(&read(path)) {
+        if section.head == "frame" {
+            frame = section.text();
+        } else {
+            let (files, _) = section.files(&frame, "a.chart");
+            all.extend(files.texts.into_iter().next().map(|(_, text)| text));
+        }
+    }
+    all
+}
+
 /// What sections consist of.
 #[derive(Clone, Copy)]
 pub enum Form {
