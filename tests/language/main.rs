@@ -32,6 +32,7 @@ mod guessing;
 mod hostile;
 mod idle;
 mod interpreter;
+mod listed;
 mod lower;
 mod mermaid;
 mod notation;

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! - A section lists all findings, each under its line, or below the text if the section does not contain its line. `|n|2` is the
-//!   second `n` of its line. A level stands behind the code if it is not the default one.
+//!   second `n` of its line. A level stands behind the code if it is not the default one. The notes `label`, `help` and `see`, which
+//!   gives the line of a related place, have three spaces before them.
 //! - `=> nothing` says that there is no finding. A section that lists nothing fails.
 //! - The text is the file `a.chart`, unless the head names another one: `-- situation (agent.yaml)`. `--- b.chart` begins another file
 //!   that can be imported; the files named in the head, `(a.chart, b.chart)`, are all checked.
@@ -106,13 +107,12 @@ const NOTES: &[&str] = &["   help: ", "   label: ", "   see: "];
 const NOTHING: &str = "=> nothing";
 
 fn sections(cases: &str) -> Vec<Section<'_>> {
-    let sections = format_sections(cases);
-    sections.into_iter().filter(|s| !s.trim().is_empty()).map(Section::read).collect()
+    written(cases).map(Section::read).collect()
 }
 
-fn format_sections(cases: &str) -> Vec<&str> {
-    let cases = cases.strip_prefix("-- ").unwrap_or(cases);
-    cases.split("\n-- ").collect()
+/// The sections as they are written, without `-- `.
+fn written(cases: &str) -> impl Iterator<Item = &str> {
+    cases.split("\n-- ").filter(|s| !s.trim().is_empty())
 }
 
 impl<'a> Section<'a> {
@@ -120,8 +120,7 @@ impl<'a> Section<'a> {
         let (head, body) = section.split_once('\n').unwrap_or((section, ""));
         let body: Vec<&str> = body.trim_end().lines().collect();
         let remarks = body.iter().take_while(|l| l.starts_with("# ")).count();
-        let is_listed = |l: &str| l.starts_with("=> ") || NOTES.iter().any(|n| l.starts_with(n));
-        let listed = |l: &&&str| is_listed(l);
+        let is_listed = |l: &&&str| l.starts_with("=> ") || NOTES.iter().any(|n| l.starts_with(n));
         let rest = &body[remarks..];
         let mut lines: Vec<&str> = rest.iter().filter(|l| !is_listed(l)).copied().collect();
         while lines.last().is_some_and(|l| l.trim().is_empty()) {
@@ -131,7 +130,7 @@ impl<'a> Section<'a> {
             head,
             remarks: body[..remarks].to_vec(),
             lines,
-            lists: rest.iter().find(listed).is_some(),
+            lists: rest.iter().any(|l| is_listed(&l)),
             says_nothing: rest.contains(&NOTHING),
         }
     }
@@ -158,7 +157,8 @@ impl<'a> Section<'a> {
         for line in &self.lines {
             if let Some(name) = line.strip_prefix("--- ") {
                 texts.push((name.to_owned(), String::new()));
-                (count, _) = (0, places.push(None));
+                places.push(None);
+                count = 0;
                 continue;
             }
             count += 1;
@@ -167,7 +167,7 @@ impl<'a> Section<'a> {
             *text += &format!("{line}\n");
         }
         if is_change {
-            texts[0].1 = changed(frame, &self.lines);
+            texts[0].1 = changed(frame, self);
         } else if !frame.is_empty() {
             texts[0].1 = frame.replacen(HOLE, texts[0].1.trim_end_matches('\n'), 1);
         }
@@ -179,9 +179,9 @@ impl<'a> Section<'a> {
 const HOLE: &str = "…";
 
 /// The text with some of its lines, or parts of lines, replaced.
-fn changed(text: &str, changes: &[&str]) -> String {
+fn changed(text: &str, section: &Section) -> String {
     let mut text = text.to_owned();
-    let mut lines = changes.iter().peekable();
+    let mut lines = section.lines.iter().peekable();
     while lines.peek().is_some() {
         let mut side = |sign: &str| -> Vec<&str> {
             std::iter::from_fn(|| lines.next_if(|l| l.starts_with(sign)))
@@ -189,9 +189,10 @@ fn changed(text: &str, changes: &[&str]) -> String {
                 .collect()
         };
         let (was, is) = (side("- "), side("+ "));
-        assert!(!was.is_empty(), "a change begins with `- `: {changes:?}");
+        assert!(!was.is_empty(), "section `{}`: a change begins with `- `", section.head);
         let was = if is.is_empty() { format!("{}\n", was.join("\n")) } else { was.join("\n") };
-        assert_eq!(text.matches(&was).count(), 1, "`{was}` stands once in the frame");
+        let count = text.matches(&was).count();
+        assert!(count == 1, "section `{}`: its frame has `{was}` {count} times", section.head);
         text = text.replacen(&was, &is.join("\n"), 1);
     }
     text
@@ -215,6 +216,7 @@ pub fn compare(path: &str, form: Form, find: &dyn Fn(&Files) -> Vec<Found>) {
         }
         now += &written;
     }
+    assert!(!now.is_empty(), "{path} has no sections");
     if is_update {
         std::fs::write(root().join(path), &now).expect("the file can be written");
     }
@@ -222,9 +224,7 @@ pub fn compare(path: &str, form: Form, find: &dyn Fn(&Files) -> Vec<Found>) {
         silent.is_empty(),
         "{path}: these sections list nothing: {silent:?}. `UPDATE=1` writes what is found; where nothing is, write `{NOTHING}`"
     );
-    if cases != now && !is_update {
-        panic!("{path}: {}", difference(&cases, &now));
-    }
+    assert!(is_update || cases == now, "{path}: {}", difference(&cases, &now));
 }
 
 impl Section<'_> {
@@ -270,13 +270,11 @@ impl Section<'_> {
 
 /// The first section that differs, and its first line that does.
 fn difference(cases: &str, now: &str) -> String {
-    let all = |text: &str| format_sections(text).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let pairs = all(cases).into_iter().zip(all(now));
-    let Some((was, is)) = pairs.into_iter().find(|(was, is)| was.trim_end() != is.trim_end())
-    else {
+    let mut pairs = written(cases).zip(written(now));
+    let Some((was, is)) = pairs.find(|(was, is)| was.trim_end() != is.trim_end()) else {
         return "blank lines differ; `UPDATE=1` writes the file".to_owned();
     };
-    let head = was.lines().next().unwrap_or_default().to_owned();
+    let head = was.lines().next().unwrap_or_default();
     let (was, is): (Vec<&str>, Vec<&str>) =
         (was.trim_end().lines().collect(), is.trim_end().lines().collect());
     let at = was.iter().zip(&is).take_while(|(a, b)| a == b).count();

@@ -3,28 +3,11 @@
 use chartc::Compilation;
 use chartc::diagnostic::Diagnostic;
 use chartc::load::Memory;
-use chartc_compiler::lint::LINTS;
 use test_support::cases::{Files, Found};
 
 /// Checks the files of a section.
 pub(crate) fn checked(files: &Files) -> Compilation {
     chartc::check(&files.checked, &Memory(files.texts.iter().cloned().collect()))
-}
-
-/// All findings of a section, those that are not of lints with their notes.
-pub(crate) fn all(files: &Files) -> Vec<Found> {
-    let is_of_lint = |d: &Diagnostic| {
-        d.rule.name != "duplicate-name" && LINTS.iter().any(|lint| lint.rule.code == d.rule.code)
-    };
-    let done = checked(files);
-    let list = |d| if is_of_lint(d) { brief(&done, d) } else { listed(&done, d) };
-    done.diagnostics.iter().map(list).collect()
-}
-
-/// All findings of a section, with their notes.
-pub(crate) fn with_notes(files: &Files) -> Vec<Found> {
-    let done = checked(files);
-    done.diagnostics.iter().map(|d| listed(&done, d)).collect()
 }
 
 /// The finding with its notes.
@@ -46,12 +29,13 @@ pub(crate) fn listed(done: &Compilation, d: &Diagnostic) -> Found {
     found
 }
 
-fn one_line(text: &str) -> String {
+/// The text with a sign for each end of a line.
+pub(crate) fn one_line(text: &str) -> String {
     text.replace('\n', "⏎")
 }
 
 /// The finding with its level, if that is not the default one.
-fn brief(done: &Compilation, d: &Diagnostic) -> Found {
+pub(crate) fn brief(done: &Compilation, d: &Diagnostic) -> Found {
     let source = done.sources.get(d.span.file);
     let at = source.position(d.span.start);
     let level = if d.severity == d.rule.severity { "" } else { d.severity.word() };

@@ -5,34 +5,34 @@ mod given;
 mod names;
 mod spending;
 
-use crate::found;
+use crate::listed;
 use chartc::load::Memory;
 use test_support::cases::{Form, compare};
 
 #[track_caller]
-fn listed(file: &str) {
+fn found(file: &str) {
     let path = format!("tests/language/agent_findings/{file}.cases");
-    compare(&path, Form::File("agent.yaml"), &found::with_notes);
+    compare(&path, Form::File("agent.yaml"), &listed::with_notes);
 }
 
 #[test]
 fn workflow_found() {
-    listed("workflow");
+    found("workflow");
 }
 
 #[test]
 fn given_found() {
-    listed("given");
+    found("given");
 }
 
 #[test]
 fn names_found() {
-    listed("names");
+    found("names");
 }
 
 #[test]
 fn spending_found() {
-    listed("spending");
+    found("spending");
 }
 
 /// An agent with these items of `workflow`.

@@ -1,7 +1,7 @@
 //! Findings about behaviour, situation by situation. A section of these `.cases` files contains the items of a chart, and below them
 //! every finding in the order of the places. Enums, types and tools stand above the chart, other charts below it.
 
-use crate::found::checked;
+use crate::found::{checked, one_line};
 use chartc::diagnostic::Diagnostic;
 use test_support::cases::{Files, Form, Found, HEAD, compare};
 
@@ -12,7 +12,7 @@ fn findings(files: &Files) -> Vec<Found> {
     let line = |d: &Diagnostic| Found {
         file: source.name.clone(),
         line: source.position(d.span.start).line,
-        shown: format!("=> {} |{}| {}\n", d.rule.code, source.slice(d.span), d.message),
+        shown: format!("=> {} |{}| {}\n", d.rule.code, one_line(source.slice(d.span)), d.message),
     };
     let below = source.text.find(HEAD).map_or(0, |at| at + HEAD.len());
     // Few cases use all that stands above them.

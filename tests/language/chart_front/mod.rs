@@ -4,7 +4,7 @@ mod hostile;
 mod soup;
 mod texts;
 
-use crate::found;
+use crate::listed;
 use chartc::diagnostic::Diagnostic;
 use chartc::source::Source;
 use chartc::span::FileId;
@@ -87,7 +87,7 @@ pub(crate) fn agents() -> Vec<(String, String)> {
 #[test]
 fn mistakes() {
     let path = "tests/language/chart_front/mistakes.cases";
-    compare(path, Form::File("a.chart"), &found::all);
+    compare(path, Form::File("a.chart"), &listed::all);
 }
 
 #[test]

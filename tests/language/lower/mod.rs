@@ -10,7 +10,7 @@ mod steps;
 mod structure;
 mod types;
 
-use crate::found;
+use crate::listed;
 use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::report::short;
@@ -18,33 +18,33 @@ use chartc_core::model::Chart;
 use test_support::cases::{Form, compare};
 
 #[track_caller]
-fn listed(file: &str) {
-    compare(&format!("tests/language/lower/{file}.cases"), Form::File("a.chart"), &found::all);
+fn found(file: &str) {
+    compare(&format!("tests/language/lower/{file}.cases"), Form::File("a.chart"), &listed::all);
 }
 
 #[test]
 fn names_found() {
-    listed("names");
+    found("names");
 }
 
 #[test]
 fn types_found() {
-    listed("types");
+    found("types");
 }
 
 #[test]
 fn structure_found() {
-    listed("structure");
+    found("structure");
 }
 
 #[test]
 fn steps_found() {
-    listed("steps");
+    found("steps");
 }
 
 #[test]
 fn imports_found() {
-    listed("imports");
+    found("imports");
 }
 
 /// Checks one chart file.
