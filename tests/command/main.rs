@@ -17,6 +17,9 @@ mod docs;
 mod earlier;
 mod files;
 mod formats;
+#[cfg(feature = "run")]
+#[path = "../support/found.rs"]
+mod found;
 mod hostile;
 #[cfg(feature = "redis")]
 mod intake;

@@ -121,57 +121,6 @@ workflow:
 }
 
 #[test]
-fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
-    let text = "id: a
-workflow:
-  states: [x]
-  temperature: 0.5
-  steps:
-    - {name: s, type: llm, prompt: Go., initial_state: x, retries: 2}
-steps: []
-";
-    let found: Vec<String> = check("a.yaml", text)
-        .diagnostics
-        .iter()
-        .map(|d| format!("{}: {}", d.message, d.help.clone().unwrap_or_default()))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            "`workflow` has no key `states`: it is a key of `state_machine`: move it there",
-            "`workflow` has no key `temperature`: it is a key of the agent itself: move it there",
-            "a step has no key `initial_state`: it is a key of `state_machine`: move it there",
-            "a step has no key `retries`: write `max_retries`",
-            "an agent has no key `steps`: it is a key of `workflow`: move it there",
-        ]
-    );
-}
-
-#[test]
-fn what_is_said_of_working_memory_is_checked() {
-    for (said, wanted) in [
-        ("working_memory: {enabeld: true}", "did you mean `enabled`?"),
-        ("memory: {working_memory: {max_size_bytes: lots}}", "`max_size_bytes`"),
-        ("memory: {working_memory: {auto_inject: 3}, other: 1}", "`auto_inject`"),
-        ("working_memory: {enabled: false, max_size_bytes: 9}", ""),
-        ("memory: {anything: {enabeld: 1}}", ""),
-    ] {
-        let text = format!(
-            "id: a\n{said}\nworkflow:\n  steps:\n    - {{name: s, type: llm, prompt: Go.}}\n"
-        );
-        let found: Vec<String> = check("a.yaml", &text)
-            .diagnostics
-            .iter()
-            .map(|d| format!("{} {}", d.message, d.help.clone().unwrap_or_default()))
-            .collect();
-        match wanted {
-            "" => assert_eq!(found, [""; 0], "{said}"),
-            wanted => assert!(found.len() == 1 && found[0].contains(wanted), "{said}: {found:?}"),
-        }
-    }
-}
-
-#[test]
 fn every_comment_is_kept_once() {
     let name = "comments.yaml";
     let text = std::fs::read_to_string(root().join("tests/language/fixtures/agents").join(name));
@@ -240,61 +189,6 @@ fn findings_of_own_files() {
         let text = std::fs::read_to_string(&path).expect("the file can be read");
         let found = findings(&check(&file, &text));
         insta::assert_snapshot!(format!("findings_{}", file.replace(".yaml", "")), found);
-    }
-}
-
-/// What is no YAML, the line that is told of and the cure.
-const NO_YAML: &[(&str, usize, &str)] = &[
-    ("a: b\nkey:value\nb: c\n", 2, "behind the `:` of a key stands a blank: `key: value`"),
-    ("a: b\nand more\nb: c\n", 2, "this one has no `:`; text that goes on is indented"),
-    ("a: \"b\nc: d\n", 2, "the `\"` of line 1 is not closed"),
-    ("a:\n  - b\n - c\n", 3, "indented by 1, and what it may belong to by 0 or 2"),
-    (
-        "a:\n    # none\n    b: c\n\n  d: e\n",
-        5,
-        "indented by 2, and what it may belong to by 0 or 4",
-    ),
-    ("a: it is: this\n", 1, "must be quoted: `\"it is: this\"`"),
-    ("a: b\n  c: d\n", 2, "line 1 has a value already"),
-    ("a: b\n  c: d\n  e: f\n", 2, "line 1 has a value already"),
-    ("a:b\nc: d\n", 2, "line 1 is no `key: value`: behind its `:` a blank is missing"),
-    ("a: b\n  more\n  c: d\n", 3, "line 2 is no `key: value`"),
-    ("  a: b\nc: d\n", 2, "indented by 0, and what it may belong to by 2"),
-    ("a: b\n---\nc: d\n", 3, "take the `---` away"),
-    ("a: {options} # which\n", 1, ""),
-    ("a: {options} or none # which\n", 1, "`{` must be quoted: `\"{options} or none\"`"),
-    ("- [a] or 'b' \"c\"\n", 1, "text that begins with `[` must be quoted"),
-    ("a: @you say \"no\"\n", 1, "`@` must be quoted: `'@you say \"no\"'`"),
-    ("a: }\n", 1, "`}` must be quoted: `\"}\"`"),
-    ("a: *\n", 1, "`*` must be quoted: `\"*\"`"),
-    ("a: [*all, b]\n", 1, "`*all` stands for what `&all` names above it"),
-    ("a: \"\\d\"\n", 1, "write `\\\\`"),
-    ("a: [b, [c]\nd: e\n", 2, "the `[` of line 1 is not closed"),
-    ("a: {b: [c]\n", 1, "the `{` of line 1 is not closed"),
-    ("a: - b\n", 1, "a list begins in the line below its key"),
-    ("a: \"b\" c\n", 1, "a `\"` in it is written `\\\"`"),
-    ("a: 'don't'\n", 1, "a `'` in it is written `''`"),
-    ("a: > b\n  c\n", 1, "begins in the next line"),
-    ("- a\nb: c\n", 2, "each line of this list begins with `- `"),
-    ("a: b\n- c\n", 2, "a list stands below a key of its own"),
-    ("a:\n\t- b\n", 2, "replace the tabs"),
-    ("ü: ö\nä: @é\n", 2, "`@` must be quoted: `\"@é\"`"),
-];
-
-#[test]
-fn what_is_no_yaml_has_a_cure() {
-    for (text, line, cure) in NO_YAML {
-        let done = check("agent.yaml", text);
-        let found = done.diagnostics.iter().find(|d| d.rule.code == "C0001");
-        if cure.is_empty() {
-            assert!(found.is_none(), "{text}");
-            continue;
-        }
-        let found = found.unwrap_or_else(|| panic!("nothing is found in {text}"));
-        let help = found.help.as_deref().unwrap_or_default();
-        assert!(help.contains(cure), "{text}: {help}");
-        let at = done.sources.get(found.span.file).position(found.span.start);
-        assert_eq!(at.line, *line, "{text}");
     }
 }
 

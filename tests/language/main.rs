@@ -23,6 +23,8 @@ mod drawn;
 mod explore;
 mod faults;
 mod fix;
+#[path = "../support/found.rs"]
+mod found;
 mod fuzzed;
 mod grammar;
 mod guards;
@@ -30,6 +32,7 @@ mod guessing;
 mod hostile;
 mod idle;
 mod interpreter;
+mod listed;
 mod lower;
 mod mermaid;
 mod notation;

@@ -332,6 +332,7 @@ fn shown(text: &str) -> Result<(), String> {
         let charts = files("charts", ".chart");
         tests
             .chain(files("tests", ".snap"))
+            .chain(files("tests", ".cases"))
             .chain(charts)
             .chain(runtime)
             .chain(examples)

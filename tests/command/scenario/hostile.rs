@@ -120,9 +120,9 @@ fn check(text: &str) -> chartc::Compilation {
 fn endless(tests: usize) -> String {
     let all: String =
         (0..tests).map(|n| format!("test \"t{n}\" for A {{ turns 90000 }}\n")).collect();
+    let list = ["7"; 40].join(", ");
     format!(
-        "chart A {{\n  var x: List(Int) = {}\n  var n: Int = 0\n  initial a\n  state a {{ on turn {{ for i in x {{ for j in x {{ n = n + 1 }} }} }} }}\n}}\n{all}",
-        format!("[{}]", ["7"; 40].join(", "))
+        "chart A {{\n  var x: List(Int) = [{list}]\n  var n: Int = 0\n  initial a\n  state a {{ on turn {{ for i in x {{ for j in x {{ n = n + 1 }} }} }} }}\n}}\n{all}"
     )
 }
 

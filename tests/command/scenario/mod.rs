@@ -1,19 +1,17 @@
 //! `chartc test` and `chartc explore`: tests of charts, played from the command line.
 
-mod blaming;
-mod checked;
 mod checking;
-mod closed;
 mod coverage;
-mod expecting;
 mod exploring;
 mod hostile;
 mod output;
 mod shipped;
-mod together;
 
+use crate::found;
+use chartc::diagnostic::Severity;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::cases::{Files, Form, Found, compare};
 
 /// A chart that asks a model, a host function, a tool and a person.
 const DESK: &str = r#"
@@ -89,30 +87,34 @@ pub(crate) fn play(name: &str, text: &str) -> (String, i32) {
     chartc(&folder, &["test", "it.chart"])
 }
 
-/// Plays a test of [`DESK`] whose body this is.
-fn desk(name: &str, body: &str) -> (String, i32) {
-    play(name, &format!("{DESK}\ntest \"it\" for Desk {{\n{body}\n}}\n"))
+/// Errors of a check, and a finding for each failed test.
+fn played(files: &Files) -> Vec<Found> {
+    let done = found::checked(files);
+    let errors = done.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned();
+    let failed = chartc::scenario::failed(&done);
+    errors.chain(failed).map(|d| found::listed(&done, &d)).collect()
 }
 
-/// It passes.
-fn passes(name: &str, body: &str) {
-    let (text, code) = desk(name, body);
-    assert_eq!((text.as_str(), code), ("ok     it.chart: it\n\n1 passed, 0 failed\n", 0), "{body}");
+#[track_caller]
+fn listed(file: &str) {
+    let path = format!("tests/command/scenario/{file}.cases");
+    compare(&path, Form::File("it.chart"), &played);
 }
 
-/// It fails, at this line and for this reason.
-fn fails(name: &str, body: &str, at: &str, why: &str) {
-    let (text, code) = desk(name, body);
-    assert_eq!(code, 1, "{text}");
-    assert!(text.starts_with("FAILED it.chart: it\n"), "{text}");
-    let flat = flat(&text);
-    assert!(flat.contains(why), "wanted {why}:\n{text}");
-    let marked = text.lines().skip_while(|line| !line.contains(at)).nth(1).unwrap_or_default();
-    assert!(marked.contains('·') && marked.contains('─'), "`{at}` is not marked:\n{text}");
+/// What is expected holds, or the test fails there and says what was found. Nothing is answered that the test does not answer.
+#[test]
+fn desk() {
+    listed("desk");
 }
 
-/// The text on one line, without what miette draws.
-fn flat(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| !["│", "·", "×"].contains(word));
-    words.collect::<Vec<_>>().join(" ")
+/// What happens at the same time: charts that run others, elements of a step, regions.
+#[test]
+fn together() {
+    listed("together");
+}
+
+/// Where a failed test says that the fault may lie.
+#[test]
+fn blaming() {
+    listed("blaming");
 }

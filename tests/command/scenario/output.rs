@@ -118,3 +118,37 @@ fn a_run_that_does_not_end_is_a_failed_test() {
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("the run does not end"), "{text}");
 }
+
+#[test]
+fn a_failure_as_it_is_shown() {
+    let body = "given fn vip = false\nsend knock(\"ann\")\nturn\nanswers next note(\"call her\")";
+    let folder = folder("shown");
+    let text = format!("{DESK}\ntest \"it\" for Desk {{\n{body}\nexpect at done\n}}\n");
+    std::fs::write(folder.join("it.chart"), text).expect("the folder can be written");
+    insta::assert_snapshot!(chartc(&folder, &["test", "it.chart"]).0);
+}
+
+#[test]
+fn the_printer_writes_who_is_asked() {
+    let text = "chart Child { initial a  state a { llm think { prompt \"x\"  returns Text } -> b }  final b }
+chart Main {
+  initial a
+  state a {
+    run helper Child()
+    llm grade each x in [\"a\", \"b\", \"c\"] { prompt \"Grade {x}.\"  returns Text  else skip } -> b
+  }
+  final b
+}
+test \"t\" for Main { turn  answers helper/think \"x\"  fails grade[1] timeout }
+";
+    let done = chartc::check(&["a.chart".into()], &chartc::load::Memory::of("a.chart", text));
+    let printed = chartc_compiler::syntax::print::print(&done.files[0]);
+    for written in [
+        "answers helper/think \"x\"",
+        "fails grade[1] timeout",
+        "llm grade each x in [\"a\", \"b\", \"c\"] {",
+        "else skip",
+    ] {
+        assert!(printed.contains(written), "{printed}");
+    }
+}

@@ -1,21 +1,20 @@
-//! Findings about behaviour, situation by situation. A section of a `.cases` file is `-- situation`, the items of a chart, and under
-//! them every finding in the order of the places: `=> C0203 |what is underlined| message`. Enums, types and tools stand above the chart,
-//! other charts below it.
+//! Findings about behaviour, situation by situation. A section of these `.cases` files contains the items of a chart, and below them
+//! every finding in the order of the places. Enums, types and tools stand above the chart, other charts below it.
 
+use crate::found::{checked, one_line};
 use chartc::diagnostic::Diagnostic;
-use chartc::load::Memory;
-use std::fmt::Write;
-use test_support::cases::{HEAD, chart, situations};
-use test_support::project::{read, root};
+use test_support::cases::{Files, Form, Found, HEAD, compare};
 
-/// The findings of a chart with these items, as a case lists them.
-fn findings(items: &str) -> String {
-    let text = chart(items);
-    let done = chartc::check(&["a.chart".into()], &Memory::of("a.chart", &text));
+/// The findings of a chart of items.
+fn findings(files: &Files) -> Vec<Found> {
+    let done = checked(files);
     let source = done.sources.iter().next().expect("there is one source").1;
-    let line =
-        |d: &Diagnostic| format!("=> {} |{}| {}\n", d.rule.code, source.slice(d.span), d.message);
-    let below = text.find(HEAD).map_or(0, |at| at + HEAD.len());
+    let line = |d: &Diagnostic| Found {
+        file: source.name.clone(),
+        line: source.position(d.span.start).line,
+        shown: format!("=> {} |{}| {}\n", d.rule.code, one_line(source.slice(d.span)), d.message),
+    };
+    let below = source.text.find(HEAD).map_or(0, |at| at + HEAD.len());
     // Few cases use all that stands above them.
     let unused = |d: &Diagnostic| {
         d.rule.name == "unhandled-event" && d.related.is_empty()
@@ -29,22 +28,9 @@ fn findings(items: &str) -> String {
     told.into_iter().map(line).collect()
 }
 
-/// Compares every section of a file with what is found now; `UPDATE=1` writes that.
 #[track_caller]
 fn check(file: &str) {
-    let path = format!("tests/language/behaviour/{file}.cases");
-    let cases = read(&path);
-    let mut now = String::new();
-    for (name, items) in situations(&cases) {
-        let items = items.trim_end();
-        write!(now, "\n-- {name}\n{items}\n{}", findings(&format!("{items}\n")))
-            .expect("a String takes all");
-    }
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(root().join(&path), &now).expect("the file can be written");
-    }
-    let differing = cases.lines().zip(now.lines()).find(|(a, b)| a != b);
-    assert!(cases == now, "first difference: {differing:?}\n{now}");
+    compare(&format!("tests/language/behaviour/{file}.cases"), Form::Items, &findings);
 }
 
 #[test]

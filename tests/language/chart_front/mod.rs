@@ -1,16 +1,17 @@
 //! The `.chart` front end: what parses, and what is said of what does not.
 
 mod hostile;
-mod mistakes;
 mod soup;
 mod texts;
 
+use crate::listed;
 use chartc::diagnostic::Diagnostic;
 use chartc::source::Source;
 use chartc::span::FileId;
 use chartc_compiler::front;
 use chartc_compiler::syntax;
 use std::path::PathBuf;
+use test_support::cases::{Form, compare};
 use test_support::project::{self, root};
 
 /// Reads a text as a chart.
@@ -80,6 +81,13 @@ pub(crate) fn agents() -> Vec<(String, String)> {
     all.sort();
     let text = |path: &PathBuf| std::fs::read_to_string(path).expect("it can be read");
     all.iter().map(|path| (path.display().to_string(), text(path))).collect()
+}
+
+/// What people get wrong, and what they are told.
+#[test]
+fn mistakes() {
+    let path = "tests/language/chart_front/mistakes.cases";
+    compare(path, Form::File("a.chart"), &listed::all);
 }
 
 #[test]

@@ -16,7 +16,8 @@ use chartc_core::plan::Plan;
 /// The only chart of a text without findings that forbid running it.
 pub(crate) fn chart(text: &str) -> Chart {
     let compilation: Compilation = crate::lower::check(text);
-    assert_eq!(compilation.charts.len(), 1, "{}", crate::lower::annotated(&compilation));
+    let found = chartc::report::short(&compilation.diagnostics, &compilation.sources);
+    assert_eq!(compilation.charts.len(), 1, "{found}");
     compilation.charts[0].chart().clone()
 }
 

@@ -8,6 +8,8 @@ use chartc::span::FileId;
 use chartc_compiler::lower::lower;
 use chartc_compiler::{front, syntax};
 use proptest::prelude::*;
+use test_support::cases::texts;
+use test_support::project::files;
 
 /// Every chart of every file, faulty or not.
 fn assert_all(text: &str) -> usize {
@@ -20,14 +22,11 @@ fn assert_all(text: &str) -> usize {
 
 #[test]
 fn faulty_charts_keep_them() {
-    let tests = test_support::project::root().join("tests/language/lower");
     let mut lowered = 0;
-    for entry in std::fs::read_dir(tests).expect("the tests have a folder") {
-        let path = entry.expect("an entry of the folder").path();
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        // Every chart written in these tests, whole and with a line left out.
-        for chart in text.split("r#\"").skip(1).filter_map(|rest| rest.split("\"#").next()) {
-            lowered += assert_all(chart);
+    for path in files("tests/language/lower", ".cases") {
+        // Each chart, whole and with a line left out.
+        for chart in texts(&path) {
+            lowered += assert_all(&chart);
             for skipped in 0..chart.lines().count() {
                 let kept = chart.lines().enumerate().filter(|(i, _)| *i != skipped);
                 let less: Vec<_> = kept.map(|(_, line)| line).collect();

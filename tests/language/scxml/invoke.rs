@@ -187,30 +187,3 @@ fn documents_send_each_other_events() {
     tree.at(3000);
     assert_eq!((tree.leaves(), tree.var("seen")), (vec!["rest".into()], "47".into()));
 }
-
-#[test]
-fn an_event_for_an_invocation_that_there_is_not_is_refused() {
-    let done = check(
-        r##"<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0">
-        <state id="a">
-          <invoke id="child"><content><scxml><state id="s"><onentry><send event="e" target="#_child"/></onentry>
-            <transition event="e"/></state></scxml></content></invoke>
-          <onentry><send event="e" target="#_chidl"/><send event="e" target="#_scxml_1"/></onentry>
-          <transition event="e"/>
-        </state></scxml>"##,
-    );
-    let found: Vec<_> = done
-        .diagnostics
-        .iter()
-        .map(|d| (d.rule.code, d.message.as_str(), d.help.as_deref()))
-        .collect();
-    let none = |id: &str| format!("no `<invoke>` of this document has the id `{id}`");
-    assert_eq!(
-        found[..2],
-        [
-            ("C0503", none("child").as_str(), None),
-            ("C0503", none("chidl").as_str(), Some("did you mean `#_child`?"))
-        ]
-    );
-    assert_eq!(found[2].1, "the target `#_scxml_1` is not known");
-}

@@ -290,23 +290,3 @@ fn an_event_that_is_one_only_is_called_by_its_name_wherever_it_comes_from() {
     run.give(Input::Start);
     assert_eq!(run.send("go", Value::None).active(), "d");
 }
-
-#[test]
-fn where_the_data_of_an_event_are_not_known_the_reason_is_told() {
-    let states = r#"<state id="a">
-        <onentry><log expr="_event.data"/></onentry>
-        <transition cond="_event.data == 1" target="b"/>
-        <transition event="go" target="b"/>
-        </state>
-        <state id="b"><invoke><param name="x" expr="_event.data"/><content><scxml><final id="f"/></scxml></content></invoke>
-        <onexit><log expr="_event.data.x"/></onexit><transition event="go" target="a"/></state>"#;
-    let text = document("", states);
-    let done = check(&text);
-    let found: Vec<(&str, &str)> = (done.diagnostics.iter())
-        .filter(|d| d.rule.code == "C0503")
-        .map(|d| (&text[d.span.start as usize..d.span.end as usize], d.message.as_str()))
-        .collect();
-    let block = "which event has led here is not known, and its data are not kept: several may, and some have none";
-    let eventless = "a transition without `event` takes no event: it is asked at every stable point, whatever came last";
-    assert_eq!(found, [("_event.data", block), ("_event.data", eventless), ("_event.data", block)]);
-}

@@ -5,14 +5,23 @@ mod invoke;
 mod meaning;
 
 use crate::agent_front::findings;
+use crate::listed;
 use chartc::Compilation;
 use chartc::load::Memory;
 use std::path::PathBuf;
+use test_support::cases::{Form, compare};
 use test_support::project::root;
 
 /// A document by itself.
 fn check(text: &str) -> Compilation {
     chartc::check(&["t.scxml".to_owned()], &Memory::of("t.scxml", text))
+}
+
+/// What is translated, or refused at its place.
+#[test]
+fn bound_found() {
+    let path = "tests/language/scxml/bound.cases";
+    compare(path, Form::File("t.scxml"), &listed::all);
 }
 
 fn fixture(name: &str) -> Compilation {
