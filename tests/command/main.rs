@@ -33,6 +33,7 @@ mod providers;
 #[allow(dead_code, unreachable_pub, reason = "another crate's file")]
 #[path = "../generated/src/random.rs"]
 mod random;
+mod reports;
 #[cfg(feature = "run")]
 mod run;
 mod runs;

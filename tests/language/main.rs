@@ -38,7 +38,6 @@ mod mermaid;
 mod notation;
 mod outline;
 mod print;
-mod reports;
 mod rows;
 mod rust_emit;
 mod scxml;
