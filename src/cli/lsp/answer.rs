@@ -1225,6 +1225,40 @@ impl View<'_> {
     }
 }
 
+/// The result of `initialize`: the capabilities that the server announces.
+pub(super) fn hello(client: &Client) -> Value {
+    // An editor with the extension carries out the commands itself: announcing them here would register them twice.
+    let commands: &[&str] = if client.pictures { &[] } else { &COMMANDS };
+    let (types, modifiers) = legend();
+    json!({
+        "serverInfo": { "name": "chartc", "version": env!("CARGO_PKG_VERSION") },
+        "capabilities": {
+            "positionEncoding": client.encoding.name(),
+            "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "referencesProvider": true,
+            "documentHighlightProvider": true,
+            "renameProvider": { "prepareProvider": true },
+            "documentSymbolProvider": true,
+            "workspaceSymbolProvider": true,
+            "foldingRangeProvider": true,
+            "documentFormattingProvider": true,
+            "completionProvider": { "triggerCharacters": [".", "{", "\"", "(", "/", ">", ":", "<"] },
+            "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll"] },
+            "codeLensProvider": {},
+            "executeCommandProvider": { "commands": commands },
+            "inlayHintProvider": true,
+            "semanticTokensProvider": {
+                "legend": { "tokenTypes": types, "tokenModifiers": modifiers },
+                "full": true,
+                "range": true,
+            },
+            "workspace": { "workspaceFolders": { "supported": true } },
+        },
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::plain;

@@ -1,10 +1,9 @@
-//! The capabilities and settings of the client, and the capabilities that the server announces.
+//! The capabilities and settings of the client.
 
-use super::answer::{COMMANDS, legend};
 use super::texts::Encoding;
 use gen_lsp_types as lsp;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The capabilities and settings of a client.
@@ -116,38 +115,4 @@ impl Wishes {
         let inner = value.get("chartc").cloned().unwrap_or(value);
         serde_json::from_value(inner).unwrap_or_default()
     }
-}
-
-/// The result of `initialize`: the capabilities that the server announces.
-pub(super) fn hello(client: &Client) -> Value {
-    // An editor with the extension carries out the commands itself: announcing them here would register them twice.
-    let commands: &[&str] = if client.pictures { &[] } else { &COMMANDS };
-    let (types, modifiers) = legend();
-    json!({
-        "serverInfo": { "name": "chartc", "version": env!("CARGO_PKG_VERSION") },
-        "capabilities": {
-            "positionEncoding": client.encoding.name(),
-            "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-            "hoverProvider": true,
-            "definitionProvider": true,
-            "referencesProvider": true,
-            "documentHighlightProvider": true,
-            "renameProvider": { "prepareProvider": true },
-            "documentSymbolProvider": true,
-            "workspaceSymbolProvider": true,
-            "foldingRangeProvider": true,
-            "documentFormattingProvider": true,
-            "completionProvider": { "triggerCharacters": [".", "{", "\"", "(", "/", ">", ":", "<"] },
-            "codeActionProvider": { "codeActionKinds": ["quickfix", "source.fixAll"] },
-            "codeLensProvider": {},
-            "executeCommandProvider": { "commands": commands },
-            "inlayHintProvider": true,
-            "semanticTokensProvider": {
-                "legend": { "tokenTypes": types, "tokenModifiers": modifiers },
-                "full": true,
-                "range": true,
-            },
-            "workspace": { "workspaceFolders": { "supported": true } },
-        },
-    })
 }

@@ -80,7 +80,7 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
         drop(std::env::set_current_dir(folder));
     }
     let places = Places::new(super::files::here()?);
-    let hello = client::hello(&client);
+    let hello = answer::hello(&client);
     if connection.initialize_finish(id, hello).is_err() {
         return Ok(Exit::Findings);
     }
