@@ -14,7 +14,7 @@
 //! 2. `impossible_guard` reports the guard, and `unreachable_state` reports `b`, each without knowing about the other.
 //! 3. Precedence makes the finding about `b` a related place of the finding about the guard, which is its cause.
 //!
-//! To add a lint, add a rule in [`crate::rules`], `<name>.rs` here with a `LINT`, its `mod` line and its row in [`LINTS`].
+//! To add a lint, add the page of its rule in [`crate::rules`], a `LINT` in the file of its subject here, and its row in [`LINTS`].
 
 pub mod data;
 mod effects;
