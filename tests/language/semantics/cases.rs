@@ -129,9 +129,14 @@ impl Cases {
                             if is_restored {
                                 sim.restart();
                             }
-                            let given = sim.input(input);
-                            given
-                                .map_err(|why| self.at(line, name, &format!("`{input}`: {why}")))?;
+                            if let Err(why) = sim.input(input) {
+                                // The case is sound: it has run without restarts.
+                                return Err(if is_restored {
+                                    failed(&after, &format!("`{input}` is taken"), &why)
+                                } else {
+                                    self.at(line, name, &format!("`{input}`: {why}"))
+                                });
+                            }
                             if !sim.is_legal() {
                                 let is = sim.leaves().join(", ");
                                 return Err(failed(input, "a legal configuration", &is));
