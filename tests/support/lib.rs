@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     reason = "tests read the repository, its environment and start programs"
 )]
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 pub mod cases;
 pub mod hostile;

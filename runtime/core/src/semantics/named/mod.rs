@@ -8,7 +8,7 @@
 //! first, then the earlier ones (`renamed_from`). If a name is gone, the use of the register decides. The run needs an active state or a
 //! pending step, so its absence is the error [`Gone`]. Counts and histories only remember, so they are dropped. Registers with their
 //! initial values are left out. A deadline has no name: `Line` identifies it by its state, its kind, its number among those, and its
-//! targets. `version` compares with another version in advance and matches deadlines.
+//! targets. `version` says in advance what another version of the chart would do with a run, and matches its deadlines.
 //!
 //! **Example.** Version 2 adds a state before `open`, and writes `state waiting renamed_from open { after 48h -> lost }`:
 //!

@@ -8,7 +8,7 @@
 //! operations on the way, such as "this guard holds", "this expression is read", "this block runs" (`points`). A *cell* is a variable or the
 //! answer of a step. At each point, each cell has a set of possible contents: its initial value, constants that something sets it to, or
 //! anything else, one bit each (`cells`). Starting from the initial values, operations are applied along all edges until no set grows
-//! (`solve`). As sets only grow, a cell never holds what its set lacks. (An exception are livelocks, which the engine stops.)
+//! (`solve`). As sets only grow, a cell never holds what its set lacks. (Livelocks, which the engine stops, are the exception.)
 //! On the way, each reading records what it may see.
 //!
 //! A set over all runs may combine what no single run does. So before a missing value is reported, [`Flow::unset`] searches for one run
