@@ -73,7 +73,7 @@ impl Workshop for Compiler {
                     );
                     return Err(vec![Finding { code: TOO_LARGE.into(), line: 1, column: 1, text }]);
                 }
-                Ok(Arc::new(Family { charts: family.into_iter().cloned().collect() }))
+                Ok(Arc::new(Family { plans: checked.plans() }))
             }
             None if done.diagnostics.is_empty() => Err(vec![Finding {
                 code: EMPTY_FILE.code.into(),

@@ -18,7 +18,7 @@ use std::mem::take;
 /// # Errors
 /// There is no such event, or the data has fields that the event does not declare.
 pub fn payload(
-    tables: &Tables<'_>,
+    tables: &Tables,
     event: &str,
     data: &Map,
 ) -> Result<(EventId, Vec<Value>), RunError> {
@@ -27,20 +27,21 @@ pub fn payload(
 
 /// Like [`payload`], but moves the values of owned data instead of copying them.
 pub(crate) fn payload_of(
-    tables: &Tables<'_>,
+    tables: &Tables,
     event: &str,
     data: Cow<'_, Map>,
 ) -> Result<(EventId, Vec<Value>), RunError> {
     let Some(id) = tables.event_named(event) else {
-        let known = tables.events.iter().map(|e| e.name.to_owned()).collect();
+        let known = tables.events.iter().map(|e| String::from(&e.name)).collect();
         return Err(RunError::UnknownEvent { name: event.into(), known });
     };
-    let fields = tables.events[id.index()].fields.of(tables.name_pool);
+    let fields = tables.events[id.index()].fields.of(&tables.name_pool);
+    let is_declared = |key: &str| fields.iter().any(|field| *field == *key);
     // A chart that accepts any event gets data with undeclared names as a whole.
-    if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| fields.contains(&key)) {
+    if tables.is_open() && fields.len() <= 1 && !data.iter().all(|(key, _)| is_declared(key)) {
         return Ok((id, fields.iter().map(|_| Value::Map((*data).clone())).collect()));
     }
-    if let Some((stranger, _)) = data.iter().find(|(key, _)| !fields.contains(key)) {
+    if let Some((stranger, _)) = data.iter().find(|(key, _)| !is_declared(key)) {
         let why = if fields.is_empty() {
             format!("it declares no data, so no `{stranger}`")
         } else {
@@ -61,12 +62,12 @@ pub(crate) fn payload_of(
 
 /// The data of an event whose fields are given by position, for [`payload`]. Surplus values, and those of an unknown event, get their
 /// positions (from 1) as names, so that `payload` reports them.
-pub fn by_position(tables: &Tables<'_>, event: &str, values: Vec<Value>) -> Map {
+pub fn by_position(tables: &Tables, event: &str, values: Vec<Value>) -> Map {
     let fields = tables.event_named(event).map(|id| tables.events[id.index()].fields);
-    let fields = fields.map_or(&[][..], |fields| fields.of(tables.name_pool));
+    let fields = fields.map_or(&[][..], |fields| fields.of(&tables.name_pool));
     let mut data = Map::new();
     for (nth, value) in values.into_iter().enumerate() {
-        let name = fields.get(nth).map_or_else(|| (nth + 1).to_string(), |name| (*name).to_owned());
+        let name = fields.get(nth).map_or_else(|| (nth + 1).to_string(), String::from);
         data.insert(name, value);
     }
     data

@@ -59,11 +59,8 @@ pub(crate) fn question(
     client: Option<&str>,
     beside: Beside<'_>,
 ) -> Result<Question, String> {
-    // Tables of generated code are `'static`, so that their names are borrowed instead of copied for each question.
-    let QuestionRow { name, kind, state, model, client, has_tools } = match machine.fixed_tables() {
-        Some(tables) => asked(tables, key, client, Cow::Borrowed),
-        None => asked(machine.tables(), key, client, |name| Cow::Owned(name.to_owned())),
-    };
+    let QuestionRow { name, kind, state, model, client, has_tools } =
+        asked(machine.tables(), key, client);
     let kind = match kind {
         StepRowKind::Llm => Kind::Llm,
         StepRowKind::Ask { .. } => Kind::Ask,
@@ -138,27 +135,22 @@ struct QuestionRow {
     has_tools: bool,
 }
 
-/// Collects the parts of a question from the tables. `kept` borrows or copies a name.
-fn asked<'t>(
-    tables: &Tables<'t>,
-    key: StepKey,
-    client: Option<&str>,
-    kept: impl Fn(&'t str) -> Cow<'static, str>,
-) -> QuestionRow {
+/// Collects the parts of a question from the tables.
+fn asked(tables: &Tables, key: StepKey, client: Option<&str>) -> QuestionRow {
     let row = &tables.steps[key.step.index()];
-    let client_row = tables.clients.iter().find(|one| one.name == client.unwrap_or(row.client));
+    let client_row = tables.clients.iter().find(|one| one.name == client.unwrap_or(&row.client));
     let some = |n: u64| (n != 0).then_some(n);
     QuestionRow {
-        name: kept(row.name),
+        name: (&row.name).into(),
         kind: row.kind,
-        state: kept(tables.states[key.leaf.index()].path),
-        client: client.map_or_else(|| kept(row.client), |client| client.to_owned().into()),
+        state: (&tables.states[key.leaf.index()].path).into(),
+        client: client.map_or_else(|| (&row.client).into(), |client| client.to_owned().into()),
         model: client_row.map_or_else(Model::default, |row| Model {
-            model: kept(row.model),
+            model: (&row.model).into(),
             temperature: row.temperature,
             max_tokens: some(row.max_tokens),
             timeout: some(row.timeout),
-            options: kept(row.options),
+            options: (&row.options).into(),
             actions: row.actions,
             prices: prices(row),
         }),
@@ -227,9 +219,9 @@ pub(crate) fn chosen(
 }
 
 /// The prices of a client. Models that run locally are free unless the client sets prices.
-fn prices(row: &ClientRow<'_>) -> Prices {
+fn prices(row: &ClientRow) -> Prices {
     let (input, output) = (row.input_price, row.output_price);
-    let is_free = input.is_none() && output.is_none() && is_free(row.model);
+    let is_free = input.is_none() && output.is_none() && is_free(&row.model);
     if is_free { Prices { input: Some(0), output: Some(0) } } else { Prices { input, output } }
 }
 
@@ -251,15 +243,15 @@ fn alternatives(machine: &mut dyn Machine, key: StepKey) -> Vec<Alternative> {
 
 /// The declared tools that are not among the options. An answer that names one is refused as forbidden, not treated as unreadable.
 fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<Alternative> {
-    let tools = machine.tables().tools;
+    let tools = &machine.tables().tools;
     let offered = |tool: ToolId| options.iter().any(|option| option.offer.tool == Some(tool));
-    let rows = tools.iter().enumerate().map(|(i, row)| (ToolId::at(i), row.name));
+    let rows = tools.iter().enumerate().map(|(i, row)| (ToolId::at(i), &row.name));
     rows.filter(|(tool, _)| !offered(*tool))
         .map(|(tool, name)| Alternative {
             offer: Offer {
                 choice: ChoiceId(u32::MAX),
                 tool: Some(tool),
-                name: name.to_owned().into(),
+                name: name.into(),
                 text: Cow::Borrowed(""),
                 arguments: Vec::new(),
             },

@@ -143,8 +143,8 @@ impl Durable {
 }
 
 /// The parts from which a run is made.
-pub(super) struct RunParts<'c, 'p> {
-    pub(super) plans: &'p [Plan<'p>],
+pub(super) struct RunParts<'c> {
+    pub(super) plans: &'c Arc<[Plan]>,
     pub(super) given: &'c InitialValues,
     pub(super) backends: Backends,
     pub(super) clock: Arc<dyn Clock>,
@@ -161,17 +161,17 @@ pub(super) struct RunParts<'c, 'p> {
 }
 
 /// Creates the session of a run: from the initial values, or from its saved state.
-pub(super) fn made<'p>(
+pub(super) fn made(
     making: Making<'_>,
-    plans: &'p [Plan<'p>],
+    plans: &Arc<[Plan]>,
     given: &InitialValues,
     host: Script,
     origin: Origin,
-) -> Result<Session<Interpreter<'p, Watched<Script>>, Journal>, String> {
+) -> Result<Session<Interpreter<Watched<Script>>, Journal>, String> {
     let log = HostLog::default();
     let host = Watched::new(host, log.clone());
     let machine = match making.saved {
-        Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+        Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
             .map_err(|why| why.to_string())?,
         None => instance(plans, given, host).map_err(|why| why.to_string())?,
     };
@@ -191,7 +191,7 @@ pub(super) fn made<'p>(
 /// Starts or continues the run, until it ends or waits for the host.
 pub(super) async fn go(
     durable: Durable,
-    parts: RunParts<'_, '_>,
+    parts: RunParts<'_>,
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
@@ -254,9 +254,9 @@ pub(super) async fn go(
 
 /// The options of the engine that runs on a store.
 pub(super) fn options<'c>(
-    parts: RunParts<'c, 'c>,
+    parts: RunParts<'c>,
     mut show: impl FnMut(&Line) -> io::Result<()> + 'c,
-) -> Options<'c, Interpreter<'c, Watched<Script>>> {
+) -> Options<'c, Interpreter<Watched<Script>>> {
     let RunParts { plans, given, backends, clock, is_real, replies, origin, args, memory, .. } =
         parts;
     let host = backends.host;
@@ -398,7 +398,7 @@ fn of_entry(nth: usize, why: &EngineError) -> Driven {
 pub(super) fn open_recall(
     file: &Path,
     chart: &Chart,
-    plans: &[Plan<'_>],
+    plans: &Arc<[Plan]>,
     params: &Map,
 ) -> miette::Result<LongTerm> {
     if file == Path::new(":memory:") {

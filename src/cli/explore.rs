@@ -11,6 +11,7 @@ use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::{Value, fit, within};
 use chartc_core::model::{Chart, VariableKind};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 /// The version of the JSON format.
 const VERSION: u32 = 1;
@@ -114,7 +115,7 @@ fn given(chart: &Chart, args: &Args) -> miette::Result<Vec<(VarId, Value)>> {
 
 /// The results of an exploration with what is needed to show them.
 struct ExploreReport<'c> {
-    chart: &'c Chart,
+    chart: &'c Arc<Chart>,
     found: &'c Survey,
     depth: u32,
     /// The transitions that were not taken, as text.

@@ -168,12 +168,12 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
 
 /// Makes the machine of the first chart, with its params. The other charts are its child charts.
 pub(super) fn instance<'p, H: Host>(
-    plans: &'p [Plan<'p>],
+    plans: &Arc<[Plan]>,
     given: &InitialValues,
     host: H,
-) -> miette::Result<Interpreter<'p, H>> {
+) -> miette::Result<Interpreter<H>> {
     Interpreter::new(&plans[0], host, given.params.clone())
-        .map(|machine| machine.with_charts(plans))
+        .map(|machine| machine.with_charts(plans.clone()))
         .map_err(|fault| miette::miette!("{fault}"))
 }
 

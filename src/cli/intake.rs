@@ -8,7 +8,6 @@ use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
 use chartc_adapters::redis::{Counts, Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;
-use chartc_core::plan::Plan;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::trace::Origin;
 use chartc_store::{Safety, Store, Worker};
@@ -100,7 +99,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     runtime.block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
         let replies = args.human == "later";

@@ -98,7 +98,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             Ok(found) => found,
             Err(exit) => return Ok(exit),
         };
-    let mut chart = checked.chart().clone();
+    let mut chart = Chart::clone(checked.chart());
     // The limit must not hide questions.
     chart.calls_per_turn = None;
     make_params(&mut chart, &args.var);
@@ -243,10 +243,9 @@ impl Request<'_> {
         loop {
             let mut only = alone(chart, id);
             let own = element.as_ref().map(|element| element.put(&mut only, id, self.given));
-            let mut charts = checked.family();
-            charts[0] = &only;
+            let plans = checked.plans_with(&Arc::new(only));
             let given = own.as_ref().unwrap_or(self.given);
-            let setting = Setting { charts, given, functions, data, at };
+            let setting = Setting { plans, given, functions, data, at };
             let asked = setting.question(id, on)?;
             match (&asked, &element) {
                 // Nothing was asked, perhaps because the list is empty: try an example.
@@ -357,7 +356,7 @@ fn holes(
     on: Option<EventId>,
     sources: &Sources,
 ) -> miette::Result<StyledText> {
-    let chart = setting.charts[0];
+    let chart = &**setting.plans[0].chart();
     let own = (Text::Own, checked.map().step(id).prompt_parts.as_slice());
     let parts = checked.map().component_parts.iter().enumerate();
     let components = parts.map(|(i, parts)| (Text::Component(i), parts.as_slice()));
@@ -369,9 +368,10 @@ fn holes(
                 continue;
             }
             let only = with_only(chart, id, text, part);
-            let mut charts = setting.charts.clone();
-            charts[0] = &only;
-            if let AskOutcome::Failed(why) = (Setting { charts, ..*setting }).question(id, on)? {
+            let mut plans = setting.plans.to_vec();
+            plans[0] = Plan::new(&Arc::new(only));
+            let setting = Setting { plans: plans.into(), ..*setting };
+            if let AskOutcome::Failed(why) = setting.question(id, on)? {
                 lines.line(place(*span, &why, sources));
             }
         }
@@ -559,7 +559,8 @@ impl Oracle for FirstQuestion {
 /// The setting in which a question is asked.
 struct Setting<'c> {
     /// The chart and its child charts.
-    charts: Vec<&'c Chart>,
+    /// The plans of the chart and of its child charts.
+    plans: Arc<[Plan]>,
     given: &'c InitialValues,
     /// The script with results of host functions.
     functions: Option<&'c Path>,
@@ -572,11 +573,11 @@ struct Setting<'c> {
 impl Setting<'_> {
     /// Asks the question of the step, in a turn or on its event.
     fn question(&self, id: StepId, on: Option<EventId>) -> miette::Result<AskOutcome> {
-        let Self { charts, given, at, .. } = self;
+        let Self { plans, given, at, .. } = self;
+        let charts: Vec<&Chart> = plans.iter().map(|plan| &**plan.chart()).collect();
         let chart = charts[0];
         let step = &chart.steps[id.index()];
-        let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
-        let machine = instance(&plans, given, functions(charts, self.functions)?)?;
+        let machine = instance(plans, given, functions(&charts, self.functions)?)?;
         let kept = Arc::new(FirstQuestion::default());
         let clock = Arc::new(VirtualClock::new());
         let mut session = Session::new(machine, kept.clone(), clock, Vec::<Line>::new());

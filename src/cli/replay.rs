@@ -15,6 +15,7 @@ use chartc_core::visible;
 use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Run a chart again from a trace, with the same inputs, answers and results at the same times, without asking anybody.
 ///
@@ -90,8 +91,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         tape = parsed(&with_hash(&text, &hash_of(&recorded.chart)))?;
     }
     let wanted = recorded.chart.name.clone();
-    let charts = recorded.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = recorded.plans();
     let machine = instance(&plans, &recorded.given(&tape), tape.host())?;
     tell(&name, &wanted, replay(&tape, machine))
 }
@@ -119,7 +119,7 @@ fn tell(name: &str, chart: &str, outcome: Result<Replayed, ReplayError>) -> miet
 }
 
 /// The hash of a chart, in the form of a trace: 16 hexadecimal digits.
-fn hash_of(chart: &Chart) -> String {
+fn hash_of(chart: &Arc<Chart>) -> String {
     format!("{:016x}", Plan::new(chart).tables().hash)
 }
 
@@ -139,16 +139,13 @@ fn with_hash(text: &str, hash: &str) -> String {
 /// The chart of a trace, with the settings of the recorded run.
 pub(super) struct Recorded {
     checked: Checked,
-    chart: Chart,
+    chart: Arc<Chart>,
 }
 
 impl Recorded {
-    /// The chart and its child charts.
-    pub(super) fn family(&self) -> Vec<&Chart> {
-        // The recorded chart may differ from the checked one in its limit of calls for a turn.
-        let mut charts = self.checked.family();
-        charts[0] = &self.chart;
-        charts
+    /// The plans of the chart and its child charts. The recorded chart may differ from the checked one in its limit of calls for a turn.
+    pub(super) fn plans(&self) -> Arc<[Plan]> {
+        self.checked.plans_with(&self.chart)
     }
 
     /// The values of the params of the recorded run.
@@ -183,7 +180,7 @@ pub(super) fn recorded(
     };
     let mut chart = checked.chart().clone();
     if let Some(calls) = tape.origin().calls_per_turn {
-        chart.calls_per_turn = (calls > 0).then_some(calls);
+        Arc::make_mut(&mut chart).calls_per_turn = (calls > 0).then_some(calls);
     }
     let found = hash_of(&chart);
     if found != *hash && !force {

@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         Ok(found) => found,
         Err(exit) => return Ok(exit),
     };
-    let mut chart = checked.chart().clone();
+    let mut chart = Chart::clone(checked.chart());
     if !args.even_disabled && is_disabled(&chart) {
         complain(format!(
             "{}: not run, because it says `enabled: false`; use `--even-disabled` to run it",
@@ -76,13 +76,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     if let Some(calls) = args.calls_per_turn {
         chart.calls_per_turn = (calls > 0).then_some(calls);
     }
-    run_chart(&args, &chart, &checked, &sources)
+    run_chart(&args, &Arc::new(chart), &checked, &sources)
 }
 
 /// Runs a chart that is free of errors.
 fn run_chart(
     args: &Args,
-    chart: &Chart,
+    chart: &Arc<Chart>,
     checked: &Checked,
     sources: &Sources,
 ) -> miette::Result<Exit> {
@@ -115,7 +115,7 @@ fn run_chart(
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let mut charts = checked.family();
     charts[0] = chart;
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans_with(chart);
     let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
     let prepared = Prepared {
         args,
@@ -218,7 +218,7 @@ fn initial_values(
 struct Prepared<'a> {
     args: &'a Args,
     charts: &'a [&'a Chart],
-    plans: &'a [Plan<'a>],
+    plans: &'a Arc<[Plan]>,
     given: InitialValues,
     entries: Vec<Entry>,
     turns: u32,
@@ -348,9 +348,8 @@ async fn run_once(
     let life = life.map(|life| life.with_turns(all));
     let host = Watched::new(host, log.clone());
     let machine = match saved {
-        Some(saved) => {
-            Interpreter::resume(&plans[0], plans, host, saved.machine()).map_err(snapshot_fault)?
-        }
+        Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
+            .map_err(snapshot_fault)?,
         None => instance(plans, &prepared.given, host)?,
     };
     let screen = Screen::new(terminal(args.color), prepared.charts);

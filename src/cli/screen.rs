@@ -673,7 +673,7 @@ pub(super) fn close<M: Machine, T: Sink>(
     nobody: bool,
 ) -> miette::Result<Exit> {
     let states = match session.configuration() {
-        states if states.concat().is_empty() => session.machine().tables().name.to_owned(),
+        states if states.concat().is_empty() => session.machine().tables().name.to_string(),
         states => states.join(", "),
     };
     let mut counts =
@@ -734,9 +734,9 @@ fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str
         StepRowKind::Ask { on, .. } => on.is_none(),
         StepRowKind::Run { on_entry, .. } => !on_entry,
     };
-    let steps = machine.tables().steps;
+    let steps = &machine.tables().steps;
     let step = steps.iter().find(|row| starts_in_a_turn(row.kind) && machine.is_active(row.state));
-    step.map(|row| row.name)
+    step.map(|row| &*row.name)
 }
 
 /// Formats tokens and money, with a comma before them; empty if no tokens are known.

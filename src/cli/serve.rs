@@ -119,10 +119,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .iter()
         .map(|one| (one.checked.chart().name.as_str(), one.checked.family()))
         .collect();
-    let plans: BTreeMap<&str, Vec<Plan<'_>>> = families
-        .iter()
-        .map(|(name, family)| (*name, family.iter().map(|chart| Plan::new(chart)).collect()))
-        .collect();
+    let plans: BTreeMap<&str, Arc<[Plan]>> =
+        served.iter().map(|one| (one.checked.chart().name.as_str(), one.checked.plans())).collect();
     // Without `--store` the runs are in a temporary folder, which is removed when the process ends.
     let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
     let (path, safety) = match &args.store {
@@ -232,7 +230,7 @@ struct ServerParts {
 async fn work(
     args: &Args,
     served: &[Served],
-    plans: &BTreeMap<&str, Vec<Plan<'_>>>,
+    plans: &BTreeMap<&str, Arc<[Plan]>>,
     ServerParts { store, clock, backends, access, exporting }: ServerParts,
 ) -> miette::Result<Exit> {
     let listener = listen(args).await?;
@@ -286,11 +284,11 @@ async fn work(
 }
 
 /// Makes the session of a stored run.
-fn make<'p>(
+fn make(
     making: Making<'_>,
-    plans: &'p BTreeMap<&str, Vec<Plan<'p>>>,
+    plans: &BTreeMap<&str, Arc<[Plan]>>,
     host: Script,
-) -> Result<Session<Interpreter<'p, Watched<Script>>, Journal>, String> {
+) -> Result<Session<Interpreter<Watched<Script>>, Journal>, String> {
     let run_args: RunArgs = serde_json::from_str(making.given)
         .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
     let chart = run_args.chart.as_deref().unwrap_or_default();

@@ -4,7 +4,6 @@ use super::files::Root;
 use super::instance::{InitialValues, PairKind, functions, instance, read, values};
 use super::output::{Exit, StyledText, cut, padded, print, print_json, width};
 use super::pick::pick_to_run;
-use chartc_core::plan::Plan;
 use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
@@ -69,7 +68,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let entries = data::entries(&read(&args.events)?)
         .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
     let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let machine = instance(&plans, &given, functions(&charts, args.functions.as_deref())?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

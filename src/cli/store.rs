@@ -323,8 +323,7 @@ pub(super) fn run_fork(path: &Path, args: ForkArgs) -> miette::Result<Exit> {
         Ok(recorded) => recorded,
         Err(exit) => return Ok(exit),
     };
-    let charts = recorded.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = recorded.plans();
     let name = name.unwrap_or_else(|| format!("{run}@{at}"));
     let given = without_memory(&store, &run)?;
     let forked = store
@@ -433,8 +432,7 @@ pub(super) fn run_migrate(path: &Path, args: &MigrateArgs) -> miette::Result<Exi
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
-    let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let store = Store::open(path).map_err(refused)?;
     let listed = store.list().map_err(refused)?;
     let name = &checked.chart().name;
@@ -462,7 +460,7 @@ pub(super) fn run_migrate(path: &Path, args: &MigrateArgs) -> miette::Result<Exi
 }
 
 /// The result for a run, as `chartc run --store` would find it.
-fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate> {
+fn fate(store: &Store, row: &Listed, plans: &Arc<[Plan]>) -> miette::Result<Fate> {
     let Some(saved) = store.session(&row.run).map_err(refused)? else {
         // The run has not started, so nothing in it depends on the chart.
         return Ok(Fate::Loads(Vec::new()));
@@ -474,7 +472,7 @@ fn fate(store: &Store, row: &Listed, plans: &[Plan<'_>]) -> miette::Result<Fate>
 }
 
 /// The result for a saved session that has not ended.
-fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
+fn of(saved: &Saved, plans: &Arc<[Plan]>) -> Fate {
     let tables =
         |name: &str| plans.iter().find(|plan| plan.chart().name == name).map(|plan| plan.tables());
     let Comparison { differences, changes } = saved.compare(tables);
@@ -482,7 +480,7 @@ fn of(saved: &Saved, plans: &[Plan<'_>]) -> Fate {
         return Fate::Refused(differences.iter().map(ToString::to_string).collect());
     }
     // The comparison covers structure. Whether the values fit shows only when they are loaded.
-    match Interpreter::resume(&plans[0], plans, (), saved.machine()) {
+    match Interpreter::resume(&plans[0], plans.clone(), (), saved.machine()) {
         Ok(_) => Fate::Loads(changes.iter().map(ToString::to_string).collect()),
         Err(Unfit::Differs(all)) => Fate::Refused(all.iter().map(ToString::to_string).collect()),
         Err(why) => Fate::Refused(vec![why.to_string()]),
@@ -584,8 +582,7 @@ fn objection(
         ));
         return Ok(None);
     };
-    let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let given = InitialValues { params: args.params, inputs: Map::new() };
     let nobody = Parts { oracle: Arc::new(Deny), people: None, tools: Arc::new(NoTools) };
     // In real time, time has passed while no process had the run open.
@@ -642,8 +639,7 @@ pub(super) fn check_send(store: &Store, run: &str, event: &str, data: &Map) -> m
         ));
         return Ok(());
     };
-    let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let given = InitialValues { params: args.params, inputs: Map::new() };
     let machine = instance(&plans, &given, Script::empty())?;
     let mut session = Session::new(machine, Arc::new(Deny), Arc::new(VirtualClock::new()), ());

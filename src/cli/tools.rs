@@ -311,7 +311,7 @@ fn check_tools(file: &str, tools: &Path, root: &Root, is_json: bool) -> miette::
         return Ok(pick::refuse(file, &done));
     }
     let lowered: Vec<&Lowered> = done.lowered.iter().map(AsRef::as_ref).collect();
-    let charts: Vec<&Chart> = lowered.iter().map(|one| &one.chart).collect();
+    let charts: Vec<&Chart> = lowered.iter().map(|one| &*one.chart).collect();
     let names: BTreeSet<&str> =
         charts.iter().flat_map(|chart| &chart.tools).map(|tool| tool.name.as_str()).collect();
     with_pool(tools, &Which::Charts(&charts), |pool| {

@@ -34,6 +34,7 @@ use crate::{confusables, rules, syntax};
 use chartc_core::arena::StepId;
 use chartc_core::family::DEPTH;
 use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
@@ -140,7 +141,7 @@ fn check_by<E>(
     let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
     let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
     let named: BTreeMap<Span, &Chart> =
-        lowered.iter().chain(&others).map(|one| (one.map.name, &one.chart)).collect();
+        lowered.iter().chain(&others).map(|one| (one.map.name, &*one.chart)).collect();
     // A chart with an error is not explored, but the properties of the other charts are.
     let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
         .0
@@ -246,20 +247,31 @@ pub struct Checked {
 
 impl Checked {
     /// The model of the chart.
-    pub fn chart(&self) -> &Chart {
+    pub fn chart(&self) -> &Arc<Chart> {
         &self.lowered.chart
     }
 
     /// The charts that this chart runs, directly or indirectly, those of the checked files first; includes this chart if one of them runs
     /// it.
     pub fn children(&self) -> impl Iterator<Item = &Chart> {
-        self.children.iter().map(|child| &child.chart)
+        self.children.iter().map(|child| &*child.chart)
     }
 
     /// The chart and its children, each once, the chart first.
     pub fn family(&self) -> Vec<&Chart> {
         let others = self.children.iter().filter(|child| !Arc::ptr_eq(child, &self.lowered));
-        std::iter::once(self.chart()).chain(others.map(|child| &child.chart)).collect()
+        std::iter::once(&**self.chart()).chain(others.map(|child| &*child.chart)).collect()
+    }
+
+    /// The plans of the chart and of its children, the chart's first: what a machine is made from.
+    pub fn plans(&self) -> Arc<[Plan]> {
+        self.plans_with(self.chart())
+    }
+
+    /// Like [`Checked::plans`], with `chart` in the place of the checked one.
+    pub fn plans_with(&self, chart: &Arc<Chart>) -> Arc<[Plan]> {
+        let others = self.children.iter().filter(|child| !Arc::ptr_eq(child, &self.lowered));
+        std::iter::once(chart).chain(others.map(|child| &child.chart)).map(Plan::new).collect()
     }
 
     /// The tests of the chart, in the order of the files.

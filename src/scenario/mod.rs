@@ -208,18 +208,18 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
     let Some(room) = most.checked_sub(setting).filter(|room| *room > 0) else {
         return unplayed(Failure::spent(test, most), true);
     };
-    let chart = prepared(checked.chart(), test);
+    let chart = Arc::new(prepared(checked.chart(), test));
     let own = Plan::new(&chart);
     // Child charts begin as declared, even one that runs the chart under test again: only the root is prepared for the test.
     let family = checked.family();
-    let plans: Vec<Plan<'_>> = family.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let functions = family.iter().flat_map(|chart| &chart.functions);
     let effects = functions.filter(|f| f.kind == FunctionKind::Effect).map(|f| f.name.clone());
     let desk =
         // Each trace line costs `A_THING` steps, so a run with more lines has used up its budget.
         TestHost::new(effects.collect(), usize::try_from(room / A_THING).unwrap_or(usize::MAX));
     let machine = match Interpreter::new(&own, desk.clone(), Map::new()) {
-        Ok(machine) => machine.with_charts(&plans),
+        Ok(machine) => machine.with_charts(plans.clone()),
         Err(Mismatch(why)) => {
             let failure = Failure::new(test.span, format!("the run cannot start: {why}"));
             return unplayed(failure, false);

@@ -39,7 +39,7 @@ use std::task::{Context, Poll, Waker};
 /// The state of a test while it is played.
 pub(super) struct Player<'p> {
     pub(super) chart: &'p Chart,
-    pub(super) session: Session<Interpreter<'p, TestHost>, TestHost>,
+    pub(super) session: Session<Interpreter<TestHost>, TestHost>,
     pub(super) desk: TestHost,
     /// The number of trace lines whose steps have been counted.
     counted: usize,
@@ -84,7 +84,7 @@ fn drive<F: Future>(future: F) -> Option<F::Output> {
 impl<'c> Player<'c> {
     pub(super) fn new(
         chart: &'c Chart,
-        session: Session<Interpreter<'c, TestHost>, TestHost>,
+        session: Session<Interpreter<TestHost>, TestHost>,
         desk: TestHost,
         last: Span,
     ) -> Self {

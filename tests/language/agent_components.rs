@@ -86,7 +86,7 @@ impl Host for Watcher {
 /// The prompts of the first turn, under these inputs.
 fn prompts(done: &Compilation, inputs: &[(&str, Value)]) -> Vec<String> {
     let mut chart = done.lowered[0].chart.clone();
-    chart.calls_per_turn = None;
+    Arc::make_mut(&mut chart).calls_per_turn = None;
     let plan = Plan::new(&chart);
     let machine = Interpreter::new(&plan, Watcher, Vec::new()).expect("no params");
     let notes = Arc::new(Notes(Mutex::default()));

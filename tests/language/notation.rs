@@ -3,9 +3,10 @@
 use chartc::load::Memory;
 use chartc_compiler::notation;
 use chartc_core::model::Chart;
+use std::sync::Arc;
 
 /// A chart with one guarded line, its names in scope of `guard` and `actions`.
-fn chart(guard: &str, actions: &str) -> Chart {
+fn chart(guard: &str, actions: &str) -> Arc<Chart> {
     let text = format!(
         "type P {{ a: Int  b: Text? }}
 enum E {{ one two }}

@@ -189,7 +189,7 @@ fn done(lines: &[Line], state: &mut String, maps: &Maps) -> Turn {
 
 /// Plays a trace on the chart; what differs, as text.
 fn play(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     trace: &Json,
     maps: &Maps,
     sources: &BTreeMap<String, String>,
@@ -310,7 +310,7 @@ fn compared(folder: &Path) -> (usize, Vec<String>) {
         let compiled = chartc::check(&["agent.yaml".to_owned()], &Memory::of("agent.yaml", &text));
         let maps = maps(&text);
         let mut chart = compiled.lowered[0].chart.clone();
-        as_the_original(&mut chart, &maps);
+        as_the_original(Arc::make_mut(&mut chart), &maps);
         if let Some(why) = play(&chart, &trace, &maps, &sources(&text)) {
             different.push(format!("{file} {} {}: {why}", trace["policy"], trace["ctx"]));
         }

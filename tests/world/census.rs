@@ -54,13 +54,13 @@ const MANY: &str = "chart Many {
   final gone
 }";
 
-fn chart(name: &str, text: &str) -> Chart {
+fn chart(name: &str, text: &str) -> Arc<Chart> {
     let done = chartc::check(&[name.to_owned()], &Memory::of(name, text));
     let shown = chartc::report::short(&done.diagnostics, &done.sources);
     done.charts.first().unwrap_or_else(|| panic!("{shown}")).chart().clone()
 }
 
-fn shipped(name: &str) -> Chart {
+fn shipped(name: &str) -> Arc<Chart> {
     let path = test_support::project::root().join("charts").join(name);
     chart(name, &std::fs::read_to_string(path).expect("a chart we ship"))
 }
@@ -71,7 +71,7 @@ fn next(state: &mut u64, most: usize) -> usize {
 }
 
 /// Thirty agents of a chart that are sent what the chart declares, by chance; how many of them have ended.
-async fn live(chart: &Chart, seed: u64) -> usize {
+async fn live(chart: &Arc<Chart>, seed: u64) -> usize {
     let census = Arc::new(Mutex::new(Census::new()));
     let clock = Arc::new(VirtualClock::new());
     let plan = Plan::new(chart);

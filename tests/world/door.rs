@@ -2,6 +2,7 @@
 
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Event, Field, Type};
+use chartc_core::plan::Plan;
 use chartc_runtime::agent::{Action, ArtifactHost, Done, Failure, FailureKind};
 use chartc_world::{
     Family, Finding, Form, Invocation, Invoke, NewAgent, Read, Settings, Workshop, World,
@@ -39,7 +40,7 @@ impl Workshop for Words {
             }
         }
         if findings.is_empty() {
-            Ok(Arc::new(Family { charts: vec![chart] }))
+            Ok(Arc::new(Family { plans: [Plan::new(&Arc::new(chart))].into() }))
         } else {
             Err(findings)
         }
@@ -55,7 +56,7 @@ fn event(name: &str) -> Event {
 pub(crate) fn family(events: &[&str]) -> Arc<Family> {
     let mut chart = Chart::empty("Agent");
     chart.events = events.iter().map(|name| event(name)).collect();
-    Arc::new(Family { charts: vec![chart] })
+    Arc::new(Family { plans: [Plan::new(&Arc::new(chart))].into() })
 }
 
 /// Runs no chart: `echo` gives its argument, `again` invokes the artifact itself, everything else fails.

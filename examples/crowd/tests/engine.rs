@@ -48,7 +48,7 @@ chart Busy {
 const AGENTS: usize = 150;
 const ROUNDS: u64 = 14;
 
-fn chart() -> Chart {
+fn chart() -> Arc<Chart> {
     let done = chartc::check_within(&["busy.chart".to_owned()], &Files::of("busy.chart", CHART), 0);
     assert_eq!(done.charts.len(), 1, "{:?}", done.diagnostics);
     done.charts[0].chart().clone()
@@ -80,15 +80,15 @@ impl Oracle for Slow {
     }
 }
 
-type One<'p> = Session<Interpreter<'p, ()>, Vec<Line>>;
+type One<'p> = Session<Interpreter<()>, Vec<Line>>;
 
-fn one<'p>(plan: &'p Plan<'p>, name: &str, clock: Arc<dyn Clock>) -> Result<One<'p>, RunError> {
+fn one<'p>(plan: &'p Plan, name: &str, clock: Arc<dyn Clock>) -> Result<One<'p>, RunError> {
     let machine = Interpreter::new(plan, (), []).map_err(|why| RunError::Start(why.0))?;
     let oracle = Arc::new(Slow(clock.clone(), chance::text(name)));
     Ok(Session::new(machine, oracle, clock, Vec::new()))
 }
 
-fn engine<'p>(plan: &'p Plan<'p>) -> Memory<'p, Interpreter<'p, ()>, Vec<Line>> {
+fn engine<'p>(plan: &'p Plan) -> Memory<'p, Interpreter<()>, Vec<Line>> {
     Memory::new(Arc::new(VirtualClock::new()), move |name: &str, clock| one(plan, name, clock))
 }
 
@@ -126,7 +126,7 @@ fn told(reply: &Reply) -> (Receipt, u64, bool) {
 }
 
 /// An agent by itself, without an engine: its replies and its trace.
-fn alone(plan: &Plan<'_>, agent: usize) -> (Vec<(Receipt, u64, bool)>, String) {
+fn alone(plan: &Plan, agent: usize) -> (Vec<(Receipt, u64, bool)>, String) {
     let clock = Arc::new(VirtualClock::new());
     let mut session = one(plan, &name(agent), clock.clone()).expect("it is made");
     let (mut replies, mut seen) = (Vec::new(), std::collections::BTreeMap::new());
@@ -162,7 +162,7 @@ enum How {
     Many,
 }
 
-fn together(plan: &Plan<'_>, threads: usize, how: How) -> (Replies, Vec<String>) {
+fn together(plan: &Plan, threads: usize, how: How) -> (Replies, Vec<String>) {
     let engine = engine(plan).with_threads(threads);
     // It is there from the beginning, so that time passes for the others.
     wait(engine.fire("first", Event::new("0", "tired"))).expect("it is taken");
@@ -277,8 +277,7 @@ fn a_restored_population_goes_on_as_the_original() {
     let chart = chart();
     let plan = Plan::new(&chart);
     let first = engine(&plan);
-    let fire = |engine: &Memory<'_, Interpreter<'_, ()>, Vec<Line>>,
-                rounds: std::ops::Range<u64>| {
+    let fire = |engine: &Memory<'_, Interpreter<()>, Vec<Line>>, rounds: std::ops::Range<u64>| {
         let mut replies = Vec::new();
         for round in rounds {
             for agent in 0..AGENTS {

@@ -57,7 +57,7 @@ fn agents_of_an_interpreted_chart_are_counted_by_the_paths_of_states() {
     }
     let paths: Vec<String> = population.distribution().into_iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["both.one.a", "both.one.b", "both.two.c", "both.two.d", "over"]);
-    let check = |sessions: &[Option<Session<Interpreter<'_, ()>, ()>>]| {
+    let check = |sessions: &[Option<Session<Interpreter<()>, ()>>]| {
         let mut all = 0;
         for (path, count) in population.distribution() {
             let found: Vec<usize> = (0..sessions.len())

@@ -65,7 +65,7 @@ impl Taken {
     }
 }
 
-fn chart() -> Chart {
+fn chart() -> Arc<Chart> {
     generated_charts::model("social.chart", include_str!("../../../charts/social.chart"))
 }
 
@@ -126,7 +126,7 @@ async fn decide<M: host::Machine>(session: &mut Run<M>, relevance: f64) -> Vec<S
 fn enabled<M: host::Machine>(session: &mut Run<M>) -> Vec<String> {
     let enabled = host::Machine::enabled_events(session.machine_mut());
     let tables = session.machine().tables();
-    enabled.iter().map(|id| tables.events[id.index()].name.to_owned()).collect()
+    enabled.iter().map(|id| tables.events[id.index()].name.to_string()).collect()
 }
 
 /// The options of each question that was put.

@@ -95,7 +95,7 @@ impl Calls {
 
     /// `streak(set.argument)`: the number of most recent calls in succession that were of one of `tools`, with the same value of
     /// `argument`.
-    pub fn streak_of(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> i64 {
+    pub fn streak_of(&self, tools: &[ToolId], argument: &str, tables: &Tables) -> i64 {
         match self.last(tools, argument, tables) {
             Some(last) => self.count(|call| passed(call, tools, argument, tables) == Some(last)),
             None => 0,
@@ -103,11 +103,11 @@ impl Calls {
     }
 
     /// `repeated(set.argument)`: the value that [`Calls::streak_of`] counts; `none` if the last call is of another tool.
-    pub fn repeated_value(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> Value {
+    pub fn repeated_value(&self, tools: &[ToolId], argument: &str, tables: &Tables) -> Value {
         self.last(tools, argument, tables).cloned().unwrap_or_default()
     }
 
-    fn last(&self, tools: &[ToolId], argument: &str, tables: &Tables<'_>) -> Option<&Value> {
+    fn last(&self, tools: &[ToolId], argument: &str, tables: &Tables) -> Option<&Value> {
         self.ended.back().and_then(|(call, _)| passed(call, tools, argument, tables))
     }
 
@@ -127,10 +127,10 @@ fn passed<'c>(
     call: &'c Call,
     tools: &[ToolId],
     argument: &str,
-    tables: &Tables<'_>,
+    tables: &Tables,
 ) -> Option<&'c Value> {
     let row = tables.tools.get(call.tool.index()).filter(|_| tools.contains(&call.tool))?;
-    let nth = row.fields.of(tables.name_pool).iter().position(|name| *name == argument)?;
+    let nth = row.fields.of(&tables.name_pool).iter().position(|name| *name == *argument)?;
     call.arguments.get(nth)
 }
 

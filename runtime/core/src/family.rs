@@ -433,7 +433,7 @@ impl<H: Host> Host for Lent<H> {
 impl<M: Machine> Handling<'_, M> {
     fn runs(&self, member: &MemberPath, key: StepKey) -> bool {
         self.member(member).is_some_and(|machine| {
-            let steps = machine.tables().steps;
+            let steps = &machine.tables().steps;
             steps.get(key.step.index()).is_some_and(|s| matches!(s.kind, StepRowKind::Run { .. }))
         })
     }
@@ -483,7 +483,7 @@ impl<M: Machine> Handling<'_, M> {
 
     fn fails(&mut self, member: &MemberPath, why: String) {
         let Some((key, parent)) = member.split_last() else { return };
-        let name = self.member(member).map_or_else(String::new, |m| m.tables().name.into());
+        let name = self.member(member).map_or_else(String::new, |m| String::from(&m.tables().name));
         self.answer(parent.to_vec(), *key, failed(format!("`{name}`: {why}")));
     }
 
@@ -520,10 +520,10 @@ impl<M: Machine> Handling<'_, M> {
         }
         let tables = machine.tables();
         let row = tables.events.get(event.index())?;
-        let fields = row.fields.of(tables.name_pool);
+        let fields = row.fields.of(&tables.name_pool);
         Some(Offered {
-            name: row.name.into(),
-            fields: fields.iter().map(|field| String::from(*field)).collect(),
+            name: String::from(&row.name),
+            fields: fields.iter().map(|field| String::from(field)).collect(),
             payload: payload.clone(),
             asked,
         })
@@ -544,7 +544,7 @@ impl<M: Machine> Handling<'_, M> {
 
     /// The declaration of which events are forwarded to a child.
     fn forward(&self, member: &[StepKey], key: StepKey) -> Forward {
-        let steps = self.member(member).map(|machine| machine.tables().steps);
+        let steps = self.member(member).map(|machine| &machine.tables().steps);
         match steps.and_then(|steps| steps.get(key.step.index())).map(|row| row.kind) {
             Some(StepRowKind::Run { forward, .. }) => forward,
             Some(
@@ -679,9 +679,9 @@ impl<M: Machine> Handling<'_, M> {
     fn message(&self, member: &MemberPath, post: Post) -> Option<Message> {
         let tables = self.member(member)?.tables();
         let row = tables.events.get(post.event.index())?;
-        let fields = row.fields.of(tables.name_pool).iter().map(|field| String::from(*field));
+        let fields = row.fields.of(&tables.name_pool).iter().map(|field| String::from(field));
         let written = Offered {
-            name: row.name.into(),
+            name: String::from(&row.name),
             fields: fields.collect(),
             payload: post.payload,
             asked: false,
@@ -793,7 +793,7 @@ impl<M: Machine> Family<M> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
             let found = saved.compare(machine.tables());
             // Under another name, `load` returns the error for another chart.
-            if saved.chart() == machine.tables().name && !found.differences.is_empty() {
+            if saved.chart() == &*machine.tables().name && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }
             machine.load(saved)?;
@@ -929,7 +929,7 @@ fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, Vec<Value>)
     }
     let id = tables.event_named(&event.name)?;
     let mut payload = event.payload.clone();
-    payload.resize(tables.events[id.index()].fields.of(tables.name_pool).len(), Value::None);
+    payload.resize(tables.events[id.index()].fields.of(&tables.name_pool).len(), Value::None);
     Some((id, payload))
 }
 
@@ -937,7 +937,8 @@ fn meant(machine: &dyn Machine, event: &Offered) -> Option<(EventId, Vec<Value>)
 fn named(machine: &dyn Machine, event: &Offered) -> Option<EventId> {
     let tables = machine.tables();
     let found = tables.events.iter().position(|row| {
-        row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)
+        let fields = row.fields.of(&tables.name_pool).iter().map(|name| &**name);
+        row.name == *event.name && fields.eq(event.fields.iter().map(String::as_str))
     });
     found.map(EventId::at)
 }

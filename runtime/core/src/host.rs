@@ -186,12 +186,7 @@ pub fn summary(doc: &str) -> String {
 /// ```
 pub trait Machine {
     /// The tables of the chart, with its names and structure.
-    fn tables(&self) -> &Tables<'_>;
-
-    /// The tables, if they are `static`, as those of generated machines are. Callers then borrow names from them instead of copying.
-    fn fixed_tables(&self) -> Option<&'static Tables<'static>> {
-        None
-    }
+    fn tables(&self) -> &Tables;
 
     /// The limits of a state, including those that are computed from params.
     fn limits(&self, state: StateId) -> LimitsRow {

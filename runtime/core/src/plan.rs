@@ -46,65 +46,92 @@ use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow,
-    WalkRow, millionths,
+    StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow, TypeRow,
+    TypedRow, WalkRow, millionths,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
-/// The tables of a chart, which borrow their strings from it. The Rust emitter writes the same rows as `static`s.
+/// The tables of a chart, with the chart. A clone shares both.
 #[derive(Debug, Clone)]
-pub struct Plan<'c> {
-    chart: &'c Chart,
-    hash: u64,
-    states: Vec<StateRow<'c>>,
-    transitions: Vec<TransitionRow<'c>>,
-    events: Vec<EventRow<'c>>,
-    steps: Vec<StepRow<'c>>,
-    choices: Vec<ChoiceRow<'c>>,
-    tools: Vec<ToolRow<'c>>,
-    clients: Vec<ClientRow<'c>>,
-    permissions: Vec<PermissionRow>,
-    walks: Vec<WalkRow>,
-    computed_limits: Vec<ComputedLimitRow>,
-    reads_amounts: bool,
-    types: Vec<TypeRow<'c>>,
-    renames: Vec<RenameRow<'c>>,
-    pools: Pools<'c>,
-    summary: Summary,
+pub struct Plan(Arc<Planned>);
+
+#[derive(Debug)]
+struct Planned {
+    chart: Arc<Chart>,
+    tables: Tables,
     quick: Quick,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Pools<'c> {
+impl Deref for Plan {
+    type Target = Tables;
+
+    #[inline(always)]
+    fn deref(&self) -> &Tables {
+        &self.0.tables
+    }
+}
+
+impl Plan {
+    /// Builds the tables in time linear in the size of the chart, up to a logarithmic factor.
+    pub fn new(chart: &Arc<Chart>) -> Self {
+        let tables = Draft::new(chart).finish(chart);
+        Self(Arc::new(Planned { chart: Arc::clone(chart), tables, quick: Quick::of(chart) }))
+    }
+
+    /// The chart from which the tables were built.
+    pub fn chart(&self) -> &Arc<Chart> {
+        &self.0.chart
+    }
+
+    /// The compiled guards and expressions.
+    pub(crate) fn quick(&self) -> &Quick {
+        &self.0.quick
+    }
+
+    /// The tables.
+    pub fn tables(&self) -> &Tables {
+        self
+    }
+}
+
+/// The tables while they are built.
+struct Draft {
+    states: Vec<StateRow>,
+    transitions: Vec<TransitionRow>,
+    events: Vec<EventRow>,
+    steps: Vec<StepRow>,
+    choices: Vec<ChoiceRow>,
+    tools: Vec<ToolRow>,
+    walks: Vec<WalkRow>,
+    computed_limits: Vec<ComputedLimitRow>,
+    types: Vec<TypeRow>,
+    pools: Pools,
+}
+
+#[derive(Default)]
+struct Pools {
     states: Vec<StateId>,
     events: Vec<EventId>,
     steps: Vec<StepId>,
     choices: Vec<ChoiceId>,
     tools: Vec<ToolId>,
-    names: Vec<&'c str>,
+    names: Vec<Text>,
     dispatch: Vec<Dispatch>,
     histories: u32,
     deadlines: u32,
     fans: u32,
-    send_ids: Vec<&'c str>,
-    sends: u32,
 }
 
-impl<'c> Plan<'c> {
-    /// Builds the tables in time linear in the size of the chart, up to a logarithmic factor.
-    pub fn new(chart: &'c Chart) -> Self {
-        let mut pools = Pools {
-            send_ids: chart.send_ids.iter().map(String::as_str).collect(),
-            sends: u32::try_from(chart.send_places()).unwrap_or(u32::MAX),
-            ..Pools::default()
-        };
+impl Draft {
+    fn new(chart: &Chart) -> Self {
+        let mut pools = Pools::default();
         let choices = choices_by_state(chart);
-        let mut plan = Self {
-            chart,
-            hash: structural_hash(chart),
+        let mut draft = Self {
             states: chart
                 .states
                 .iter()
@@ -123,7 +150,10 @@ impl<'c> Plan<'c> {
             events: chart
                 .events
                 .iter()
-                .map(|event| EventRow { name: &event.name, fields: pools.fields(&event.fields) })
+                .map(|event| EventRow {
+                    name: event.name.as_str().into(),
+                    fields: pools.fields(&event.fields),
+                })
                 .collect(),
             steps: chart.steps.iter().map(|step| step_row(chart, step, &mut pools)).collect(),
             choices: chart
@@ -131,70 +161,59 @@ impl<'c> Plan<'c> {
                 .iter()
                 .map(|choice| choice_row(chart, choice, &mut pools))
                 .collect(),
-            clients: chart.clients.iter().map(client_row).collect(),
             tools: chart.tools.iter().map(|tool| tool_row(tool, &mut pools)).collect(),
+            walks: Vec::new(),
+            computed_limits: chart.computed_limits().map(computed_limit_row).collect(),
+            types: self::types(chart, &mut pools),
+            pools,
+        };
+        fill(&mut draft);
+        draft
+    }
+
+    fn finish(self, chart: &Chart) -> Tables {
+        let mut tables = Tables {
+            name: chart.name.as_str().into(),
+            hash: structural_hash(chart),
+            states: self.states.into(),
+            transitions: self.transitions.into(),
+            events: self.events.into(),
+            steps: self.steps.into(),
+            choices: self.choices.into(),
+            tools: self.tools.into(),
+            clients: chart.clients.iter().map(client_row).collect::<Vec<_>>().into(),
             permissions: chart
                 .permissions
                 .iter()
                 .map(|p| PermissionRow { from: p.from, to: p.to, guard: p.guard.is_some() })
-                .collect(),
-            walks: Vec::new(),
-            computed_limits: chart.computed_limits().map(computed_limit_row).collect(),
+                .collect::<Vec<_>>()
+                .into(),
+            walks: self.walks.into(),
+            computed_limits: self.computed_limits.into(),
             reads_amounts: chart.reads_amounts,
-            types: self::types(chart, &mut pools),
-            renames: self::renames(chart),
-            pools,
-            summary: Summary::PLAIN,
-            quick: Quick::of(chart),
-        };
-        fill(&mut plan);
-        plan.summary = self::summary(&plan.tables());
-        plan
-    }
-
-    /// The chart from which the tables were built.
-    pub fn chart(&self) -> &'c Chart {
-        self.chart
-    }
-
-    /// The compiled guards and expressions.
-    pub(crate) fn quick(&self) -> &Quick {
-        &self.quick
-    }
-
-    /// The tables, borrowed from this plan.
-    pub fn tables(&self) -> Tables<'_> {
-        Tables {
-            name: &self.chart.name,
-            hash: self.hash,
-            states: &self.states,
-            transitions: &self.transitions,
-            events: &self.events,
-            steps: &self.steps,
-            choices: &self.choices,
-            tools: &self.tools,
-            clients: &self.clients,
-            permissions: &self.permissions,
-            walks: &self.walks,
-            computed_limits: &self.computed_limits,
-            reads_amounts: self.reads_amounts,
-            types: &self.types,
-            renames: &self.renames,
-            state_pool: &self.pools.states,
-            event_pool: &self.pools.events,
-            step_pool: &self.pools.steps,
-            choice_pool: &self.pools.choices,
-            tool_pool: &self.pools.tools,
-            name_pool: &self.pools.names,
-            send_ids: &self.pools.send_ids,
-            sends: self.pools.sends,
-            dispatch_pool: &self.pools.dispatch,
-            calls_per_turn: self.chart.calls_per_turn.unwrap_or(0),
-            history_kept: self.chart.history_kept,
+            types: self.types.into(),
+            renames: self::renames(chart).into(),
+            state_pool: self.pools.states.into(),
+            event_pool: self.pools.events.into(),
+            step_pool: self.pools.steps.into(),
+            choice_pool: self.pools.choices.into(),
+            tool_pool: self.pools.tools.into(),
+            name_pool: self.pools.names.into(),
+            send_ids: texts(&chart.send_ids).collect::<Vec<_>>().into(),
+            sends: u32::try_from(chart.send_places()).unwrap_or(u32::MAX),
+            dispatch_pool: self.pools.dispatch.into(),
+            calls_per_turn: chart.calls_per_turn.unwrap_or(0),
+            history_kept: chart.history_kept,
             microsteps: MICROSTEPS,
-            summary: self.summary,
-        }
+            summary: Summary::PLAIN,
+        };
+        tables.summary = self::summary(&tables);
+        tables
     }
+}
+
+fn texts(texts: &[String]) -> impl Iterator<Item = Text> {
+    texts.iter().map(|text| text.as_str().into())
 }
 
 /// Appends items to a pool, and returns their range.
@@ -207,14 +226,19 @@ fn span<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Span {
     Span { start: start as u32, len: (pool.len() - start) as u32 }
 }
 
-impl<'c> Pools<'c> {
-    fn fields(&mut self, fields: &'c [Field]) -> Span {
-        span(&mut self.names, fields.iter().map(|field| field.name.as_str()))
+impl Pools {
+    fn fields(&mut self, fields: &[Field]) -> Span {
+        span(&mut self.names, fields.iter().map(|field| field.name.as_str().into()))
     }
 
-    fn alternatives(&mut self, chart: &'c Chart, line: TransitionId) -> Span {
+    fn alternatives(&mut self, chart: &Chart, line: TransitionId) -> Span {
         let texts = chart.alternative_texts.get(&line).into_iter().flatten();
-        span(&mut self.names, texts.map(String::as_str))
+        span(&mut self.names, texts.map(|text| text.as_str().into()))
+    }
+
+    fn name(&mut self, name: &str) -> u32 {
+        self.names.push(name.into());
+        self.names.len() as u32 - 1
     }
 
     fn deadline(&mut self) -> u32 {
@@ -223,7 +247,7 @@ impl<'c> Pools<'c> {
     }
 }
 
-fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) -> StateRow<'c> {
+fn state_row(state: &State, choices: &[ChoiceId], pools: &mut Pools) -> StateRow {
     let kind = match &state.kind {
         StateKind::Atomic => StateRowKind::Atomic,
         StateKind::Compound { initial } => {
@@ -240,7 +264,7 @@ fn state_row<'c>(state: &'c State, choices: &[ChoiceId], pools: &mut Pools<'c>) 
     // Transitions are grouped by source, so the first and their number suffice.
     let first = state.transitions.first().map_or(0, |id| id.0);
     StateRow {
-        path: &state.path,
+        path: state.path.as_str().into(),
         kind,
         parent: state.parent.unwrap_or(StateId(0)),
         end: state.end,
@@ -270,9 +294,9 @@ fn choices_by_state(chart: &Chart) -> Vec<Vec<ChoiceId>> {
     choices
 }
 
-fn choice_row<'c>(chart: &'c Chart, choice: &'c Choice, pools: &mut Pools<'c>) -> ChoiceRow<'c> {
+fn choice_row(chart: &Chart, choice: &Choice, pools: &mut Pools) -> ChoiceRow {
     ChoiceRow {
-        name: &choice.name,
+        name: choice.name.as_str().into(),
         transition: choice.transition,
         fields: match &choice.kind {
             ChoiceKind::Option(fields) => pools.fields(fields),
@@ -285,18 +309,22 @@ fn choice_row<'c>(chart: &'c Chart, choice: &'c Choice, pools: &mut Pools<'c>) -
     }
 }
 
-fn tool_row<'c>(tool: &'c Tool, pools: &mut Pools<'c>) -> ToolRow<'c> {
-    ToolRow { name: &tool.name, fields: pools.fields(&tool.params), idempotent: tool.idempotent }
+fn tool_row(tool: &Tool, pools: &mut Pools) -> ToolRow {
+    ToolRow {
+        name: tool.name.as_str().into(),
+        fields: pools.fields(&tool.params),
+        idempotent: tool.idempotent,
+    }
 }
 
-fn client_row(client: &Client) -> ClientRow<'_> {
+fn client_row(client: &Client) -> ClientRow {
     ClientRow {
-        name: &client.name,
-        model: &client.model,
+        name: client.name.as_str().into(),
+        model: client.model.as_str().into(),
         temperature: client.temperature,
         max_tokens: client.max_tokens.map_or(0, |n| u64::try_from(n).unwrap_or(0)),
         timeout: client.timeout.unwrap_or(0),
-        options: &client.options,
+        options: client.options.as_str().into(),
         input_price: client.input_price.map(millionths),
         output_price: client.output_price.map(millionths),
         actions: client.actions,
@@ -325,7 +353,7 @@ fn computed_limit_row((state, limit): (StateId, &ComputedLimit)) -> ComputedLimi
     ComputedLimitRow { state, kind: limit.kind, is_soft: limit.is_soft }
 }
 
-fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> TransitionRow<'c> {
+fn transition_row(line: &Transition, pools: &mut Pools) -> TransitionRow {
     let (any_of, none_of) = match &line.scope {
         None => (Span::EMPTY, Span::EMPTY),
         Some(Scope { any_of, none_of, .. }) => (
@@ -348,7 +376,7 @@ fn transition_row<'c>(line: &'c Transition, pools: &mut Pools<'c>) -> Transition
     }
 }
 
-fn trigger_row<'c>(trigger: &'c Trigger, pools: &mut Pools<'c>) -> TriggerRow<'c> {
+fn trigger_row(trigger: &Trigger, pools: &mut Pools) -> TriggerRow {
     match trigger {
         Trigger::Event(events) => {
             TriggerRow::Event(span(&mut pools.events, events.iter().copied()))
@@ -366,12 +394,12 @@ fn trigger_row<'c>(trigger: &'c Trigger, pools: &mut Pools<'c>) -> TriggerRow<'c
         Trigger::StepTimeout(step, _) => TriggerRow::StepTimeout(*step, pools.deadline()),
         Trigger::StepDoubt(step) => TriggerRow::StepDoubt(*step),
         Trigger::StepElse(step) => TriggerRow::StepElse(*step),
-        Trigger::Error(pattern) => TriggerRow::Error(pattern),
-        Trigger::LimitWarn(pattern) => TriggerRow::LimitWarn(pattern),
+        Trigger::Error(pattern) => TriggerRow::Error(pools.name(pattern)),
+        Trigger::LimitWarn(pattern) => TriggerRow::LimitWarn(pools.name(pattern)),
     }
 }
 
-fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> StepRow<'c> {
+fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
     let kind = match &step.kind {
         StepKind::Llm => StepRowKind::Llm,
         StepKind::Code(_) => StepRowKind::Code,
@@ -392,14 +420,16 @@ fn step_row<'c>(chart: &'c Chart, step: &'c Step, pools: &mut Pools<'c>) -> Step
     };
     let FailurePolicy { retries, then } = step.failure;
     StepRow {
-        name: &step.name,
+        name: step.name.as_str().into(),
         state: step.state,
         kind,
         guard: step.guard.is_some(),
         retries,
         failure: failure_row(then),
         ends_turn: step.ends_turn.is_some(),
-        client: step.client.map_or("", |id| &chart.clients[id.index()].name),
+        client: step
+            .client
+            .map_or(Text::Static(""), |id| chart.clients[id.index()].name.as_str().into()),
         tools: step
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
@@ -438,35 +468,35 @@ const SCANNED: usize = 4;
 const LONGEST: usize = 32;
 
 /// Fills the columns, in time linear in the size of the chart up to a logarithmic factor.
-fn fill(plan: &mut Plan<'_>) {
-    for index in 0..plan.states.len() {
-        let own = reacts(plan, index);
-        let parent = plan.states[index].parent.index();
+fn fill(draft: &mut Draft) {
+    for index in 0..draft.states.len() {
+        let own = reacts(draft, index);
+        let parent = draft.states[index].parent.index();
         // Parents precede their children, so the parent's column is already filled.
-        let above = if parent == index { Reacts::NOTHING } else { plan.states[parent].on_path };
-        let tree = Rows { states: &plan.states, pool: &plan.pools.states };
+        let above = if parent == index { Reacts::NOTHING } else { draft.states[parent].on_path };
+        let tree = Rows { states: &draft.states, pool: &draft.pools.states };
         let is_history = |child: &StateId| matches!(tree.shape(*child), Shape::History(_));
         let histories = structure::children(&tree, StateId::at(index)).filter(is_history);
         let histories: Vec<StateId> = histories.collect();
-        let histories = span(&mut plan.pools.states, histories);
-        let lines = dispatch(&plan.states[index], &plan.transitions, &mut plan.pools);
-        let row = &mut plan.states[index];
+        let histories = span(&mut draft.pools.states, histories);
+        let lines = dispatch(&draft.states[index], &draft.transitions, &mut draft.pools);
+        let row = &mut draft.states[index];
         row.histories = histories;
         row.here = own;
         row.on_path = own.with(above);
         row.index = lines;
     }
-    for index in 0..plan.transitions.len() {
-        let row = plan.transitions[index];
-        plan.transitions[index].route = route(&row, &plan.states, &mut plan.pools);
+    for index in 0..draft.transitions.len() {
+        draft.transitions[index].route =
+            route(&draft.transitions[index], &draft.states, &mut draft.pools);
     }
-    walks(plan);
-    places(&mut plan.states);
+    walks(draft);
+    places(&mut draft.states);
 }
 
 /// Gives each state a place, so that states which can be active together have different places. Children of a parallel state get disjoint
 /// ranges, because they are active together; other siblings share a range.
-fn places(states: &mut [StateRow<'_>]) {
+fn places(states: &mut [StateRow]) {
     let sizes = together(states);
     // The first free place for a child, for each state.
     let mut next = vec![0; states.len()];
@@ -484,13 +514,13 @@ fn places(states: &mut [StateRow<'_>]) {
 }
 
 /// The maximum number of states that are active together in the subtree of each state.
-fn together(states: &[StateRow<'_>]) -> Vec<u32> {
+fn together(states: &[StateRow]) -> Vec<u32> {
     summed(states, |kind| u32::from(!matches!(kind, StateRowKind::History { .. })))
 }
 
 /// The maximum of the sum of `own` over states that are active together, in the subtree of each state. A parallel state adds the sums of
 /// all its children; any other state adds only the greatest sum of a child.
-fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32) -> Vec<u32> {
+fn summed(states: &[StateRow], own: impl Fn(StateRowKind) -> u32) -> Vec<u32> {
     let mut below = vec![0; states.len()];
     // Children follow their parents, so reverse order completes each subtree before its parent.
     for (index, row) in states.iter().enumerate().rev() {
@@ -508,28 +538,28 @@ fn summed(states: &[StateRow<'_>], own: impl Fn(StateRowKind) -> u32) -> Vec<u32
 }
 
 /// Finds the regions, and the innermost region that contains each state.
-fn walks(plan: &mut Plan<'_>) {
-    plan.walks.push(WalkRow::PLAIN);
+fn walks(draft: &mut Draft) {
+    draft.walks.push(WalkRow::PLAIN);
     // Nothing is walked without steps.
-    if plan.steps.is_empty() {
+    if draft.steps.is_empty() {
         return;
     }
     // Each step belongs to the walk of its region and to those of all regions around it.
-    for index in 1..plan.states.len() {
-        let row = plan.states[index];
-        let (parent, outer) = (row.parent, plan.states[row.parent.index()].walk);
-        let tree = Rows { states: &plan.states, pool: &plan.pools.states };
-        let is_region = matches!(plan.states[parent.index()].kind, StateRowKind::Parallel)
+    for index in 1..draft.states.len() {
+        let parent = draft.states[index].parent;
+        let outer = draft.states[parent.index()].walk;
+        let tree = Rows { states: &draft.states, pool: &draft.pools.states };
+        let is_region = matches!(draft.states[parent.index()].kind, StateRowKind::Parallel)
             && !matches!(tree.shape(StateId::at(index)), Shape::History(_));
-        plan.states[index].walk = if is_region { plan.walks.len() as u32 } else { outer };
+        draft.states[index].walk = if is_region { draft.walks.len() as u32 } else { outer };
         if is_region {
-            plan.walks.push(WalkRow { state: StateId::at(index), outer, steps: Span::EMPTY });
+            draft.walks.push(WalkRow { state: StateId::at(index), outer, steps: Span::EMPTY });
         }
     }
-    for (index, step) in (0..).zip(&plan.steps) {
-        let mut at = plan.states[step.state.index()].walk;
+    for (index, step) in (0..).zip(&draft.steps) {
+        let mut at = draft.states[step.state.index()].walk;
         loop {
-            let row = &mut plan.walks[at as usize];
+            let row = &mut draft.walks[at as usize];
             if row.steps.len == 0 {
                 row.steps.start = index;
             }
@@ -543,23 +573,23 @@ fn walks(plan: &mut Plan<'_>) {
 }
 
 /// What a state itself reacts to. Its ancestors are added in `fill`.
-fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
-    let state = &plan.states[index];
+fn reacts(draft: &Draft, index: usize) -> Reacts {
+    let state = &draft.states[index];
     let mut all = Reacts::NOTHING;
-    for line in state.transitions.of(&plan.transitions) {
+    for line in state.transitions.of(&draft.transitions) {
         all = all.with(kind(&line.trigger));
         if line.trigger.is_alive() {
             all = all.with(Reacts::ALIVE);
         }
     }
-    for step in state.steps.of(&plan.pools.steps) {
+    for step in state.steps.of(&draft.pools.steps) {
         all = all.with(Reacts::ALIVE);
-        if matches!(plan.steps[step.index()].kind, StepRowKind::Ask { on: Some(_), .. }) {
+        if matches!(draft.steps[step.index()].kind, StepRowKind::Ask { on: Some(_), .. }) {
             all = all.with(Reacts::ASK);
         }
     }
     let LimitsRow { time, time_warn, .. } = state.limits;
-    let mut computed = plan.computed_limits.iter().filter(|row| row.state.index() == index);
+    let mut computed = draft.computed_limits.iter().filter(|row| row.state.index() == index);
     if time.or(time_warn).is_some() || computed.any(|row| row.kind == LimitKind::Time) {
         all.with(Reacts::TIME)
     } else {
@@ -568,7 +598,7 @@ fn reacts(plan: &Plan<'_>, index: usize) -> Reacts {
 }
 
 /// The kinds of occurrences that can trigger a transition.
-const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
+const fn kind(trigger: &TriggerRow) -> Reacts {
     match trigger {
         TriggerRow::Event(_) | TriggerRow::AnyEvent => Reacts::EVENT,
         TriggerRow::AnyOccurrence => Reacts::VISIBLE,
@@ -589,7 +619,7 @@ const fn kind(trigger: &TriggerRow<'_>) -> Reacts {
 }
 
 /// The transitions of a state sorted by event, if the state has many.
-fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools<'_>) -> Span {
+fn dispatch(state: &StateRow, lines: &[TransitionRow], pools: &mut Pools) -> Span {
     if (state.transitions.len as usize) <= SCANNED {
         return Span::EMPTY;
     }
@@ -614,7 +644,7 @@ fn dispatch(state: &StateRow<'_>, lines: &[TransitionRow<'_>], pools: &mut Pools
 }
 
 /// The exit and entry sets of a transition, if they do not depend on histories.
-fn route(line: &TransitionRow<'_>, states: &[StateRow<'_>], pools: &mut Pools<'_>) -> Route {
+fn route(line: &TransitionRow, states: &[StateRow], pools: &mut Pools) -> Route {
     let targets = line.targets.of(&pools.states);
     if targets.is_empty() {
         return Route::Stay;
@@ -1001,12 +1031,12 @@ variants! {
 // Computes the summary of a chart's rows.
 
 /// Computes the summary of these tables.
-fn summary(tables: &Tables<'_>) -> Summary {
+fn summary(tables: &Tables) -> Summary {
     let states = tables.states.iter();
     let kinds = || tables.steps.iter().map(|row| row.kind);
     Summary {
-        leaves: leaves(tables.states),
-        together: self::together(tables.states).first().copied().unwrap_or(0).max(1),
+        leaves: leaves(&tables.states),
+        together: self::together(&tables.states).first().copied().unwrap_or(0).max(1),
         reacts: states.clone().fold(Reacts::NOTHING, |all, row| all.with(row.here)),
         limits: !tables.computed_limits.is_empty()
             || states.clone().any(|row| row.limits != LimitsRow::PLAIN),
@@ -1019,7 +1049,7 @@ fn summary(tables: &Tables<'_>) -> Summary {
 }
 
 /// The maximum number of leaves that are active together. A compound state without children, which only a faulty chart has, adds no leaf.
-fn leaves(states: &[StateRow<'_>]) -> u32 {
+fn leaves(states: &[StateRow]) -> u32 {
     let is_leaf = |kind| u32::from(matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_)));
     summed(states, is_leaf).first().copied().unwrap_or(0).max(1)
 }
@@ -1027,11 +1057,11 @@ fn leaves(states: &[StateRow<'_>]) -> u32 {
 // Builds the rows of types and of earlier names.
 
 /// A row for each part of the chart that holds values between two inputs.
-fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
+fn types(chart: &Chart, pools: &mut Pools) -> Vec<TypeRow> {
     let variables = chart.variables.iter().map(|row| {
         let is_needed = matches!(row.kind, VariableKind::Param { .. }) && row.default.is_none();
         let of = if is_needed { TypedRow::Param } else { TypedRow::Variable };
-        (of(&row.name), &row.ty)
+        (of(row.name.as_str().into()), &row.ty)
     });
     let answers = chart.steps.iter().enumerate().filter_map(|(i, row)| {
         let answers = match row.kind {
@@ -1044,16 +1074,18 @@ fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
     // Only events that were sent can wait between two inputs.
     let events = chart.events.iter().enumerate().filter(|_| sends);
     let events = events.flat_map(|(i, row)| {
-        row.fields
-            .iter()
-            .map(move |field| (TypedRow::Event(EventId::at(i), field.name.as_str()), &field.ty))
+        row.fields.iter().map(move |field| {
+            (TypedRow::Event(EventId::at(i), field.name.as_str().into()), &field.ty)
+        })
     });
     let records = chart.types.iter().flat_map(|def| {
         let fields = match &def.kind {
             TypeKind::Record(fields) => fields.as_slice(),
             TypeKind::Enum(_) => &[],
         };
-        fields.iter().map(|field| (TypedRow::Record(&def.name, field.name.as_str()), &field.ty))
+        fields.iter().map(|field| {
+            (TypedRow::Record(def.name.as_str().into(), field.name.as_str().into()), &field.ty)
+        })
     });
     let all = variables.chain(answers).chain(events).chain(records);
     let rows = all.map(|(of, ty)| {
@@ -1064,44 +1096,47 @@ fn types<'c>(chart: &'c Chart, pools: &mut Pools<'c>) -> Vec<TypeRow<'c>> {
     rows.collect()
 }
 
-/// Adds the type as it is written, in parts, so that no new string is needed.
-fn put<'c>(chart: &'c Chart, ty: &'c Type, parts: &mut Vec<&'c str>) {
+/// Adds the type as it is written, in parts.
+fn put(chart: &Chart, ty: &Type, parts: &mut Vec<Text>) {
     match ty {
-        Type::Bool => parts.push("Bool"),
-        Type::Int => parts.push("Int"),
-        Type::Float => parts.push("Float"),
-        Type::Text => parts.push("Text"),
-        Type::Duration => parts.push("Duration"),
-        Type::Json => parts.push("Json"),
+        Type::Bool => parts.push(Text::Static("Bool")),
+        Type::Int => parts.push(Text::Static("Int")),
+        Type::Float => parts.push(Text::Static("Float")),
+        Type::Text => parts.push(Text::Static("Text")),
+        Type::Duration => parts.push(Text::Static("Duration")),
+        Type::Json => parts.push(Text::Static("Json")),
         Type::List(inner) => {
-            parts.push("List(");
+            parts.push(Text::Static("List("));
             put(chart, inner, parts);
-            parts.push(")");
+            parts.push(Text::Static(")"));
         }
         Type::Map(inner) => {
-            parts.push("Map(Text, ");
+            parts.push(Text::Static("Map(Text, "));
             put(chart, inner, parts);
-            parts.push(")");
+            parts.push(Text::Static(")"));
         }
         Type::Optional(inner) => {
             put(chart, inner, parts);
-            parts.push("?");
+            parts.push(Text::Static("?"));
         }
         Type::Named(id) => {
-            parts.push(chart.types.get(id.index()).map_or("?", |def| def.name.as_str()));
+            let name = chart.types.get(id.index()).map(|def| def.name.as_str().into());
+            parts.push(name.unwrap_or(Text::Static("?")));
         }
     }
 }
 
 /// A row for each earlier name.
-fn renames(chart: &Chart) -> Vec<RenameRow<'_>> {
+fn renames(chart: &Chart) -> Vec<RenameRow> {
     let rows = chart.renames.iter().map(|row| RenameRow {
         what: match row.what {
             Renamed::State(id) => RenamedRow::State(id),
             Renamed::Step(id) => RenamedRow::Step(id),
-            Renamed::Variable(id) => RenamedRow::Variable(&chart.variables[id.index()].name),
+            Renamed::Variable(id) => {
+                RenamedRow::Variable(chart.variables[id.index()].name.as_str().into())
+            }
         },
-        old: &row.old,
+        old: row.old.as_str().into(),
     });
     rows.collect()
 }

@@ -51,7 +51,7 @@ pub trait Program {
     /// The data of events, options and answers.
     type Payload;
     /// The access to the chart's tables: a reference, if the tables live as long as the machine, otherwise a copy.
-    type Tables<'t>: Copy + Deref<Target = Tables<'t>>;
+    type Tables: Clone + Deref<Target = Tables>;
 
     /// Called when an input begins, or when the host requests a text. Refills the budget of evaluations; in generated code, of loops.
     #[inline(always)]
@@ -187,7 +187,7 @@ pub fn held<E>(count: u32, mut holds: impl FnMut(u32) -> Result<bool, E>) -> u64
 /// The observables: the part of the machine that guards and actions may read.
 pub struct View<'v> {
     /// The tables of the chart.
-    pub tables: &'v Tables<'v>,
+    pub tables: &'v Tables,
     /// The registers, read-only.
     pub cells: Observed<'v>,
     /// The number of turns ended.
@@ -211,7 +211,7 @@ impl View<'_> {
 
     /// The dotted path of the leaf.
     pub fn state(&self) -> &str {
-        self.tables.states[self.leaf.index()].path
+        &self.tables.states[self.leaf.index()].path
     }
 
     /// The number of whole turns in the leaf.
@@ -268,7 +268,7 @@ impl View<'_> {
 
     /// The name of the current host event; the empty text if there is none.
     pub fn event_name(&self) -> &str {
-        self.event.map_or("", |e| self.tables.events[e.index()].name)
+        self.event.map_or("", |e| &*self.tables.events[e.index()].name)
     }
 
     /// The innermost active state on the leaf's path that declares advice.

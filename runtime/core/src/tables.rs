@@ -23,6 +23,7 @@ pub use crate::lost::Lost;
 use crate::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::LimitKind;
 use crate::structure::{self, Shape, Tree};
+use core::fmt;
 use core::ops::Deref;
 
 /// The version of the tables. Generated code does not compile against a runtime with another version.
@@ -41,64 +42,207 @@ impl Span {
     /// The empty span.
     pub const EMPTY: Self = Self { start: 0, len: 0 };
 
+    /// The indices.
+    #[inline(always)]
+    pub fn range(self) -> core::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+
     /// The part of `pool` in this range.
     #[inline]
     pub fn of<T>(self, pool: &[T]) -> &[T] {
-        &pool[self.start as usize..(self.start + self.len) as usize]
+        &pool[self.range()]
     }
 }
 
-/// All tables of a chart. `'t` is `'static` in generated code.
-#[derive(Debug, Clone, Copy)]
-pub struct Tables<'t> {
+/// A text of a row: a `static` one in generated code, an owned one in a plan.
+#[derive(Clone)]
+pub enum Text {
+    /// A text of the program.
+    Static(&'static str),
+    /// A text of a chart that was read.
+    #[cfg(feature = "alloc")]
+    Owned(alloc::boxed::Box<str>),
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    #[inline(always)]
+    fn deref(&self) -> &str {
+        match self {
+            Self::Static(text) => text,
+            #[cfg(feature = "alloc")]
+            Self::Owned(text) => text,
+        }
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        **self == *other
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::Owned(text.into())
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        **self == **other
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl PartialEq<alloc::string::String> for Text {
+    fn eq(&self, other: &alloc::string::String) -> bool {
+        **self == **other
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl From<&Text> for alloc::borrow::Cow<'static, str> {
+    fn from(text: &Text) -> Self {
+        match text {
+            Text::Static(text) => Self::Borrowed(text),
+            Text::Owned(text) => Self::Owned((**text).into()),
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl From<&Text> for alloc::string::String {
+    fn from(text: &Text) -> Self {
+        Self::from(&**text)
+    }
+}
+
+impl core::borrow::Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+/// Rows: `static` ones in generated code, owned ones in a plan.
+#[derive(Clone)]
+pub enum List<T: 'static> {
+    /// Rows of the program.
+    Static(&'static [T]),
+    /// Rows of a chart that was read.
+    #[cfg(feature = "alloc")]
+    Owned(alloc::vec::Vec<T>),
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Static(rows) => rows,
+            #[cfg(feature = "alloc")]
+            Self::Owned(rows) => rows,
+        }
+    }
+}
+
+impl<'t, T> IntoIterator for &'t List<T> {
+    type Item = &'t T;
+    type IntoIter = core::slice::Iter<'t, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T> From<alloc::vec::Vec<T>> for List<T> {
+    fn from(rows: alloc::vec::Vec<T>) -> Self {
+        Self::Owned(rows)
+    }
+}
+
+/// All tables of a chart.
+#[derive(Debug, Clone)]
+pub struct Tables {
     /// The name of the chart.
-    pub name: &'t str,
+    pub name: Text,
     /// The structural hash, which is equal for equivalent charts.
     pub hash: u64,
     /// The states in document order. Row 0 is the root, which is the chart itself.
-    pub states: &'t [StateRow<'t>],
+    pub states: List<StateRow>,
     /// The transitions, grouped by source. Within a source they are in the order in which they are tried.
-    pub transitions: &'t [TransitionRow<'t>],
+    pub transitions: List<TransitionRow>,
     /// The declared host events.
-    pub events: &'t [EventRow<'t>],
+    pub events: List<EventRow>,
     /// The steps in document order, in which walks visit them.
-    pub steps: &'t [StepRow<'t>],
+    pub steps: List<StepRow>,
     /// The walks of a turn: first that of the chart, then one for each region, in document order. A chart without steps has only the first.
-    pub walks: &'t [WalkRow],
+    pub walks: List<WalkRow>,
     /// The options of `may` transitions.
-    pub choices: &'t [ChoiceRow<'t>],
+    pub choices: List<ChoiceRow>,
     /// The declared tools.
-    pub tools: &'t [ToolRow<'t>],
+    pub tools: List<ToolRow>,
     /// The clients that steps may use.
-    pub clients: &'t [ClientRow<'t>],
+    pub clients: List<ClientRow>,
     /// The `allow` lines. Without any, every move is permitted.
-    pub permissions: &'t [PermissionRow],
+    pub permissions: List<PermissionRow>,
     /// The limits that are computed from the params, in the order of their states.
-    pub computed_limits: &'t [ComputedLimitRow],
+    pub computed_limits: List<ComputedLimitRow>,
     /// Whether an expression reads what calls took: their number, tokens or cost. If not, the amounts are not counted.
     pub reads_amounts: bool,
     /// The types of values that a run keeps between two inputs, for comparison with another version of the chart.
-    pub types: &'t [TypeRow<'t>],
+    pub types: List<TypeRow>,
     /// The earlier names of states, steps and variables.
-    pub renames: &'t [RenameRow<'t>],
+    pub renames: List<RenameRow>,
     /// The pool of states: initial states, targets, scopes, entry sets.
-    pub state_pool: &'t [StateId],
+    pub state_pool: List<StateId>,
     /// The pool of events, for triggers and questions.
-    pub event_pool: &'t [EventId],
+    pub event_pool: List<EventId>,
     /// The pool of steps, for `StateRow::steps`.
-    pub step_pool: &'t [StepId],
+    pub step_pool: List<StepId>,
     /// The pool of choices, for `StateRow::choices`.
-    pub choice_pool: &'t [ChoiceId],
+    pub choice_pool: List<ChoiceId>,
     /// The pool of tools, for `ChoiceRow::tools` and `StepRow::tools`.
-    pub tool_pool: &'t [ToolId],
+    pub tool_pool: List<ToolId>,
     /// The pool of names of fields and arguments, and of other texts.
-    pub name_pool: &'t [&'t str],
+    pub name_pool: List<Text>,
     /// The ids with which events are sent, so that they can be canceled.
-    pub send_ids: &'t [&'t str],
+    pub send_ids: List<Text>,
     /// The maximum number of sent events that wait.
     pub sends: u32,
     /// The pool of candidates by event, for `StateRow::index`.
-    pub dispatch_pool: &'t [Dispatch],
+    pub dispatch_pool: List<Dispatch>,
     /// The maximum number of model steps in one walk; 0 for no limit.
     pub calls_per_turn: u32,
     /// The number of transitions in an instance's history; `None` for all.
@@ -110,10 +254,10 @@ pub struct Tables<'t> {
 }
 
 /// The row of a state.
-#[derive(Debug, Clone, Copy)]
-pub struct StateRow<'t> {
+#[derive(Debug, Clone)]
+pub struct StateRow {
     /// The dotted path; empty for the root.
-    pub path: &'t str,
+    pub path: Text,
     /// The kind of the state.
     pub kind: StateRowKind,
     /// The parent; for the root, the root itself.
@@ -150,10 +294,10 @@ pub struct StateRow<'t> {
     pub place: u32,
 }
 
-impl StateRow<'_> {
+impl StateRow {
     /// An atomic state without transitions, steps or actions.
     pub const PLAIN: Self = Self {
-        path: "",
+        path: Text::Static(""),
         kind: StateRowKind::Atomic,
         parent: StateId(0),
         end: StateId(0),
@@ -198,11 +342,11 @@ pub enum StateRowKind {
 
 /// The row of a transition.
 #[derive(Debug, Clone, Copy)]
-pub struct TransitionRow<'t> {
+pub struct TransitionRow {
     /// The source state.
     pub source: StateId,
     /// The trigger.
-    pub trigger: TriggerRow<'t>,
+    pub trigger: TriggerRow,
     /// The states of which one must be active, in `state_pool`; any configuration suffices if empty.
     pub any_of: Span,
     /// The states of which none may be active, in `state_pool`.
@@ -223,7 +367,7 @@ pub struct TransitionRow<'t> {
     pub route: Route,
 }
 
-impl TransitionRow<'_> {
+impl TransitionRow {
     /// An eventless transition of the root that has no target and no actions.
     pub const PLAIN: Self = Self {
         source: StateId(0),
@@ -242,7 +386,7 @@ impl TransitionRow<'_> {
 
 /// The trigger of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TriggerRow<'t> {
+pub enum TriggerRow {
     /// One of these host events, in `event_pool`.
     Event(Span),
     /// Any host event.
@@ -271,26 +415,26 @@ pub enum TriggerRow<'t> {
     StepDoubt(StepId),
     /// The `else` of an `ask`, or the `then` of a retry policy.
     StepElse(StepId),
-    /// An error whose name matches this dotted pattern below `error`.
-    Error(&'t str),
-    /// A warning whose name matches this dotted pattern below `limit.warn`.
-    LimitWarn(&'t str),
+    /// An error whose name matches a dotted pattern below `error`, which is this entry of `name_pool`.
+    Error(u32),
+    /// A warning whose name matches a dotted pattern below `limit.warn`, which is this entry of `name_pool`.
+    LimitWarn(u32),
 }
 
 /// The row of a host event.
-#[derive(Debug, Clone, Copy)]
-pub struct EventRow<'t> {
+#[derive(Debug, Clone)]
+pub struct EventRow {
     /// The name, which may be dotted.
-    pub name: &'t str,
+    pub name: Text,
     /// The names of its fields, in `name_pool`.
     pub fields: Span,
 }
 
 /// The row of a step.
-#[derive(Debug, Clone, Copy)]
-pub struct StepRow<'t> {
+#[derive(Debug, Clone)]
+pub struct StepRow {
     /// The name in the chart.
-    pub name: &'t str,
+    pub name: Text,
     /// The state that the step belongs to.
     pub state: StateId,
     /// The kind of the step.
@@ -304,7 +448,7 @@ pub struct StepRow<'t> {
     /// Whether it has an `ends turn` condition.
     pub ends_turn: bool,
     /// The name of the client; empty for the host's default.
-    pub client: &'t str,
+    pub client: Text,
     /// The tools that the model may call before it answers, in `tool_pool`.
     pub tools: Span,
     /// The maximum number of tool calls in one run of the step.
@@ -317,17 +461,17 @@ pub struct StepRow<'t> {
     pub accepts_cut: bool,
 }
 
-impl StepRow<'_> {
+impl StepRow {
     /// A `code` step of the root.
     pub const PLAIN: Self = Self {
-        name: "",
+        name: Text::Static(""),
         state: StateId(0),
         kind: StepRowKind::Code,
         guard: false,
         retries: 0,
         failure: FailureRow::Fail,
         ends_turn: false,
-        client: "",
+        client: Text::Static(""),
         tools: Span::EMPTY,
         tool_calls: 0,
         each: None,
@@ -336,7 +480,7 @@ impl StepRow<'_> {
     };
 }
 
-impl TriggerRow<'_> {
+impl TriggerRow {
     /// The slot of the deadline, for the three triggers that have one.
     pub const fn deadline(&self) -> Option<u32> {
         match self {
@@ -455,10 +599,10 @@ pub enum Route {
 // Rows of the options that a model may choose, and of the tools and moves that a chart permits.
 
 /// The option of a `may` transition, or the tools of a `may call` transition.
-#[derive(Debug, Clone, Copy)]
-pub struct ChoiceRow<'t> {
+#[derive(Debug, Clone)]
+pub struct ChoiceRow {
     /// The name by which the model chooses it.
-    pub name: &'t str,
+    pub name: Text,
     /// The `may` transition itself.
     pub transition: TransitionId,
     /// The names of its arguments, in `name_pool`. An option with arguments is never taken without a question.
@@ -468,10 +612,10 @@ pub struct ChoiceRow<'t> {
 }
 
 /// The row of a declared tool.
-#[derive(Debug, Clone, Copy)]
-pub struct ToolRow<'t> {
+#[derive(Debug, Clone)]
+pub struct ToolRow {
     /// The name, which may be dotted.
-    pub name: &'t str,
+    pub name: Text,
     /// The names of its arguments, in `name_pool`.
     pub fields: Span,
     /// Whether a call is made again if it is unknown whether it took effect.
@@ -492,12 +636,12 @@ pub struct PermissionRow {
 // Rows of clients.
 
 /// A `client`. `max_tokens` and `timeout` are 0 if the chart does not set them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ClientRow<'t> {
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientRow {
     /// The name by which steps refer to it.
-    pub name: &'t str,
+    pub name: Text,
     /// The model, as `provider:model`.
-    pub model: &'t str,
+    pub model: Text,
     /// The sampling temperature; `None` if the chart does not set it.
     pub temperature: Option<f64>,
     /// The maximum length of an answer, in tokens.
@@ -505,7 +649,7 @@ pub struct ClientRow<'t> {
     /// The maximum duration of one call, in milliseconds.
     pub timeout: u64,
     /// Options that are passed to the client's server, as a JSON object; empty without options.
-    pub options: &'t str,
+    pub options: Text,
     /// The price of a million input tokens, in millionths of the unit of prices.
     pub input_price: Option<u64>,
     /// The price of a million output tokens, in millionths of the unit of prices.
@@ -516,15 +660,15 @@ pub struct ClientRow<'t> {
     pub fallback: Option<ClientId>,
 }
 
-impl ClientRow<'_> {
+impl ClientRow {
     /// A client without settings.
     pub const PLAIN: Self = Self {
-        name: "",
-        model: "",
+        name: Text::Static(""),
+        model: Text::Static(""),
         temperature: None,
         max_tokens: 0,
         timeout: 0,
-        options: "",
+        options: Text::Static(""),
         input_price: None,
         output_price: None,
         actions: ActionForm::Any,
@@ -638,7 +782,7 @@ pub struct ComputedLimitRow {
     pub is_soft: bool,
 }
 
-impl Tables<'_> {
+impl Tables {
     /// The limits of a state. `computed` returns the value of a row of [`Tables::computed_limits`], by its index.
     pub fn limits(&self, state: StateId, computed: impl Fn(usize) -> u64) -> LimitsRow {
         let mut row = self.states[state.index()].limits;
@@ -678,7 +822,7 @@ impl LimitsRow {
 /// The name of an event that stands for all undeclared ones. A chart that declares it accepts any event of the host.
 pub const CATCH_ALL: &str = "*";
 
-impl Tables<'_> {
+impl Tables {
     /// Whether the chart accepts any event of the host, declared or not.
     pub fn is_open(&self) -> bool {
         self.exactly(CATCH_ALL).is_some()
@@ -699,39 +843,39 @@ impl Tables<'_> {
 
     #[inline]
     fn exactly(&self, name: &str) -> Option<EventId> {
-        self.events.iter().position(|event| event.name == name).map(EventId::at)
+        self.events.iter().position(|event| event.name == *name).map(EventId::at)
     }
 }
 
 // Queries over the tables as a whole.
 
-impl Tables<'_> {
+impl Tables {
     /// Tables without rows, as a base for others.
     pub const EMPTY: Self = Self {
-        name: "",
+        name: Text::Static(""),
         hash: 0,
-        states: &[],
-        transitions: &[],
-        events: &[],
-        steps: &[],
-        choices: &[],
-        tools: &[],
-        clients: &[],
-        permissions: &[],
-        computed_limits: &[],
+        states: List::Static(&[]),
+        transitions: List::Static(&[]),
+        events: List::Static(&[]),
+        steps: List::Static(&[]),
+        choices: List::Static(&[]),
+        tools: List::Static(&[]),
+        clients: List::Static(&[]),
+        permissions: List::Static(&[]),
+        computed_limits: List::Static(&[]),
         reads_amounts: false,
-        types: &[],
-        renames: &[],
-        walks: &[WalkRow::PLAIN],
-        state_pool: &[],
-        event_pool: &[],
-        step_pool: &[],
-        choice_pool: &[],
-        tool_pool: &[],
-        name_pool: &[],
-        send_ids: &[],
+        types: List::Static(&[]),
+        renames: List::Static(&[]),
+        walks: List::Static(&[WalkRow::PLAIN]),
+        state_pool: List::Static(&[]),
+        event_pool: List::Static(&[]),
+        step_pool: List::Static(&[]),
+        choice_pool: List::Static(&[]),
+        tool_pool: List::Static(&[]),
+        name_pool: List::Static(&[]),
+        send_ids: List::Static(&[]),
         sends: 0,
-        dispatch_pool: &[],
+        dispatch_pool: List::Static(&[]),
         calls_per_turn: 0,
         history_kept: None,
         microsteps: 0,
@@ -754,14 +898,14 @@ impl Tables<'_> {
     }
 
     /// The row of a state.
-    pub fn state(&self, id: StateId) -> &StateRow<'_> {
+    pub fn state(&self, id: StateId) -> &StateRow {
         &self.states[id.index()]
     }
 
     /// The states as a tree.
     #[inline]
-    pub const fn tree(&self) -> Rows<'_> {
-        Rows { states: self.states, pool: self.state_pool }
+    pub fn tree(&self) -> Rows<'_> {
+        Rows { states: &self.states, pool: &self.state_pool }
     }
 
     /// Whether `inner` is `outer` or its descendant.
@@ -774,7 +918,7 @@ impl Tables<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'t> {
     /// The states in document order.
-    pub states: &'t [StateRow<'t>],
+    pub states: &'t [StateRow],
     /// The pool of states to which the rows refer.
     pub pool: &'t [StateId],
 }
@@ -884,63 +1028,50 @@ impl Summary {
     };
 }
 
-/// Tables that a machine holds by value, because they are borrowed from an owner that does not hold them as [`Tables`].
-#[derive(Debug, Clone, Copy)]
-pub struct Own<'t>(pub Tables<'t>);
-
-impl<'t> Deref for Own<'t> {
-    type Target = Tables<'t>;
-
-    #[inline(always)]
-    fn deref(&self) -> &Tables<'t> {
-        &self.0
-    }
-}
-
 // Rows of types and of earlier names, for runs that another version of the chart has saved.
 
 /// The declared type of a part of the chart that holds values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TypeRow<'t> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeRow {
     /// The part that has the type.
-    pub of: TypedRow<'t>,
+    pub of: TypedRow,
     /// The type as written, in parts, in `name_pool`. The name of a record is one part.
     pub ty: Span,
 }
 
 /// A part of a chart that has a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TypedRow<'t> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypedRow {
     /// A param without a default, whose value a run must have.
-    Param(&'t str),
+    Param(Text),
     /// Any other variable, by name.
-    Variable(&'t str),
+    Variable(Text),
     /// The answer of a step.
     Answer(StepId),
     /// A field of an event: the event, the field.
-    Event(EventId, &'t str),
+    Event(EventId, Text),
     /// A field of a record: the record, the field.
-    Record(&'t str, &'t str),
+    Record(Text, Text),
 }
 
 /// The earlier name of a part of the chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RenameRow<'t> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenameRow {
     /// The part that was renamed.
-    pub what: RenamedRow<'t>,
+    pub what: RenamedRow,
     /// The earlier name. For a state, without the names of its ancestors.
-    pub old: &'t str,
+    pub old: Text,
 }
 
 /// A part of a chart that was renamed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RenamedRow<'t> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RenamedRow {
     /// A state.
     State(StateId),
     /// A step.
     Step(StepId),
     /// A variable, by its new name.
-    Variable(&'t str),
+    Variable(Text),
 }
 
 // Rows of the walks of a turn.
@@ -961,7 +1092,7 @@ impl WalkRow {
     pub const PLAIN: Self = Self { state: StateId(0), outer: 0, steps: Span::EMPTY };
 }
 
-impl Tables<'_> {
+impl Tables {
     /// Whether an `ask` may be open in several leaves at once, because its state contains regions.
     pub fn is_asked_in_regions(&self, step: StepId) -> bool {
         let row = &self.steps[step.index()];

@@ -8,43 +8,43 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Names the guard of a transition, as in ``guard of the `on pay` line of `checkout` ``.
-pub fn guard_of(tables: &Tables<'_>, line: TransitionId) -> String {
+pub fn guard_of(tables: &Tables, line: TransitionId) -> String {
     format!("guard of {}", self::line(tables, line))
 }
 
 /// Names the `if` of a step.
-pub fn if_of(tables: &Tables<'_>, step: StepId) -> String {
+pub fn if_of(tables: &Tables, step: StepId) -> String {
     format!("`if` of `{}`", name(tables, step))
 }
 
 /// Names the `if` of the `nth` `allow` line by its target.
-pub fn permission_of(tables: &Tables<'_>, nth: usize) -> String {
+pub fn permission_of(tables: &Tables, nth: usize) -> String {
     let to = tables.permissions.get(nth).map_or(StateId(0), |row| row.to);
     format!("`if` of an `allow` line to {}", state(tables, to))
 }
 
 /// Names the `ends turn` of a step.
-pub fn end_of(tables: &Tables<'_>, step: StepId) -> String {
+pub fn end_of(tables: &Tables, step: StepId) -> String {
     format!("`ends turn` of `{}`", name(tables, step))
 }
 
 /// Names the duration or number of turns of an `after` or `timeout` trigger.
-pub fn bound_of(tables: &Tables<'_>, line: TransitionId) -> String {
+pub fn bound_of(tables: &Tables, line: TransitionId) -> String {
     format!("bound of {}", self::line(tables, line))
 }
 
 /// Names the arguments of a transition for a final state.
-pub fn arguments_of(tables: &Tables<'_>, line: TransitionId) -> String {
+pub fn arguments_of(tables: &Tables, line: TransitionId) -> String {
     format!("arguments of {}", self::line(tables, line))
 }
 
 /// Names a `code` step.
-pub fn code_of(tables: &Tables<'_>, step: StepId) -> String {
+pub fn code_of(tables: &Tables, step: StepId) -> String {
     format!("`{}`", name(tables, step))
 }
 
 /// Names the list of a step with an `each`.
-pub fn list_of(tables: &Tables<'_>, step: StepId) -> String {
+pub fn list_of(tables: &Tables, step: StepId) -> String {
     format!("`each` of `{}`", name(tables, step))
 }
 
@@ -54,12 +54,12 @@ pub fn too_many(size: u32, most: u32) -> String {
 }
 
 /// Names the prompt of a step.
-pub fn prompt_of(tables: &Tables<'_>, step: StepId) -> String {
+pub fn prompt_of(tables: &Tables, step: StepId) -> String {
     format!("prompt of `{}`", name(tables, step))
 }
 
 /// Names an action block.
-pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
+pub fn actions_of(tables: &Tables, block: Block) -> String {
     match block {
         Block::Entry(id, _) => format!("`enter` of {}", state(tables, id)),
         Block::Exit(id, _) => format!("`exit` of {}", state(tables, id)),
@@ -69,19 +69,19 @@ pub fn actions_of(tables: &Tables<'_>, block: Block) -> String {
 }
 
 /// Names a transition, as in ``the `on pay` line of `checkout` ``.
-pub fn line(tables: &Tables<'_>, id: TransitionId) -> String {
+pub fn line(tables: &Tables, id: TransitionId) -> String {
     let row = &tables.transitions[id.index()];
     format!("the `{}` line of {}", heading(tables, row.trigger), state(tables, row.source))
 }
 
 /// Names a state by its path in backticks; the root is "the chart".
-pub fn state(tables: &Tables<'_>, id: StateId) -> String {
-    let path = tables.states[id.index()].path;
+pub fn state(tables: &Tables, id: StateId) -> String {
+    let path = &*tables.states[id.index()].path;
     if path.is_empty() { "the chart".to_string() } else { format!("`{path}`") }
 }
 
-fn name<'t>(tables: &Tables<'t>, step: StepId) -> &'t str {
-    tables.steps[step.index()].name
+fn name(tables: &Tables, step: StepId) -> &str {
+    &tables.steps[step.index()].name
 }
 
 /// The parts of a trigger's name, from which traces and notes build different texts.
@@ -104,12 +104,13 @@ enum Words<'t> {
     Pattern(&'static str, &'t str),
 }
 
-fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
-    let path = |id: StateId| tables.states[id.index()].path;
+fn words(tables: &Tables, trigger: TriggerRow) -> Words<'_> {
+    let path = |id: StateId| &*tables.states[id.index()].path;
+    let pattern = |at: u32| &*tables.name_pool[at as usize];
     match trigger {
         TriggerRow::Event(events) => {
-            let events = events.of(tables.event_pool).iter();
-            Words::Events(events.map(|event| tables.events[event.index()].name).collect())
+            let events = events.of(&tables.event_pool).iter();
+            Words::Events(events.map(|event| &*tables.events[event.index()].name).collect())
         }
         TriggerRow::AnyEvent => Words::Alone("on *"),
         TriggerRow::AnyOccurrence => Words::Alone("on **"),
@@ -120,7 +121,7 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
         TriggerRow::AfterTurns(_) => Words::Deadline(" turns"),
         TriggerRow::Choice(id) => {
             let row = &tables.choices[id.index()];
-            if row.tools.is_some() { Words::Call(row.name) } else { Words::Choice(row.name) }
+            if row.tools.is_some() { Words::Call(&row.name) } else { Words::Choice(&row.name) }
         }
         TriggerRow::StepDone(id) => Words::Outcome("done", name(tables, id)),
         TriggerRow::StepError(id) => Words::Outcome("error", name(tables, id)),
@@ -128,16 +129,16 @@ fn words<'t>(tables: &Tables<'t>, trigger: TriggerRow<'t>) -> Words<'t> {
         TriggerRow::StepDoubt(id) => Words::Outcome("doubt", name(tables, id)),
         TriggerRow::StepElse(id) => Words::Policy("else", name(tables, id)),
         // Limits are below `error`, but a chart writes `on limit.calls` for `on error.limit.calls`.
-        TriggerRow::Error(pattern) if pattern.split('.').next() == Some("limit") => {
-            Words::Events(alloc::vec![pattern])
+        TriggerRow::Error(at) if pattern(at).split('.').next() == Some("limit") => {
+            Words::Events(alloc::vec![pattern(at)])
         }
-        TriggerRow::Error(pattern) => Words::Pattern("error", pattern),
-        TriggerRow::LimitWarn(pattern) => Words::Pattern("limit.warn", pattern),
+        TriggerRow::Error(at) => Words::Pattern("error", pattern(at)),
+        TriggerRow::LimitWarn(at) => Words::Pattern("limit.warn", pattern(at)),
     }
 }
 
 /// Names a trigger for traces: `on pay | refund`, `done fetch`, `after turns`.
-pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
+pub fn trigger(tables: &Tables, trigger: TriggerRow) -> String {
     match words(tables, trigger) {
         Words::Alone(words) => words.to_string(),
         Words::Deadline(unit) => format!("after{unit}"),
@@ -150,7 +151,7 @@ pub fn trigger(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
 }
 
 /// Names a trigger for notes: `on pay`, `on done(fetch)`, `timeout of fetch`.
-fn heading(tables: &Tables<'_>, trigger: TriggerRow<'_>) -> String {
+fn heading(tables: &Tables, trigger: TriggerRow) -> String {
     match words(tables, trigger) {
         Words::Deadline(_) => "after".to_string(),
         Words::Events(names) => names.first().map_or("on".to_string(), |name| format!("on {name}")),

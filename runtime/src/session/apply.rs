@@ -254,7 +254,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     pub(super) fn kind(&self, member: &[StepKey], key: StepKey) -> Option<StepRowKind> {
-        let steps = self.family.member(member)?.tables().steps;
+        let steps = &self.family.member(member)?.tables().steps;
         Some(steps.get(key.step.index())?.kind)
     }
 
@@ -277,7 +277,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(super) fn run_begins(&self, machine: &dyn Machine, origin: &Origin) -> What {
         let tables = machine.tables();
         What::Run {
-            chart: tables.name.to_owned(),
+            chart: String::from(&tables.name),
             hash: format!("{:016x}", tables.hash),
             oracle: if self.common.manual { "nobody".into() } else { self.common.driver.name() },
             variables: Value::Map(machine.variables().into_iter().collect()),
@@ -290,7 +290,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn event_name(&self, member: &[StepKey], event: EventId) -> String {
         let machine = self.family.member(member);
         let row = machine.and_then(|m| m.tables().events.get(event.index()));
-        row.map_or_else(String::new, |row| row.name.to_owned())
+        row.map_or_else(String::new, |row| String::from(&row.name))
     }
 
     /// The path of a member: the names of the `run` steps that lead to it, separated by slashes, each with the index of its element.
@@ -313,7 +313,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(crate) fn step_name(&self, member: &[StepKey], key: StepKey) -> String {
         let machine = self.family.member(member);
         let row = machine.and_then(|m| m.tables().steps.get(key.step.index()));
-        row.map_or_else(String::new, |row| row.name.to_owned())
+        row.map_or_else(String::new, |row| String::from(&row.name))
     }
 
     /// Distinguishes a call from the other open calls of its step, if the step can have several.
@@ -390,8 +390,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         // The next prompt tells the model why its tool call was refused.
         if let Record::Forbidden(key, tool) = record {
             let tables = machine.tables();
-            let state = tables.states[key.leaf.index()].path;
-            let tool = tables.tools[tool.index()].name;
+            let state = &tables.states[key.leaf.index()].path;
+            let tool = &tables.tools[tool.index()].name;
             let why = format!("the tool `{tool}` may not be called in `{state}`");
             self.complain(&(member.clone(), key), &why);
         }
@@ -434,7 +434,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.extra.rare.limit = Some(kind);
         } else if let Record::WalkEnded(WalkEnd::Failed(step)) = record {
             let row = self.family.root().tables().steps.get(step.index());
-            let step = row.map(|row| row.name.to_owned());
+            let step = row.map(|row| String::from(&row.name));
             self.extra.rare.failed.clone_from(&step);
             self.extra.rare.heard.failed = step;
         }
@@ -721,13 +721,13 @@ pub(crate) fn basic_states(machine: &dyn Machine) -> Vec<(String, String)> {
         matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_)) && active(*i)
     })
     .map(|(i, row)| {
-        let parent = tables.states[row.parent.index()].path;
+        let parent = &*tables.states[row.parent.index()].path;
         let name = match row.path.strip_prefix(parent) {
-            _ if i == 0 => tables.name,
+            _ if i == 0 => &*tables.name,
             Some(rest) if !parent.is_empty() => rest.strip_prefix('.').unwrap_or(rest),
-            Some(_) | None => row.path,
+            Some(_) | None => &*row.path,
         };
-        (row.path.to_owned(), name.to_owned())
+        (String::from(&row.path), name.to_owned())
     })
     .collect()
 }

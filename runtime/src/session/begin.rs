@@ -323,9 +323,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let name = |member: &[StepKey], key: StepKey| {
             let tables = self.family.member(member).map(|machine| machine.tables());
             let row = tables.and_then(|t| {
-                Some((*t.states.get(key.leaf.index())?, *t.steps.get(key.step.index())?))
+                Some((t.states.get(key.leaf.index())?, t.steps.get(key.step.index())?))
             });
-            let (state, step) = row.map_or(("", ""), |(state, step)| (state.path, step.name));
+            let (state, step) = row.map_or(("", ""), |(state, step)| (&*state.path, &*step.name));
             CallName {
                 state: state.into(),
                 step: step.into(),

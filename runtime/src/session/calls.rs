@@ -588,10 +588,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 }
 
 /// The client to which a failed one falls back; the failed one itself if it has no fallback.
-pub(super) fn next_client(tables: &Tables<'_>, failed: &str) -> String {
+pub(super) fn next_client(tables: &Tables, failed: &str) -> String {
     let row = |name: &str| tables.clients.iter().find(|row| row.name == name);
     let next = row(failed).and_then(|row| tables.clients.get(row.fallback?.index()));
-    next.map_or(failed, |row: &ClientRow<'_>| row.name).to_owned()
+    next.map_or(failed, |row: &ClientRow| &*row.name).to_owned()
 }
 
 /// Asks a question, with the timeout of its client counted from `since`.
@@ -707,7 +707,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let tables = machine.tables();
         let of_step = tables.steps.get(key.step.index()).is_some_and(|step| step.retries_doubt);
         let mut tools = tables.tools.iter();
-        of_step || tools.any(|row| Some(row.name) == tool && row.idempotent)
+        of_step || tools.any(|row| tool.is_some_and(|tool| row.name == tool) && row.idempotent)
     }
 
     /// Gives the step of a call the outcome doubt.

@@ -6,7 +6,7 @@ use chartc_core::arena::TransitionId;
 use chartc_core::family::MemberPath;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, StepKey};
-use chartc_core::tables::Tables;
+use chartc_core::tables::{Tables, Text};
 use serde::{Deserialize, Serialize};
 
 /// The history of a chart in a saved run. It is saved with every step, so the text of a repeated transition is stored only once.
@@ -93,7 +93,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The maximum number of transitions that are kept for a chart.
-    fn most(&self, tables: &Tables<'_>) -> usize {
+    fn most(&self, tables: &Tables) -> usize {
         let most = tables.history_kept.into_iter().chain(self.common.history).min();
         most.map_or(usize::MAX, |most| most as usize)
     }
@@ -178,14 +178,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 }
 
 /// The transition of a `taken` line, with the alternatives of its guard that held as a bit mask.
-fn transition(tables: &Tables<'_>, what: &What) -> Option<(TransitionId, u64)> {
+fn transition(tables: &Tables, what: &What) -> Option<(TransitionId, u64)> {
     let What::Taken { line, held } = what else { return None };
     let state = tables.states.iter().find(|state| state.path == line.state)?;
     let nth = line.nth.checked_sub(1).filter(|nth| *nth < state.transitions.len)?;
     let id = TransitionId(state.transitions.start + nth);
-    let texts = tables.transitions[id.index()].alternatives.of(tables.name_pool);
-    let is_held = |(nth, text): (usize, &&str)| {
-        let is_told = held.iter().any(|told| told == text);
+    let texts = tables.transitions[id.index()].alternatives.of(&tables.name_pool);
+    let is_held = |(nth, text): (usize, &Text)| {
+        let is_told = held.iter().any(|told| *text == *told);
         u64::from(is_told).checked_shl(nth as u32).unwrap_or(0)
     };
     Some((id, texts.iter().enumerate().map(is_held).sum()))

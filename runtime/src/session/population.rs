@@ -145,10 +145,10 @@ struct Block {
 impl Census {
     fn chart(&self, machine: &dyn Machine) -> &Chart {
         self.chart.get_or_init(|| {
-            let states = machine.tables().states;
+            let states = &machine.tables().states;
             let basic = |kind| matches!(kind, StateRowKind::Atomic | StateRowKind::Final(_));
             Chart {
-                paths: states.iter().map(|row| row.path.to_owned()).collect(),
+                paths: states.iter().map(|row| String::from(&row.path)).collect(),
                 basic: states.iter().map(|row| basic(row.kind)).collect(),
             }
         })

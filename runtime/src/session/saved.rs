@@ -111,7 +111,7 @@ impl Saved {
     }
 
     /// Compares the saved run with a version of its chart and child charts. `tables` finds the tables of a chart by its name.
-    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<Tables<'t>>) -> Comparison {
+    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<&'t Tables>) -> Comparison {
         self.machine.compare_all(&tables)
     }
 
@@ -292,7 +292,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.seq = saved.seq;
         let tables = self.family.root().tables();
         let what = What::Resumed {
-            chart: tables.name.to_owned(),
+            chart: String::from(&tables.name),
             hash: format!("{:016x}", tables.hash),
             oracle: self.common.driver.name(),
         };
@@ -552,7 +552,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     fn path_of(&self, member: &MemberPath, state: StateId) -> Option<String> {
         let machine = self.family.member(member)?;
-        Some(machine.tables().states.get(state.index())?.path.to_owned())
+        Some(machine.tables().states.get(state.index())?.path.to_string())
     }
 
     fn state_at(&self, member: &MemberPath, path: &str) -> Option<StateId> {

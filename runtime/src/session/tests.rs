@@ -6,21 +6,23 @@ use chartc_core::arena::{ChoiceId, EventId};
 use chartc_core::expr::Map;
 use chartc_core::host::{Offer, ToolCall};
 use chartc_core::machine::{Effect, Fault, Outcome, Record, Sink};
-use chartc_core::tables::{EventRow, FailureRow, Span, StateRow, StepRow, StepRowKind, Tables};
+use chartc_core::tables::{
+    EventRow, FailureRow, List, Span, StateRow, StepRow, StepRowKind, Tables, Text,
+};
 use std::collections::VecDeque;
 
 const ROOT: StateId = StateId(0);
 
-static STATES: [StateRow<'static>; 1] = [StateRow {
+static STATES: [StateRow; 1] = [StateRow {
     parent: ROOT,
     end: StateId(1),
     steps: Span { start: 0, len: 2 },
     ..StateRow::PLAIN
 }];
 
-const fn step(name: &'static str, kind: StepRowKind) -> StepRow<'static> {
+const fn step(name: &'static str, kind: StepRowKind) -> StepRow {
     StepRow {
-        name,
+        name: Text::Static(name),
         state: ROOT,
         kind,
         guard: false,
@@ -31,12 +33,12 @@ const fn step(name: &'static str, kind: StepRowKind) -> StepRow<'static> {
     }
 }
 
-static STEPS: [StepRow<'static>; 2] = [
+static STEPS: [StepRow; 2] = [
     step("think", StepRowKind::Llm),
     step("choose", StepRowKind::Ask { on: None, always: true, otherwise: None }),
 ];
-static EVENTS: [EventRow<'static>; 1] =
-    [EventRow { name: "poke", fields: Span { start: 0, len: 2 } }];
+static EVENTS: [EventRow; 1] =
+    [EventRow { name: Text::Static("poke"), fields: Span { start: 0, len: 2 } }];
 
 /// Plays a list of reactions, one an input, and remembers the inputs.
 #[derive(Default)]
@@ -49,15 +51,15 @@ struct Fake {
 }
 
 impl Machine for Fake {
-    fn tables(&self) -> &Tables<'_> {
-        static TABLES: Tables<'static> = Tables {
-            name: "Fake",
+    fn tables(&self) -> &Tables {
+        static TABLES: Tables = Tables {
+            name: Text::Static("Fake"),
             hash: 7,
-            states: &STATES,
-            events: &EVENTS,
-            steps: &STEPS,
-            name_pool: &["how", "hard"],
-            step_pool: &[StepId(0), StepId(1)],
+            states: List::Static(&STATES),
+            events: List::Static(&EVENTS),
+            steps: List::Static(&STEPS),
+            name_pool: List::Static(&[Text::Static("how"), Text::Static("hard")]),
+            step_pool: List::Static(&[StepId(0), StepId(1)]),
             calls_per_turn: 1,
             history_kept: None,
             microsteps: 1000,

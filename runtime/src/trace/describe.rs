@@ -11,7 +11,7 @@ use chartc_core::wording;
 
 /// The line for a record. Fields whose values a record does not contain are empty: the data of `event`, `held` of `taken`, and `result`
 /// and `summary` of `ended`.
-pub fn describe(tables: &Tables<'_>, record: Record) -> What {
+pub fn describe(tables: &Tables, record: Record) -> What {
     match record {
         Record::Event(e) => What::Event { event: event(tables, e), data: Value::Map(Map::new()) },
         Record::Sent(e, due_ms) => What::Sent { event: event(tables, e), due_ms },
@@ -90,7 +90,7 @@ pub fn describe(tables: &Tables<'_>, record: Record) -> What {
     }
 }
 
-fn walk_ended(tables: &Tables<'_>, why: WalkEnd) -> What {
+fn walk_ended(tables: &Tables, why: WalkEnd) -> What {
     let (why, step, region) = match why {
         WalkEnd::Calls(region) => ("calls", None, state(tables, region)),
         WalkEnd::EndsTurn => ("ends_turn", None, String::new()),
@@ -101,15 +101,15 @@ fn walk_ended(tables: &Tables<'_>, why: WalkEnd) -> What {
 }
 
 /// The line for a transition. `alternatives` is a bit mask of the alternatives of its guard that held; bit 0 is the first one.
-pub(crate) fn taken(tables: &Tables<'_>, id: TransitionId, alternatives: u64) -> What {
-    let texts = tables.transitions[id.index()].alternatives.of(tables.name_pool);
+pub(crate) fn taken(tables: &Tables, id: TransitionId, alternatives: u64) -> What {
+    let texts = tables.transitions[id.index()].alternatives.of(&tables.name_pool);
     let told = texts.iter().take(u64::BITS as usize).enumerate();
     let held = told.filter(|(nth, _)| alternatives & (1 << nth) != 0);
-    What::Taken { line: line(tables, id), held: held.map(|(_, text)| (*text).to_owned()).collect() }
+    What::Taken { line: line(tables, id), held: held.map(|(_, text)| text.to_string()).collect() }
 }
 
 /// Distinguishes a call from the other open calls of its step, if there can be several.
-pub(crate) fn which(tables: &Tables<'_>, key: StepKey) -> Which {
+pub(crate) fn which(tables: &Tables, key: StepKey) -> Which {
     let is_asked =
         tables.steps.get(key.step.index()).is_some() && tables.is_asked_in_regions(key.step);
     Which {
@@ -118,15 +118,15 @@ pub(crate) fn which(tables: &Tables<'_>, key: StepKey) -> Which {
     }
 }
 
-fn state(tables: &Tables<'_>, id: StateId) -> String {
-    tables.states.get(id.index()).map_or_else(String::new, |s| s.path.to_owned())
+fn state(tables: &Tables, id: StateId) -> String {
+    tables.states.get(id.index()).map_or_else(String::new, |s| s.path.to_string())
 }
 
-fn step(tables: &Tables<'_>, id: StepId) -> String {
-    tables.steps.get(id.index()).map_or_else(String::new, |s| s.name.to_owned())
+fn step(tables: &Tables, id: StepId) -> String {
+    tables.steps.get(id.index()).map_or_else(String::new, |s| s.name.to_string())
 }
 
-fn receiver(tables: &Tables<'_>, to: Receiver) -> String {
+fn receiver(tables: &Tables, to: Receiver) -> String {
     match to {
         Receiver::Own => String::new(),
         Receiver::Parent => "parent".into(),
@@ -135,19 +135,19 @@ fn receiver(tables: &Tables<'_>, to: Receiver) -> String {
     }
 }
 
-fn event(tables: &Tables<'_>, id: EventId) -> String {
-    tables.events.get(id.index()).map_or_else(String::new, |e| e.name.to_owned())
+fn event(tables: &Tables, id: EventId) -> String {
+    tables.events.get(id.index()).map_or_else(String::new, |e| e.name.to_string())
 }
 
-fn choice(tables: &Tables<'_>, id: ChoiceId) -> String {
-    tables.choices.get(id.index()).map_or_else(String::new, |c| c.name.to_owned())
+fn choice(tables: &Tables, id: ChoiceId) -> String {
+    tables.choices.get(id.index()).map_or_else(String::new, |c| c.name.to_string())
 }
 
-fn tool(tables: &Tables<'_>, id: ToolId) -> String {
-    tables.tools.get(id.index()).map_or_else(String::new, |t| t.name.to_owned())
+fn tool(tables: &Tables, id: ToolId) -> String {
+    tables.tools.get(id.index()).map_or_else(String::new, |t| t.name.to_string())
 }
 
-fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {
+fn line(tables: &Tables, id: TransitionId) -> LineName {
     let row = &tables.transitions[id.index()];
     let first = tables.states[row.source.index()].transitions.start;
     let trigger = wording::trigger(tables, row.trigger);
@@ -155,7 +155,7 @@ fn line(tables: &Tables<'_>, id: TransitionId) -> LineName {
         state: state(tables, row.source),
         nth: id.0.saturating_sub(first) + 1,
         trigger,
-        targets: row.targets.of(tables.state_pool).iter().map(|s| state(tables, *s)).collect(),
+        targets: row.targets.of(&tables.state_pool).iter().map(|s| state(tables, *s)).collect(),
     }
 }
 

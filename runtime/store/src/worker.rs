@@ -461,7 +461,7 @@ impl<M: Machine> Running<M> {
             (None, None) => "running",
         };
         let head = Head {
-            chart: session.machine().tables().name,
+            chart: &session.machine().tables().name,
             given: &self.given,
             status,
             stopped: self.run.stopped(),

@@ -65,10 +65,10 @@ impl Form {
 }
 
 /// A chart without errors, with the charts that its `run` steps refer to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Family {
-    /// The charts, with the main one first.
-    pub charts: Vec<Chart>,
+    /// The plans of the charts, with the main one first.
+    pub plans: Arc<[Plan]>,
 }
 
 impl Family {
@@ -77,7 +77,18 @@ impl Family {
     /// # Panics
     /// Does not panic on a family from a workshop, which always has at least one chart.
     pub fn root(&self) -> &Chart {
-        &self.charts[0]
+        self.plans[0].chart()
+    }
+
+    /// All charts, with the main one first.
+    pub fn charts(&self) -> impl Iterator<Item = &Arc<Chart>> {
+        self.plans.iter().map(Plan::chart)
+    }
+}
+
+impl PartialEq for Family {
+    fn eq(&self, other: &Self) -> bool {
+        self.charts().eq(other.charts())
     }
 }
 
@@ -135,7 +146,7 @@ pub fn restrict(
     models: &BTreeSet<String>,
 ) -> Result<(), Vec<Finding>> {
     let mut found = BTreeSet::new();
-    for chart in &family.charts {
+    for chart in family.charts() {
         for tool in chart.tools.iter().filter(|tool| !tools.contains(&tool.name)) {
             found.insert(format!(
                 "`{}` uses the tool `{}`, which its spawner has not",
@@ -160,8 +171,8 @@ pub fn restrict(
 
 /// The tools and models that some charts declare, in the form that [`restrict`] takes.
 pub fn used(family: &Family) -> (BTreeSet<String>, BTreeSet<String>) {
-    let tools = family.charts.iter().flat_map(|chart| &chart.tools);
-    let clients = family.charts.iter().flat_map(|chart| &chart.clients);
+    let tools = family.charts().flat_map(|chart| &chart.tools);
+    let clients = family.charts().flat_map(|chart| &chart.clients);
     (
         tools.map(|tool| tool.name.clone()).collect(),
         clients.map(|client| client.model.clone()).collect(),
@@ -261,10 +272,9 @@ fn run_method(
         return failed(format!("`{signature}` was given {} arguments", arguments.len()));
     }
     let data = signature.fields.into_iter().zip(arguments.iter().cloned()).collect();
-    let plans: Vec<Plan<'_>> = family.charts.iter().map(Plan::new).collect();
-    let host = OfOthers { of: methods_of_others(&family.charts), ask };
-    let mut machine = match Interpreter::new(&plans[0], host, []) {
-        Ok(machine) => machine.with_charts(&plans),
+    let host = OfOthers { of: methods_of_others(family.charts()), ask };
+    let mut machine = match Interpreter::new(&family.plans[0], host, []) {
+        Ok(machine) => machine.with_charts(family.plans.clone()),
         Err(why) => return failed(why.to_string()),
     };
     machine.allow(chain.take(fuel.units));
@@ -290,7 +300,7 @@ fn run_method(
     }
 }
 
-type Run<'p> = Session<Interpreter<'p, OfOthers<'p>>, Lines>;
+type Run<'a> = Session<Interpreter<OfOthers<'a>>, Lines>;
 
 async fn played(
     session: &mut Run<'_>,
@@ -360,9 +370,11 @@ fn failed<T>(why: String) -> Result<T, Failure> {
 
 /// The methods of other artifacts that the charts' functions stand for, by function name. `None` if two charts give one name to different
 /// methods, because the host could not tell which one is called.
-fn methods_of_others(charts: &[Chart]) -> BTreeMap<String, Option<Method>> {
+fn methods_of_others<'c>(
+    charts: impl Iterator<Item = &'c Arc<Chart>>,
+) -> BTreeMap<String, Option<Method>> {
     let mut found: BTreeMap<String, Option<Method>> = BTreeMap::new();
-    for function in charts.iter().flat_map(|chart| &chart.functions) {
+    for function in charts.flat_map(|chart| &chart.functions) {
         let method = match &function.kind {
             FunctionKind::Pure { method, .. } => method.clone(),
             FunctionKind::Effect => None,

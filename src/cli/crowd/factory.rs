@@ -22,7 +22,7 @@
 
 use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
-use super::find::{AgentGroup, AgentSpec, OracleArgs, params};
+use super::find::{AgentGroup, AgentSet, AgentSpec, OracleArgs, params};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
@@ -46,13 +46,13 @@ use chartc_world::{
     ArtifactMemory, AuctionConfig, AuctionSettings, Auctioneer, Family, Gate, Gated, Spawn, World,
     restrict, used,
 };
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The machine of an agent or of the auctions.
-pub(super) type Machine<'p> = Interpreter<'p, Watched<Functions>>;
+pub(super) type Machine = Interpreter<Watched<Functions>>;
 
 /// The host functions of a machine.
 pub(super) enum Functions {
@@ -72,36 +72,28 @@ impl Host for Functions {
 }
 
 /// Makes agents: those of the run file, those that other agents spawn, and the service that runs the auctions.
-pub(super) struct AgentFactory<'p> {
+pub(super) struct AgentFactory {
     pub(super) world: World,
-    pub(super) groups: &'p [AgentGroup],
-    pub(super) agents: &'p [AgentSpec],
-    pub(super) plans: &'p [Vec<Plan<'p>>],
+    /// The agents of the run file or the folder.
+    pub(super) agent_set: Arc<AgentSet>,
     /// The plans of the chart of the auctions, its host functions and its params.
-    pub(super) auction: Option<(&'p [Plan<'p>], Auctioneer, Map)>,
+    pub(super) auction: Option<(Arc<[Plan]>, Auctioneer, Map)>,
     pub(super) auction_answers: Option<AnswerSource>,
     pub(super) answer_sources: Vec<AnswerSource>,
-    /// Owns the charts of spawned agents; `plan_arena` owns their plans.
-    pub(super) family_arena: &'p Arena<Arc<Family>>,
-    pub(super) plan_arena: &'p Arena<Vec<Plan<'p>>>,
     /// The group and the charts of each spawned agent, by name. Agents that it spawns in turn may use only its clients and tools.
     pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
-    /// The agents of the run file, by name. Filled when an agent is spawned for the first time.
-    pub(super) by_name: OnceCell<HashMap<&'p str, &'p AgentSpec>>,
-    /// The plans of each family of spawned agents, by the address of the family. `family_arena` owns the family, so the address stays
-    /// unique.
-    pub(super) family_plans: BTreeMap<usize, &'p [Plan<'p>]>,
-    /// The parts that agents of one group share, by the group and the address of their plans.
-    pub(super) templates: BTreeMap<(usize, usize), AgentTemplate<'p>>,
-    /// The plan of a chart that does nothing, on which templates of sessions are made.
-    pub(super) idle_plan: &'p Plan<'p>,
+    /// The group of each agent of the run file, by name. Filled when an agent is spawned for the first time.
+    pub(super) by_name: OnceCell<HashMap<String, usize>>,
+    /// The parts that agents of one group share, by the group and the address of their plans. A template holds its plans, so that no
+    /// others have their address.
+    pub(super) templates: BTreeMap<(usize, usize), AgentTemplate>,
     /// The host of artifacts, through which all agents reach the world.
     pub(super) artifact_host: Arc<dyn ArtifactHost>,
     /// The scripts of all agents.
     pub(super) scripts: Scripts,
     pub(super) is_real: bool,
     /// The working memory of agents whose charts do not set one.
-    pub(super) working_memory: Option<&'p WorkingMemory>,
+    pub(super) working_memory: Option<WorkingMemory>,
     /// The rate limiter and budget that all calls pass.
     pub(super) gate: Gate,
     /// The store that journals paid calls, if there is one.
@@ -109,8 +101,8 @@ pub(super) struct AgentFactory<'p> {
     pub(super) keep: Option<Arc<dyn Keep>>,
 }
 
-impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
-    fn make(&mut self, new: New<'_>) -> Result<Made<Machine<'p>>, String> {
+impl Maker<Machine> for AgentFactory {
+    fn make(&mut self, new: New<'_>) -> Result<Made<Machine>, String> {
         let (group, number, plans, given) = match new.recipe {
             Recipe::Configured(number) => self.configured(number),
             Recipe::Spawned(spawn) => self.spawned(&new, spawn)?,
@@ -121,20 +113,20 @@ impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
             script.load(new.position)?;
         }
         let AgentTemplate { host, profile, rag, has_turns, provider, .. } =
-            self.template(plans, group, &new.clock)?;
+            self.template(&plans, group, &new.clock)?;
         let record = SharedRecord::new(Record::new(new.name));
         let host = Functions::Agent(host.another(record.clone(), script.clone()));
         let (profile, rag) = (profile.clone(), rag.clone().filter(|rag| rag.enabled));
         let (has_turns, provider) = (*has_turns, provider.clone());
         let life = Life::new(self.artifact_host.clone(), record, profile);
         let agent_source = (&self.answer_sources[group], &script);
-        let session_template = self.templates.get(&(group, plans.as_ptr() as usize));
+        let session_template = self.templates.get(&(group, address(&plans)));
         let session_template = session_template.and_then(|template| template.session.as_ref());
         let name = new.name.clone();
         // The script must be registered first: an agent that continues a saved run may ask while its session is made.
         self.scripts.put(&name, script.clone());
         let mut agent =
-            self.session(new, plans, &given, host, (session_template, agent_source), Some(life))?;
+            self.session(new, &plans, &given, host, (session_template, agent_source), Some(life))?;
         if let Some(rag) = rag {
             let memory = Arc::new(ArtifactMemory::new(self.world.clone(), &name));
             agent = agent.with_memory(LongTerm::new(memory, Some(rag), &name));
@@ -148,16 +140,21 @@ impl<'p> Maker<Machine<'p>> for AgentFactory<'p> {
 }
 
 /// The group of an agent, its number within the group's entry of the run file, its plans, and its initial values.
-type AgentParts<'p> = (usize, usize, &'p [Plan<'p>], InitialValues);
+type AgentParts = (usize, usize, Arc<[Plan]>, InitialValues);
 
-impl<'p> AgentFactory<'p> {
+/// The address of plans, which identifies them as long as somebody holds them.
+fn address(plans: &Arc<[Plan]>) -> usize {
+    plans.as_ptr() as usize
+}
+
+impl AgentFactory {
     /// The parts of an agent of the run file or the folder.
-    fn configured(&self, number: usize) -> AgentParts<'p> {
-        let AgentSpec { group, name, number, .. } = &self.agents[number];
-        let AgentGroup { family, entry, .. } = &self.groups[*group];
+    fn configured(&self, number: usize) -> AgentParts {
+        let AgentSpec { group, name, number, .. } = &self.agent_set.agents[number];
+        let AgentGroup { family, entry, .. } = &self.agent_set.groups[*group];
         let params = params(family.root(), &entry.params, name);
         let given = InitialValues { params, inputs: entry.inputs.clone() };
-        (*group, *number, self.plans[*group].as_slice(), given)
+        (*group, *number, family.plans.clone(), given)
     }
 
     /// The group and the charts of an agent, configured or spawned.
@@ -165,16 +162,14 @@ impl<'p> AgentFactory<'p> {
         if let Some((group, family)) = self.families.get(name) {
             return Some((*group, family));
         }
-        let by_name = self
-            .by_name
-            .get_or_init(|| self.agents.iter().map(|agent| (agent.name.as_str(), agent)).collect());
-        let group = by_name.get(name)?.group;
-        Some((group, &self.groups[group].family))
+        let named = self.agent_set.agents.iter().map(|agent| (agent.name.clone(), agent.group));
+        let group = *self.by_name.get_or_init(|| named.collect()).get(name)?;
+        Some((group, &self.agent_set.groups[group].family))
     }
 
     /// The parts of an agent that another agent spawns. It shares the clients, the tools, the budget and the script of its parent, and must
     /// not use any others.
-    fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<AgentParts<'p>, String> {
+    fn spawned(&mut self, new: &New<'_>, spawn: &Spawn) -> Result<AgentParts, String> {
         let parent = self.family(&spawn.parent);
         let (group, family) = parent.ok_or_else(|| format!("`{}` is no agent", spawn.parent))?;
         // Without this, an agent could write itself a child with a stronger model or more tools.
@@ -186,24 +181,17 @@ impl<'p> AgentFactory<'p> {
         // Otherwise an agent could multiply its budget by spawning others.
         self.gate.share_budget(&spawn.agent, &spawn.parent);
         self.families.insert(new.name.clone(), (group, spawn.family.clone()));
-        let (family_arena, plan_arena) = (self.family_arena, self.plan_arena);
-        let plans =
-            *self.family_plans.entry(Arc::as_ptr(&spawn.family) as usize).or_insert_with(|| {
-                let family = family_arena.alloc(spawn.family.clone());
-                plan_arena.alloc(family.charts.iter().map(Plan::new).collect()).as_slice()
-            });
         let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
-        Ok((group, 1, plans, InitialValues { params, inputs: Map::new() }))
+        Ok((group, 1, spawn.family.plans.clone(), InitialValues { params, inputs: Map::new() }))
     }
 
     /// Makes the service that runs the auctions.
-    fn make_service(&mut self, new: &New<'_>) -> Result<Made<Machine<'p>>, String> {
+    fn make_service(&mut self, new: &New<'_>) -> Result<Made<Machine>, String> {
         let Some((plans, auctioneer, params)) = &self.auction else {
             return Err("the run file has no `auction`".into());
         };
         let given = InitialValues { params: params.clone(), inputs: Map::new() };
         let host = Functions::Auction(auctioneer.clone());
-        let plans = *plans;
         let Some(source) = &self.auction_answers else {
             return Err("nobody scores".into());
         };
@@ -241,24 +229,24 @@ impl<'p> AgentFactory<'p> {
     fn session(
         &self,
         new: New<'_>,
-        plans: &'p [Plan<'p>],
+        plans: &Arc<[Plan]>,
         given: &InitialValues,
         host: Functions,
-        (session_template, (source, script)): (
-            Option<&SessionTemplate<'p>>,
-            (&AnswerSource, &Script),
-        ),
+        (session_template, (source, script)): (Option<&SessionTemplate>, (&AnswerSource, &Script)),
         life: Option<Life>,
-    ) -> Result<Agent<Machine<'p>, chartc_world::engine::Lines>, String> {
+    ) -> Result<Agent<Machine, chartc_world::engine::Lines>, String> {
         let file = match new.recipe {
-            Recipe::Configured(number) => self.groups[self.agents[number].group].file.clone(),
+            Recipe::Configured(number) => {
+                let AgentSet { groups, agents, .. } = &*self.agent_set;
+                groups[agents[number].group].file.clone()
+            }
             Recipe::Spawned(_) | Recipe::Service => String::new(),
         };
         let origin = Origin { file, calls_per_turn: None, real_clock: self.is_real };
         let log = HostLog::default();
         let host = Watched::new(host, log.clone());
         let machine = match new.saved {
-            Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+            Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
                 .map_err(|why| why.to_string())?,
             None => instance(plans, given, host).map_err(|why| why.to_string())?,
         };
@@ -289,10 +277,12 @@ impl<'p> AgentFactory<'p> {
 // The parts that all agents of one chart and one group share. They are made once.
 
 /// A session of an idle machine. [`Session::another`] makes sessions of agents from it, which share its driver and its clock.
-pub(super) type SessionTemplate<'p> = Session<Interpreter<'p, ()>, ()>;
+pub(super) type SessionTemplate = Session<Interpreter<()>, ()>;
 
 /// The parts that the agents of one chart and one group share.
-pub(super) struct AgentTemplate<'p> {
+pub(super) struct AgentTemplate {
+    /// Held so that no other plans get their address, which is the key of the template.
+    _plans: Arc<[Plan]>,
     /// The host functions without those of a script, which each agent has for itself.
     pub(super) host: Artifacts<()>,
     pub(super) profile: Arc<Profile>,
@@ -301,18 +291,18 @@ pub(super) struct AgentTemplate<'p> {
     /// The name of the provider that answers the agents.
     pub(super) provider: Arc<str>,
     /// The template of sessions; `None` if each agent has a driver of its own.
-    pub(super) session: Option<SessionTemplate<'p>>,
+    pub(super) session: Option<SessionTemplate>,
 }
 
-impl<'p> AgentFactory<'p> {
+impl AgentFactory {
     /// The template for these plans and this group, made on first use.
     pub(super) fn template(
         &mut self,
-        plans: &'p [Plan<'p>],
+        plans: &Arc<[Plan]>,
         group: usize,
         clock: &Arc<dyn Clock>,
-    ) -> Result<&AgentTemplate<'p>, String> {
-        let key = (group, plans.as_ptr() as usize);
+    ) -> Result<&AgentTemplate, String> {
+        let key = (group, address(plans));
         // `entry` would borrow `templates` while `make_template` reads `self`.
         if !self.templates.contains_key(&key) {
             let made = self.make_template(plans, group, clock)?;
@@ -323,21 +313,22 @@ impl<'p> AgentFactory<'p> {
 
     fn make_template(
         &self,
-        plans: &'p [Plan<'p>],
+        plans: &Arc<[Plan]>,
         group: usize,
         clock: &Arc<dyn Clock>,
-    ) -> Result<AgentTemplate<'p>, String> {
+    ) -> Result<AgentTemplate, String> {
         let chart = plans[0].chart();
-        let charts: Vec<&Chart> = plans.iter().map(Plan::chart).collect();
+        let charts: Vec<&Chart> = plans.iter().map(|plan| &**plan.chart()).collect();
         let artifact_host: Arc<dyn ArtifactHost> = self.artifact_host.clone();
         let host = Artifacts::new(artifact_host, SharedRecord::default(), &charts, ())
             .map_err(|why| why.to_string())?;
         let mut profile = Profile::of(chart).map_err(|why| why.to_string())?;
         let says = |key: &str| chart.meta.iter().any(|(name, _)| name == key);
-        if let Some(default) = self.working_memory.filter(|_| !says("working_memory")) {
+        if let Some(default) = self.working_memory.as_ref().filter(|_| !says("working_memory")) {
             profile.working_memory = default.clone();
         }
         Ok(AgentTemplate {
+            _plans: plans.clone(),
             host,
             profile: Arc::new(profile),
             rag: Rag::of(&chart.meta).map_err(|why| why.to_string())?,
@@ -352,9 +343,10 @@ impl<'p> AgentFactory<'p> {
         &self,
         source: &AnswerSource,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Option<SessionTemplate<'p>>, String> {
+    ) -> Result<Option<SessionTemplate>, String> {
         let Some(driver) = self.shared_driver(source) else { return Ok(None) };
-        let machine = Interpreter::new(self.idle_plan, (), []).map_err(|why| why.to_string())?;
+        let machine = Interpreter::new(&Plan::new(&Arc::new(Chart::empty("Nobody"))), (), [])
+            .map_err(|why| why.to_string())?;
         let template = Session::new(machine, Arc::new(Deny), clock.clone(), ());
         Ok(Some(template.with_driver(driver)))
     }
@@ -368,30 +360,6 @@ impl<'p> AgentFactory<'p> {
         }
         let driver = source.shared_driver(&self.scripts, self.is_real)?;
         Some(Arc::new(Gated::of_runs(self.gate.clone(), source.provider(), driver)))
-    }
-}
-
-// A list that only grows, and whose entries keep their addresses.
-
-/// Owns values as long as it lives. Agents can borrow charts from it that are compiled while other agents run.
-pub(super) struct Arena<T> {
-    /// The chunk at index `n` has 2ⁿ entries, so that no entry moves when the list grows.
-    chunks: [OnceCell<Box<[OnceCell<T>]>>; 40],
-    count: Cell<usize>,
-}
-
-impl<T> Arena<T> {
-    pub(super) fn new() -> Self {
-        Self { chunks: [const { OnceCell::new() }; 40], count: Cell::new(0) }
-    }
-
-    /// Stores a value, and returns a reference as long-lived as the arena.
-    pub(super) fn alloc(&self, value: T) -> &T {
-        let nth = self.count.replace(self.count.get() + 1) + 1;
-        let chunk = nth.ilog2() as usize;
-        let places = self.chunks[chunk]
-            .get_or_init(|| (0..1_usize << chunk).map(|_| OnceCell::new()).collect());
-        places[nth - (1 << chunk)].get_or_init(|| value)
     }
 }
 
@@ -636,16 +604,4 @@ pub(super) fn answer_source(
     let live = args.llm.filter(|llm| is_live(Some(llm)));
     let args = OracleArgs { llm: own.or(live), human: None, functions: None, ..args };
     AnswerSource::from_args(&[chart], args, clock)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_stay_where_they_are() {
-        let arena = Arena::new();
-        let allocated: Vec<&String> = (0..1000).map(|n: u32| arena.alloc(n.to_string())).collect();
-        assert!(allocated.iter().enumerate().all(|(n, text)| **text == n.to_string()));
-    }
 }

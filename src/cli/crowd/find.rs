@@ -37,6 +37,7 @@ use chartc_compiler::syntax::diagnostic::{Severity, nearest};
 use chartc_compiler::syntax::source::Span;
 use chartc_core::expr::{self, Map};
 use chartc_core::model::{Chart, Client, StepKind};
+use chartc_core::plan::Plan;
 use chartc_world::engine::Settings;
 use chartc_world::{AgentEntry, Family, RunFile, StatechartConfig};
 use serde_json::{Value, json};
@@ -211,16 +212,22 @@ impl AgentSet {
         for (number, name) in (1..).zip(entry.names(&own)) {
             self.agents.push(AgentSpec { name, group, number, scrip: scrip(chart) });
         }
-        let charts = checked.family().into_iter().cloned().collect();
-        let family = Arc::new(Family { charts });
+        let family = Arc::new(Family { plans: checked.plans() });
         self.groups.push(AgentGroup { file: checked.source().to_owned(), family, entry });
     }
 
     /// Applies the settings of the run file for all charts, where a chart has none of its own.
     fn follow(&mut self, said: &StatechartConfig) {
         for group in &mut self.groups {
-            for chart in &mut Arc::make_mut(&mut group.family).charts {
-                chart.history_kept = chart.history_kept.or(said.max_history_depth);
+            if let Some(most) = said.max_history_depth {
+                let kept = |chart: &Arc<Chart>| {
+                    let mut chart = Chart::clone(chart);
+                    // The smaller bound holds: `None` keeps everything.
+                    chart.history_kept = Some(chart.history_kept.map_or(most, |own| own.min(most)));
+                    Plan::new(&Arc::new(chart))
+                };
+                let plans = group.family.charts().map(kept).collect();
+                group.family = Arc::new(Family { plans });
             }
             let timeout =
                 said.default_timeout_ticks.map(|ticks| expr::Value::Int(i64::from(ticks)));
@@ -238,9 +245,8 @@ impl AgentSet {
     /// The structural hashes of each agent's charts, by the agent's name.
     #[cfg(feature = "sqlite")]
     pub(super) fn hashes(&self) -> Vec<(String, String)> {
-        use chartc_core::plan::Plan;
         let hash = |group: &AgentGroup| {
-            let all = group.family.charts.iter().map(|chart| Plan::new(chart).tables().hash);
+            let all = group.family.plans.iter().map(|plan| plan.hash);
             all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
         };
         let groups: Vec<String> = self.groups.iter().map(hash).collect();
@@ -347,11 +353,11 @@ impl Forecast {
             }
             let agents =
                 agent_set.agents.iter().filter(|agent| agent.group == number).count() as u64;
-            let charts = &group.family.charts;
-            for chart in charts {
+            let charts: Vec<&Chart> = group.family.charts().map(|chart| &**chart).collect();
+            for chart in &charts {
                 all.add_models(chart, llm.unwrap_or_default(), common.model);
             }
-            let most = most(charts, turns, &mut all.beyond);
+            let most = most(&charts, turns, &mut all.beyond);
             let most = match (most, group.entry.budget.llm_calls) {
                 (Some(most), Some(budget)) => Some(most.min(budget)),
                 (most, budget) => most.or(budget),
@@ -471,7 +477,7 @@ impl Forecast {
 }
 
 /// The maximum number of calls of one agent in `turns` turns; `None` if nothing bounds it. Adds to `beyond` what it does not cover.
-fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
+fn most(charts: &[&Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) -> Option<u64> {
     let mut sum = Some(0_u64);
     for chart in charts {
         let found = cost(chart, &Facts::new(chart));
@@ -497,7 +503,7 @@ fn most(charts: &[Chart], turns: Option<u64>, beyond: &mut Vec<&'static str>) ->
 const CHART: &str = include_str!("../../../charts/auction.chart");
 
 /// Compiles the chart that runs the auctions.
-pub(super) fn chart() -> miette::Result<Chart> {
+pub(super) fn chart() -> miette::Result<Arc<Chart>> {
     let file = "auction.chart".to_owned();
     let done = check_within(std::slice::from_ref(&file), &Memory::of(&file, CHART), 0);
     let chart = done.charts.first().map(|checked| checked.chart().clone());

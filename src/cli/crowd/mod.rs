@@ -39,10 +39,9 @@ use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
 use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, workers};
 use chartc_world::{
-    AuctionConfig, Auctioneer, Census, Family, Gate, Loaded, Methods, NewAgent, Resources, RunFile,
-    World,
+    AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
 };
-use factory::{AgentFactory, AnswerSource, Arena, Machine, Scripts};
+use factory::{AgentFactory, AnswerSource, Machine, Scripts};
 use find::{
     AgentGroup, AgentSet, End, Forecast, RUN_FILE, beside, find_agents, milliseconds, run_file,
 };
@@ -54,13 +53,13 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-type CrowdEngine<'p> = Engine<Machine<'p>, AgentFactory<'p>, WorldOutput>;
+type CrowdEngine = Engine<Machine, AgentFactory, WorldOutput>;
 
 pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit> {
     let folder = Path::new(common.folder);
     let (file, base) = run_file(folder, options.config.as_deref())?;
     let agent_set = match find_agents(folder, (&file, &base), common.root, common.even_disabled)? {
-        Ok(agent_set) => agent_set,
+        Ok(agent_set) => Arc::new(agent_set),
         Err(exit) => return Ok(exit),
     };
     // Check this before anything is created: `open_log` empties the log.
@@ -73,7 +72,7 @@ fn run_agents(
     common: &Common<'_>,
     options: &Options,
     (file, base): (&RunFile, &Path),
-    agent_set: &AgentSet,
+    agent_set: &Arc<AgentSet>,
 ) -> miette::Result<Exit> {
     let start = Start { common, file, base, agent_set };
     let settings = settings(file, options, start.is_real())?;
@@ -94,32 +93,21 @@ fn run_agents(
         Some(config) => Some((config, find::chart()?)),
         None => None,
     };
-    let plans: Vec<Vec<Plan<'_>>> = agent_set
-        .groups
-        .iter()
-        .map(|group| group.family.charts.iter().map(Plan::new).collect())
-        .collect();
-    let auction_plans: Vec<Plan<'_>> = holding.iter().map(|(_, chart)| Plan::new(chart)).collect();
-    let idle_chart = Chart::empty("Nobody");
-    let idle_plan = Plan::new(&idle_chart);
     let gate = start.gate();
-    let (family_arena, plan_arena) = (Arena::new(), Arena::new());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let wanted = options.workers.or(file.execution.workers()).unwrap_or(0);
     let threads = workers(wanted);
-    // Agents borrow the charts and plans above, so the workers have to end before these are dropped.
     std::thread::scope(|scope| {
         runtime.block_on(async {
-            let pool = WorkerPool::<Machine<'_>>::within(scope, threads, runtime.handle());
-            let plans = (plans.as_slice(), &idle_plan);
-            let factory = start.factory(&world, plans, (&family_arena, &plan_arena), gate.clone());
+            let pool = WorkerPool::<Machine>::within(scope, threads, runtime.handle());
+            let factory = start.factory(&world, gate.clone());
             #[cfg(feature = "sqlite")]
             let factory = AgentFactory { keep, ..factory };
             let mut engine = Engine::new(world, settings, pool, factory, out).with_gate(gate);
-            start.fill(&mut engine, holding.as_ref(), &auction_plans, loaded.as_ref())?;
+            start.fill(&mut engine, holding.as_ref(), loaded.as_ref())?;
             // The log is opened only now, so that a run which cannot start keeps the log of the previous one.
             if let Some(path) = &options.log {
                 engine.out_mut().open_log(path)?;
@@ -177,10 +165,10 @@ struct Start<'s> {
     file: &'s RunFile,
     /// The folder that paths of the run file are relative to.
     base: &'s Path,
-    agent_set: &'s AgentSet,
+    agent_set: &'s Arc<AgentSet>,
 }
 
-impl<'s> Start<'s> {
+impl Start<'_> {
     /// Whether a real model answers anyone.
     fn is_real(&self) -> bool {
         is_live(self.common.llm)
@@ -198,32 +186,20 @@ impl<'s> Start<'s> {
     }
 
     /// Makes the factory of the agents, without the answers and the auctions.
-    fn factory(
-        &self,
-        world: &World,
-        (plans, idle_plan): (&'s [Vec<Plan<'s>>], &'s Plan<'s>),
-        (family_arena, plan_arena): (&'s Arena<Arc<Family>>, &'s Arena<Vec<Plan<'s>>>),
-        gate: Gate,
-    ) -> AgentFactory<'s> {
+    fn factory(&self, world: &World, gate: Gate) -> AgentFactory {
         AgentFactory {
             world: world.clone(),
-            groups: &self.agent_set.groups,
-            agents: &self.agent_set.agents,
-            plans,
+            agent_set: Arc::clone(self.agent_set),
             auction: None,
             auction_answers: None,
             answer_sources: Vec::new(),
-            family_arena,
-            plan_arena,
             families: BTreeMap::new(),
             by_name: OnceCell::new(),
-            family_plans: BTreeMap::new(),
             templates: BTreeMap::new(),
-            idle_plan,
             artifact_host: world.shared(),
             scripts: Scripts::default(),
             is_real: self.is_real(),
-            working_memory: self.file.working_memory.as_ref(),
+            working_memory: self.file.working_memory.clone(),
             gate,
             #[cfg(feature = "sqlite")]
             keep: None,
@@ -231,17 +207,16 @@ impl<'s> Start<'s> {
     }
 
     /// Gives the engine its answers, its auctions and its agents, which a store may have kept.
-    fn fill<'p>(
+    fn fill(
         &self,
-        engine: &mut CrowdEngine<'p>,
-        holding: Option<&(&AuctionConfig, Chart)>,
-        auction_plans: &'p [Plan<'p>],
+        engine: &mut CrowdEngine,
+        holding: Option<&(&AuctionConfig, Arc<Chart>)>,
         loaded: Option<&Loaded>,
     ) -> miette::Result<()> {
         let clock = engine.clock();
         self.add_answers(engine, &clock)?;
         if let Some((config, chart)) = holding {
-            self.add_auction(engine, config, (chart, auction_plans), &clock)?;
+            self.add_auction(engine, config, chart, &clock)?;
         }
         match loaded {
             Some(loaded) => take_back(engine, loaded),
@@ -250,11 +225,7 @@ impl<'s> Start<'s> {
     }
 
     /// Gives each group of agents the oracle that answers it.
-    fn add_answers(
-        &self,
-        engine: &mut CrowdEngine<'_>,
-        clock: &Arc<dyn Clock>,
-    ) -> miette::Result<()> {
+    fn add_answers(&self, engine: &mut CrowdEngine, clock: &Arc<dyn Clock>) -> miette::Result<()> {
         for group in &self.agent_set.groups {
             engine.know(group.family.root());
             let own = group.entry.llm.as_deref().map(|own| beside(self.base, own));
@@ -263,7 +234,7 @@ impl<'s> Start<'s> {
                 // Without oracles every call is denied, so that charts take their fallbacks.
                 oracle_args.llm = Some("deny");
             }
-            let charts: Vec<&Chart> = group.family.charts.iter().collect();
+            let charts: Vec<&Chart> = group.family.charts().map(|chart| &**chart).collect();
             let source = AnswerSource::from_args(&charts, oracle_args, clock)?;
             engine.maker_mut().answer_sources.push(source);
         }
@@ -271,11 +242,11 @@ impl<'s> Start<'s> {
     }
 
     /// Gives the engine what it needs to make the agent that runs the auctions.
-    fn add_auction<'p>(
+    fn add_auction(
         &self,
-        engine: &mut CrowdEngine<'p>,
+        engine: &mut CrowdEngine,
         config: &AuctionConfig,
-        (chart, plans): (&Chart, &'p [Plan<'p>]),
+        chart: &Arc<Chart>,
         clock: &Arc<dyn Clock>,
     ) -> miette::Result<()> {
         let settings = factory::settings(config);
@@ -285,13 +256,13 @@ impl<'s> Start<'s> {
         let own = config.scoring.as_deref().map(|own| beside(self.base, own));
         let args = self.common.oracle_args(None);
         let source = factory::answer_source(chart, own.as_deref(), args, clock)?;
-        engine.maker_mut().auction = Some((plans, made, params));
+        engine.maker_mut().auction = Some((Arc::new([Plan::new(chart)]), made, params));
         engine.maker_mut().auction_answers = Some(source);
         Ok(())
     }
 
     /// Adds all agents to a new world.
-    fn add_agents(&self, engine: &mut CrowdEngine<'_>) -> miette::Result<()> {
+    fn add_agents(&self, engine: &mut CrowdEngine) -> miette::Result<()> {
         if self.file.auction.is_some() {
             let added = engine.add(factory::NAME, Recipe::Service);
             added.map_err(|why| miette::miette!("the auctions: {why}"))?;
@@ -306,7 +277,7 @@ impl<'s> Start<'s> {
 }
 
 /// Runs the engine to its end, and prints how all agents ended.
-async fn play(engine: &mut CrowdEngine<'_>, end: End, format: Format) -> miette::Result<Exit> {
+async fn play(engine: &mut CrowdEngine, end: End, format: Format) -> miette::Result<Exit> {
     let stopper = engine.stopper();
     let work = async {
         match end {
@@ -331,7 +302,7 @@ fn pool(file: &RunFile, base: &Path) -> Option<std::path::PathBuf> {
 }
 
 /// Restores the world and the engine from a store.
-fn take_back(engine: &mut CrowdEngine<'_>, loaded: &Loaded) -> miette::Result<()> {
+fn take_back(engine: &mut CrowdEngine, loaded: &Loaded) -> miette::Result<()> {
     let world = loaded.world.as_deref().unwrap_or("null");
     let world = serde_json::from_str(world).map_err(|why| miette::miette!("the world: {why}"))?;
     engine.world().load(&world).map_err(|why| miette::miette!("the world: {why}"))?;
@@ -358,7 +329,7 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
 }
 
 /// Prints the final state of all agents, and returns the exit code.
-fn ended(engine: &CrowdEngine<'_>, format: Format) -> miette::Result<Exit> {
+fn ended(engine: &CrowdEngine, format: Format) -> miette::Result<Exit> {
     let balances = engine.world().balances();
     let states = engine.configurations();
     let loops: BTreeMap<&str, &str> =

@@ -275,7 +275,7 @@ pub(in crate::cli) struct Found {
 
 /// Compares the tools of charts with those of the servers. A difference in a tool that several charts share is reported once.
 pub(in crate::cli) fn found(pool: &Pool, lowered: &[&Lowered], sources: &Sources) -> Vec<Found> {
-    let charts: Vec<_> = lowered.iter().map(|one| &one.chart).collect();
+    let charts: Vec<&Chart> = lowered.iter().map(|one| &*one.chart).collect();
     let mut all: Vec<Found> = Vec::new();
     for finding in pool.check(&charts) {
         let one = lowered[finding.chart];

@@ -274,12 +274,12 @@ impl Sink for Log<'_> {
 // Performs one action of the host on a machine.
 
 /// A machine whose host functions return what the exploration selects.
-pub(super) type Machined<'p> = Interpreter<'p, Anything>;
+pub(super) type Machined = Interpreter<Anything>;
 
 /// Sets the inputs of an action and performs it. Returns whether the machine accepts it.
 pub(super) fn perform(
     chart: &Chart,
-    machine: &mut Machined<'_>,
+    machine: &mut Machined,
     act: &HostAct,
     log: &mut dyn Sink,
 ) -> bool {

@@ -64,12 +64,12 @@ impl<'c> Keys<'c> {
     pub(super) fn new(
         chart: &'c Chart,
         relevant: &'c Relevant<'c>,
-        tables: &chartc_core::tables::Tables<'_>,
+        tables: &chartc_core::tables::Tables,
         limits: &AbstractLimits,
         is_blind: bool,
     ) -> Self {
         let (mut timed, mut turned) = (Vec::new(), Vec::new());
-        for row in tables.transitions {
+        for row in &tables.transitions {
             let Some(slot) = row.trigger.deadline() else { continue };
             if matches!(row.trigger, TriggerRow::AfterTurns(_)) {
                 turned.push((slot as usize, row.source));
@@ -112,11 +112,7 @@ impl<'c> Keys<'c> {
     }
 
     /// Writes the key of the machine's point. Returns whether deadlines race at the point, and how many points it represents.
-    pub(super) fn key<H: Host>(
-        &self,
-        machine: &Interpreter<'_, H>,
-        to: &mut Bytes,
-    ) -> (bool, usize) {
+    pub(super) fn key<H: Host>(&self, machine: &Interpreter<H>, to: &mut Bytes) -> (bool, usize) {
         to.0.clear();
         let at = machine.standing();
         let facts = machine.facts();
@@ -235,7 +231,7 @@ impl<'c> Keys<'c> {
     }
 
     /// The values of the vars that decide moves, for reports.
-    pub(super) fn values<H: Host>(&self, machine: &Interpreter<'_, H>) -> Vec<(VarId, Value)> {
+    pub(super) fn values<H: Host>(&self, machine: &Interpreter<H>) -> Vec<(VarId, Value)> {
         let rows = self.chart.variables.iter().zip(machine.facts().variables).enumerate();
         rows.filter_map(|(i, (row, value))| {
             let id = VarId::at(i);
@@ -247,7 +243,7 @@ impl<'c> Keys<'c> {
     }
 
     /// Writes the deadlines that are pending. Returns whether their order depends on how long the host waits.
-    fn time<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<'_, H>) -> bool {
+    fn time<H: Host>(&self, to: &mut Bytes, machine: &Interpreter<H>) -> bool {
         let at = machine.standing();
         let mut waiting = Vec::new();
         for slot in &self.timed {
@@ -305,12 +301,7 @@ impl<'c> Keys<'c> {
     }
 
     /// Writes the variables and answers that decide moves.
-    fn data<'m, H: Host>(
-        &self,
-        to: &mut Bytes,
-        met: &mut Met<'m>,
-        machine: &'m Interpreter<'_, H>,
-    ) {
+    fn data<'m, H: Host>(&self, to: &mut Bytes, met: &mut Met<'m>, machine: &'m Interpreter<H>) {
         let facts = machine.facts();
         let param = |id: VarId| facts.variables.get(id.index()).cloned().flatten();
         for (i, (row, value)) in self.chart.variables.iter().zip(facts.variables).enumerate() {

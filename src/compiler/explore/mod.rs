@@ -66,6 +66,7 @@ use chartc_core::model::{Chart, Expr};
 use property::{Properties, Seen, Verdict};
 use relevant::is_total;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The maximum number of points that are examined for each `check` line, unless a project sets another one.
 pub const STATES: usize = 2_000;
@@ -81,13 +82,13 @@ pub struct Runs {
 
 impl Runs {
     /// Decides the `check` lines, examining at most `states` points for each, and collects what runs do if all of them were tried.
-    pub fn new(chart: &Chart, facts: &Facts, states: usize) -> Self {
+    pub fn new(chart: &Arc<Chart>, facts: &Facts, states: usize) -> Self {
         Self::unless(chart, facts, states, &|| false)
     }
 
     /// Like [`Self::new`], but stops before the next line once `is_outdated` returns `true`; the result is then empty.
     pub fn unless(
-        chart: &Chart,
+        chart: &Arc<Chart>,
         facts: &Facts,
         states: usize,
         is_outdated: &dyn Fn() -> bool,

@@ -217,7 +217,7 @@ impl<'c> Moves<'c> {
     /// due.
     pub(super) fn here(
         &mut self,
-        machine: &mut Interpreter<'_, Anything>,
+        machine: &mut Interpreter<Anything>,
         waited: bool,
     ) -> Vec<HostAct> {
         let mut acts = Vec::new();
@@ -255,7 +255,7 @@ impl<'c> Moves<'c> {
     /// Adds the possible answers to an open step.
     fn answers(
         &mut self,
-        machine: &mut Interpreter<'_, Anything>,
+        machine: &mut Interpreter<Anything>,
         key: StepKey,
         acts: &mut Vec<HostAct>,
     ) {
@@ -324,10 +324,7 @@ impl<'c> Moves<'c> {
 }
 
 /// The options and tools that a question offers, over all results of host functions, which guards may call.
-fn offered(
-    machine: &mut Interpreter<'_, Anything>,
-    key: StepKey,
-) -> Vec<(ChoiceId, Option<ToolId>)> {
+fn offered(machine: &mut Interpreter<Anything>, key: StepKey) -> Vec<(ChoiceId, Option<ToolId>)> {
     let mut all = Vec::new();
     machine.with_host(Anything::begin);
     loop {

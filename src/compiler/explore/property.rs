@@ -30,6 +30,7 @@ use chartc_core::model::{
 };
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The maximum amount of work for all lines of a chart together, for each point that may be examined: see [`Search::work`].
 const WORK: usize = 500;
@@ -54,7 +55,7 @@ pub enum Verdict {
 
 /// Decides the `check` lines of one chart.
 pub struct Properties<'c> {
-    chart: &'c Chart,
+    chart: &'c Arc<Chart>,
     facts: &'c Facts,
     /// The maximum number of points that are examined for each line.
     states: usize,
@@ -78,7 +79,7 @@ struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// Prepares the decision of `check` lines. At most `states` points are examined for each.
-    pub fn new(chart: &'c Chart, facts: &'c Facts, states: usize) -> Self {
+    pub fn new(chart: &'c Arc<Chart>, facts: &'c Facts, states: usize) -> Self {
         let left = Cell::new(states.saturating_mul(WORK));
         let met = vec![false; chart.states.len()];
         Self {
@@ -826,7 +827,7 @@ pub type Rest = (Vec<StateId>, Vec<(VarId, Value)>);
 
 impl Seen {
     /// Tries all runs of a chart. `None` if that was not possible, or if no vars decide moves: then the graph of moves tells as much.
-    pub fn new(chart: &Chart) -> Option<Self> {
+    pub fn new(chart: &Arc<Chart>) -> Option<Self> {
         Self::on(&ExploreContext::new(chart))
     }
 
@@ -850,7 +851,7 @@ impl Seen {
     }
 
     /// Collects what the runs of an exploration do.
-    pub fn in_all(chart: &Chart, found: &Explored) -> Self {
+    pub fn in_all(chart: &Arc<Chart>, found: &Explored) -> Self {
         Self::all_of(&ExploreContext::new(chart), found)
     }
 

@@ -8,6 +8,7 @@ use chartc_core::expr::Value;
 use chartc_core::machine::Status;
 use chartc_core::model::{Chart, StateKind, Step, StepKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The maximum number of inputs of a run.
 pub const DEEPEST: u32 = 100;
@@ -71,7 +72,7 @@ pub struct SurveyScope<'c> {
 
 /// Tries everything that a host and a model can do. A child chart is a black box: at any time, it may give any answer of its final states,
 /// or fail if it can.
-pub fn survey(chart: &Chart, scope: SurveyScope<'_>) -> Survey {
+pub fn survey(chart: &Arc<Chart>, scope: SurveyScope<'_>) -> Survey {
     let inputs = scope.inputs.min(DEEPEST);
     let children = child_summaries(chart, &scope.children);
     let asks = |step: &Step| matches!(step.kind, StepKind::Llm | StepKind::Ask { .. });

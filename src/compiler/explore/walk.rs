@@ -35,6 +35,7 @@ use chartc_core::plan::Plan;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The reason that a bound was reached, so that not everything was found.
 pub(super) const MORE: &str = "there are more";
@@ -43,7 +44,7 @@ pub(super) const MORE: &str = "there are more";
 const RESULTS: &str = "too many results of host functions together";
 
 /// Tries everything that a host can do, from every start of a run, until the goal or a bound of the search is reached.
-pub fn explore(chart: &Chart, search: &Search) -> Explored {
+pub fn explore(chart: &Arc<Chart>, search: &Search) -> Explored {
     explore_on(&ExploreContext::new(chart), search)
 }
 
@@ -148,7 +149,7 @@ struct OpenPoint {
 }
 
 impl Walk<'_> {
-    fn run(mut self, plan: &Plan<'_>, mut host: Anything) -> Explored {
+    fn run(mut self, plan: &Plan, mut host: Anything) -> Explored {
         for start in self.moves.starts.clone() {
             if self.budget.is_spent() {
                 self.cut(Cut::Work);
@@ -187,7 +188,7 @@ impl Walk<'_> {
         self.found
     }
 
-    fn go(&mut self, machine: &mut Machined<'_>) {
+    fn go(&mut self, machine: &mut Machined) {
         while self.found.goal.is_none()
             && machine.allowed() > 0
             && !(self.search.whole && self.is_open())
@@ -236,7 +237,7 @@ impl Walk<'_> {
     }
 
     /// Performs an action of the host at a point, with all results of functions and all combinations of reached limits.
-    fn step(&mut self, machine: &mut Machined<'_>, at: &Point, from: Option<usize>, act: &HostAct) {
+    fn step(&mut self, machine: &mut Machined, at: &Point, from: Option<usize>, act: &HostAct) {
         for nth in 0..self.turns.len().max(1) {
             let turns = self.turns.get(nth).copied().filter(|_| from.is_some());
             let counts = self.step_in(machine, at, from, act, (0, turns));
@@ -252,7 +253,7 @@ impl Walk<'_> {
     /// Performs an action with one combination of limits and this number of turns. Returns whether limits counted anything.
     fn step_in(
         &mut self,
-        machine: &mut Machined<'_>,
+        machine: &mut Machined,
         at: &Point,
         from: Option<usize>,
         act: &HostAct,
@@ -314,7 +315,7 @@ impl Walk<'_> {
     }
 
     /// Adds the edge to the point at which the machine has arrived, and the point itself if it is new.
-    fn arrive(&mut self, machine: &mut Machined<'_>, from: Option<usize>, act: &HostAct) {
+    fn arrive(&mut self, machine: &mut Machined, from: Option<usize>, act: &HostAct) {
         self.count(machine);
         let (races, weight) = self.keys.key(machine, &mut self.key);
         if races {
@@ -380,7 +381,7 @@ impl Walk<'_> {
     }
 
     /// Sets the quantities that keys count, which depend on the params of this run.
-    fn count(&mut self, machine: &Machined<'_>) {
+    fn count(&mut self, machine: &Machined) {
         let bound = |expr: Option<&Expr>, more: i64| {
             let bound = bound(expr?, machine)?;
             Some(u32::try_from(bound.saturating_add(more).max(0)).unwrap_or(u32::MAX))
@@ -396,7 +397,7 @@ impl Walk<'_> {
         self.keys.counting = counting;
     }
 
-    fn is_goal(&self, machine: &Machined<'_>) -> bool {
+    fn is_goal(&self, machine: &Machined) -> bool {
         let at = machine.standing();
         let counting = &self.keys.counting;
         let turned = counting.turns.is_some_and(|n| machine.ended().is_none() && at.turns >= n);
@@ -408,7 +409,7 @@ impl Walk<'_> {
 }
 
 /// The value of an expression over params in the machine's run; `None` if it is no whole number.
-fn bound(expr: &Expr, machine: &Machined<'_>) -> Option<i64> {
+fn bound(expr: &Expr, machine: &Machined) -> Option<i64> {
     let values = machine.facts().variables;
     relevant::number(expr, &|id| values.get(id.index()).cloned().flatten())
 }
@@ -580,32 +581,32 @@ pub(super) fn opaque_charts(chart: &Chart) -> Vec<String> {
 
 /// A chart with its tables, the actions of its host, and the values on which its moves depend.
 pub(super) struct ExploreContext<'c> {
-    pub(super) chart: &'c Chart,
+    pub(super) chart: &'c Arc<Chart>,
     pub(super) relevant: Rc<Relevant<'c>>,
-    plan: OnceCell<Plan<'c>>,
+    plan: OnceCell<Plan>,
     moves: OnceCell<Moves<'c>>,
     /// Whether guards that bound the turns may hold at any time: see [`super::moves`].
     pub(super) is_unbounded: bool,
 }
 
 impl<'c> ExploreContext<'c> {
-    pub(super) fn new(chart: &'c Chart) -> Self {
+    pub(super) fn new(chart: &'c Arc<Chart>) -> Self {
         Self::with_relevant(chart, Relevant::new(chart), false)
     }
 
     /// A context in which the guards of `bounds` may hold at any time. `None` if anything else reads the number of turns.
-    pub(super) fn unbounded(chart: &'c Chart, bounds: &Bounds<'c>) -> Option<Self> {
+    pub(super) fn unbounded(chart: &'c Arc<Chart>, bounds: &Bounds<'c>) -> Option<Self> {
         let relevant = Relevant::without(chart, &bounds.conditions());
         (relevant.counters.turns == Read::Never).then(|| Self::with_relevant(chart, relevant, true))
     }
 
-    fn with_relevant(chart: &'c Chart, relevant: Relevant<'c>, is_unbounded: bool) -> Self {
+    fn with_relevant(chart: &'c Arc<Chart>, relevant: Relevant<'c>, is_unbounded: bool) -> Self {
         let (plan, moves) = (OnceCell::new(), OnceCell::new());
         Self { chart, relevant: Rc::new(relevant), plan, moves, is_unbounded }
     }
 
     /// The tables on which a machine runs.
-    pub(super) fn plan(&self) -> &Plan<'c> {
+    pub(super) fn plan(&self) -> &Plan {
         self.plan.get_or_init(|| Plan::new(self.chart))
     }
 

@@ -10,6 +10,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
 use chartc_core::model::{Chart, StepKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A run from its start.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +80,7 @@ pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge
 }
 
 /// Replays the edges from the start, and describes what happens.
-pub fn witness(chart: &Chart, way: &[&Edge]) -> Witness {
+pub fn witness(chart: &Arc<Chart>, way: &[&Edge]) -> Witness {
     witness_on(&ExploreContext::new(chart), way)
 }
 
@@ -144,7 +145,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
 }
 
 /// The active leaves in words, and the status if the run has ended.
-fn place(chart: &Chart, machine: &Machined<'_>) -> String {
+fn place(chart: &Chart, machine: &Machined) -> String {
     let leaves = machine.leaves();
     let names: Vec<String> =
         leaves.iter().map(|leaf| format!("`{}`", chart.state(*leaf).path)).collect();

@@ -59,6 +59,7 @@ use chartc_core::arena::TransitionId;
 use chartc_core::model::{Chart, Failure, FailurePolicy};
 use context::{Cx, Declarations, Record, Sight};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The number of trace records that an instance keeps if the chart has no `trace` line.
 const HISTORY_KEPT: u32 = 100;
@@ -67,7 +68,7 @@ const HISTORY_KEPT: u32 = 100;
 #[derive(Debug, Clone)]
 pub struct Lowered {
     /// The model. Parts that could not be resolved are left out; expressions keep `ExprKind::Unknown`.
-    pub chart: Chart,
+    pub chart: Arc<Chart>,
     /// The source positions of the parts of the chart.
     pub map: SourceMap,
     /// Whether every state, line and step of the source is in the model. If not, what seems to be missing from the chart may have been left
@@ -211,7 +212,7 @@ fn one<'s>(
     record.prints.append(&mut cx.prints);
     record.inner.append(&mut cx.inner);
     record.events.insert(cx.map.name, cx.event_paths);
-    Lowered { chart: cx.chart, map: cx.map, whole: !cx.dropped, tests }
+    Lowered { chart: Arc::new(cx.chart), map: cx.map, whole: !cx.dropped, tests }
 }
 
 /// Stores the alternatives of each guard as text, for traces.

@@ -52,14 +52,14 @@ pub(crate) fn run(python: &str, url: Option<&str>) {
     println!("{:<9} {:>38.3}", "median", ratios[ROUNDS / 2]);
 }
 
-fn checked() -> Chart {
+fn checked() -> Arc<Chart> {
     let files = Memory::of("a.chart", CHART);
     let done = chartc::check_within(&["a.chart".to_owned()], &files, 0);
     done.charts[0].chart().clone()
 }
 
 /// Seconds of one call of a session.
-async fn calls(chart: &Chart, url: &str, count: u32) -> f64 {
+async fn calls(chart: &Arc<Chart>, url: &str, count: u32) -> f64 {
     let plan = Plan::new(chart);
     let machine = Interpreter::new(&plan, (), Map::new()).expect("it has no params");
     let oracle = Providers::only(Server::new(url, None).expect("an address"), "any");

@@ -42,7 +42,7 @@ pub(crate) fn cost(text: &str) -> f64 {
     time.as_secs_f64() * 1e9 / count as f64
 }
 
-fn started<'p>(plan: &'p Plan<'p>) -> Interpreter<'p, NoHost> {
+fn started<'p>(plan: &'p Plan) -> Interpreter<NoHost> {
     let made = Interpreter::new(plan, NoHost, []);
     let Ok(mut machine) = made else { panic!("it has no params") };
     machine.handle(Input::Start, 0, &mut Quiet).expect("nothing is given");
@@ -50,7 +50,7 @@ fn started<'p>(plan: &'p Plan<'p>) -> Interpreter<'p, NoHost> {
 }
 
 /// Of the events that are enabled one after the other, and every eighth time the next deadline.
-fn chosen(plan: &Plan<'_>) -> Vec<Run> {
+fn chosen(plan: &Plan) -> Vec<Run> {
     let fields = |event: EventId| plan.chart().events[event.index()].fields.len();
     let (mut runs, mut run, mut machine, mut now) = (Vec::new(), Run::new(), started(plan), 0);
     for turn in 0..EVENTS {
@@ -78,7 +78,7 @@ fn chosen(plan: &Plan<'_>) -> Vec<Run> {
 }
 
 /// The time of all inputs, without those of starting.
-fn driven(plan: &Plan<'_>, runs: &[Run]) -> Duration {
+fn driven(plan: &Plan, runs: &[Run]) -> Duration {
     let mut sum = Duration::ZERO;
     for run in runs {
         let mut machine = started(plan);

@@ -11,6 +11,7 @@ use chartc_core::machine::{Effect, Input, Record, Sink};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Events of a stream.
@@ -112,7 +113,7 @@ fn on_processor(work: &mut impl FnMut()) -> Duration {
     before.zip(spent()).map_or(by_clock, |(before, after)| after.saturating_sub(before))
 }
 
-fn stream(chart: &Chart, mix: &[(&str, usize)]) -> Vec<EventId> {
+fn stream(chart: &Arc<Chart>, mix: &[(&str, usize)]) -> Vec<EventId> {
     let named = |name: &str| {
         let place = chart.events.iter().position(|event| event.name == name);
         EventId::at(place.expect("the chart declares it"))

@@ -92,17 +92,17 @@ fn fresh(file: &Path) {
 }
 
 fn worker<'p>(
-    plan: &'p Plan<'p>,
+    plan: &'p Plan,
     file: &Path,
     safety: Safety,
-) -> (Sqlite, Worker<'p, Interpreter<'p, Deaf>>) {
+) -> (Sqlite, Worker<'p, Interpreter<Deaf>>) {
     let store = Store::own(file, safety).expect("it can be written");
     let now = store.moment(None, true).expect("it can be read");
     let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
     let options = Options {
         make: Box::new(move |making| {
             let machine = match making.saved {
-                Some(saved) => Interpreter::resume(plan, &[], Deaf, saved.machine())
+                Some(saved) => Interpreter::resume(plan, [], Deaf, saved.machine())
                     .map_err(|why| why.to_string())?,
                 None => Interpreter::new(plan, Deaf, Map::new()).map_err(|why| why.to_string())?,
             };
@@ -129,7 +129,7 @@ fn event(id: String) -> Event {
 /// Fires at the agents in turn, from so many clients, until the time is over or each agent had one. Returns events and seconds.
 fn fire(
     engine: Sqlite,
-    worker: &mut Worker<'_, Interpreter<'_, Deaf>>,
+    worker: &mut Worker<'_, Interpreter<Deaf>>,
     agents: usize,
     clients: usize,
     round: &str,
@@ -156,7 +156,7 @@ fn fire(
     (next.get(), start.elapsed().as_secs_f64())
 }
 
-fn one(chart: &Chart, file: &Path, (safety, word): (Safety, &str), agents: usize) {
+fn one(chart: &Arc<Chart>, file: &Path, (safety, word): (Safety, &str), agents: usize) {
     fresh(file);
     let plan = Plan::new(chart);
     let before = resident();

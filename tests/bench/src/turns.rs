@@ -108,12 +108,12 @@ fn best(mut round: impl FnMut()) -> f64 {
     (0..ROUNDS).map(|_| one(&mut round)).fold(f64::INFINITY, f64::min)
 }
 
-fn checked(name: &str, text: &str) -> Chart {
+fn checked(name: &str, text: &str) -> Arc<Chart> {
     let done = chartc::check_within(&[name.to_owned()], &Memory::of(name, text), 0);
     done.charts[0].chart().clone()
 }
 
-fn machine_alone(chart: &Chart) {
+fn machine_alone(chart: &Arc<Chart>) {
     let plan = Plan::new(chart);
     let mut machine = Interpreter::new(&plan, Deaf, Map::new()).expect("no params");
     let mut open = Open::default();
@@ -129,7 +129,7 @@ fn machine_alone(chart: &Chart) {
     }
 }
 
-fn session<T: chartc_runtime::trace::Sink>(chart: &Chart, answer: &'static str, sink: T) {
+fn session<T: chartc_runtime::trace::Sink>(chart: &Arc<Chart>, answer: &'static str, sink: T) {
     let plan = Plan::new(chart);
     let machine = Interpreter::new(&plan, Deaf, Map::new()).expect("no params");
     let clock = Arc::new(VirtualClock::new());

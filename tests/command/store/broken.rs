@@ -18,7 +18,7 @@ fn listed(file: &Path, run: &str) -> Listed {
     all.into_iter().find(|row| row.run == run).expect("it is listed")
 }
 
-fn silent(file: &Path, plans: &[Plan<'_>], begun: impl AsyncFnOnce(Sqlite)) -> Vec<String> {
+fn silent(file: &Path, plans: &Arc<[Plan]>, begun: impl AsyncFnOnce(Sqlite)) -> Vec<String> {
     let world = Arc::new(World::default());
     let opened = engine(plans, file, world, Box::new(|_, _| Ok(())));
     let (handle, mut worker) = opened.expect("one run does not keep the store from being opened");

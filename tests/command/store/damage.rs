@@ -25,7 +25,7 @@ enum Not {
     Named,
 }
 
-fn all(plans: &[Plan<'_>], file: &Path) -> Result<All, Not> {
+fn all(plans: &Arc<[Plan]>, file: &Path) -> Result<All, Not> {
     let refused = |_: StoreError| Not::Refused;
     let store = Store::open(file).map_err(refused)?;
     if !store.check().map_err(refused)?.is_empty() {
@@ -54,7 +54,7 @@ fn all(plans: &[Plan<'_>], file: &Path) -> Result<All, Not> {
 }
 
 /// A closed store with a run that has ended and one that waits.
-fn made(plans: &[Plan<'_>], file: &Path) {
+fn made(plans: &Arc<[Plan]>, file: &Path) {
     let world = Arc::new(World::default());
     let (handle, mut worker) =
         engine(plans, file, world, Box::new(|_, _| Ok(()))).expect("a store");

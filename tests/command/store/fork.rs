@@ -35,7 +35,7 @@ impl Driver for Alike {
 }
 
 /// Does what a host does with a run, from the beginning each time. Returns what was paid for.
-fn played(plans: &[Plan<'_>], file: &Path, run: &str, events: &[Event]) -> Vec<String> {
+fn played(plans: &Arc<[Plan]>, file: &Path, run: &str, events: &[Event]) -> Vec<String> {
     let world = Arc::new(World::default());
     let driver = Arc::new(Alike(world.clone()));
     let store = Store::own(file, Safety::Process).expect("a store");
@@ -59,7 +59,7 @@ fn played(plans: &[Plan<'_>], file: &Path, run: &str, events: &[Event]) -> Vec<S
 }
 
 fn forked(
-    plans: &[Plan<'_>],
+    plans: &Arc<[Plan]>,
     file: &Path,
     (run, at): (&str, usize),
     name: &str,
@@ -67,7 +67,7 @@ fn forked(
     let store = Store::open(file)?;
     store.fork((run, at as u64), (name, None), |tape: &Tape| {
         Interpreter::new(&plans[0], tape.host(), Map::new())
-            .map(|machine| machine.with_charts(plans))
+            .map(|machine| machine.with_charts(plans.clone()))
             .map_err(|why| why.to_string())
     })
 }

@@ -20,7 +20,7 @@ fn ticks(memory: &dyn Memory) -> Vec<u64> {
 
 /// One process; it ends when a run was committed so many times, before or after what belongs to it was remembered.
 fn process(
-    plans: &[Plan<'_>],
+    plans: &Arc<[Plan]>,
     file: &Path,
     memory: &Arc<InProcess>,
     ends: Option<(usize, bool)>,

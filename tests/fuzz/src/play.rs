@@ -9,6 +9,7 @@ use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
 use chartc_core::model::{Chart, ChoiceKind, Field, StepKind, Type, TypeKind};
 use chartc_core::plan::Plan;
 use chartc_core::semantics::is_legal;
+use std::sync::Arc;
 
 /// Inputs that a machine is given.
 const INPUTS: usize = 8;
@@ -63,7 +64,7 @@ impl Sink for Open {
 }
 
 /// A value that fits, most of the time.
-fn value(chart: &Chart, ty: &Type, dice: &mut Dice, depth: usize) -> Value {
+fn value(chart: &Arc<Chart>, ty: &Type, dice: &mut Dice, depth: usize) -> Value {
     let one = |inner: &Type, dice: &mut Dice| value(chart, inner, dice, depth + 1);
     match ty {
         _ if depth > 4 => Value::None,
@@ -88,7 +89,7 @@ fn value(chart: &Chart, ty: &Type, dice: &mut Dice, depth: usize) -> Value {
     }
 }
 
-fn values(chart: &Chart, fields: &[Field], dice: &mut Dice) -> Vec<Value> {
+fn values(chart: &Arc<Chart>, fields: &[Field], dice: &mut Dice) -> Vec<Value> {
     fields.iter().map(|f| value(chart, &f.ty, dice, 0)).collect()
 }
 
@@ -142,13 +143,13 @@ pub fn play(sound: &Checked, data: &[u8]) {
         machine.enabled_events();
     }
     let saved = machine.save().expect("it can be saved");
-    let again = Interpreter::resume(&plan, &[], Anyone(Dice(1)), &saved);
+    let again = Interpreter::resume(&plan, [], Anyone(Dice(1)), &saved);
     assert_eq!(again.map(|m| m.leaves()).ok(), Some(machine.leaves()), "restored elsewhere");
 }
 
 fn answer(
-    chart: &Chart,
-    machine: &mut Interpreter<'_, Anyone>,
+    chart: &Arc<Chart>,
+    machine: &mut Interpreter<Anyone>,
     key: StepKey,
     dice: &mut Dice,
 ) -> Outcome<Vec<Value>> {

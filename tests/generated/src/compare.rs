@@ -12,18 +12,19 @@ use chartc_core::model::{Chart, FunctionKind, StepKind, Type, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Answers every host function from its name, its arguments and how many calls came before; some calls fail.
 #[derive(Debug, Clone)]
 pub struct Fickle<'c> {
-    chart: &'c Chart,
+    chart: &'c Arc<Chart>,
     seed: u64,
     calls: u64,
 }
 
 impl<'c> Fickle<'c> {
     /// Two with one seed answer alike.
-    pub fn new(chart: &'c Chart, seed: u64) -> Self {
+    pub fn new(chart: &'c Arc<Chart>, seed: u64) -> Self {
         Self { chart, seed, calls: 0 }
     }
 }
@@ -58,7 +59,12 @@ pub type Make<'c> =
 ///
 /// # Panics
 /// The two differ: says where, with all that happened before.
-pub fn compare<'c>(chart: &'c Chart, make: &Make<'c>, sequences: u64, length: usize) -> Coverage {
+pub fn compare<'c>(
+    chart: &'c Arc<Chart>,
+    make: &Make<'c>,
+    sequences: u64,
+    length: usize,
+) -> Coverage {
     let mut coverage = Coverage::new();
     let mut reasons = BTreeSet::new();
     for seed in 0..sequences {
@@ -75,7 +81,7 @@ pub fn compare<'c>(chart: &'c Chart, make: &Make<'c>, sequences: u64, length: us
 ///
 /// # Panics
 /// Some line was not, beside those that are `excused`.
-pub fn covered(chart: &Chart, coverage: &Coverage, excused: &[u32]) {
+pub fn covered(chart: &Arc<Chart>, coverage: &Coverage, excused: &[u32]) {
     let all = chart.transitions.len();
     println!("{}: {} of {all} transitions taken", chart.name, coverage.len());
     let missing: Vec<String> = (0..all as u32)
@@ -89,7 +95,7 @@ pub fn covered(chart: &Chart, coverage: &Coverage, excused: &[u32]) {
 }
 
 fn sequence<'c>(
-    chart: &'c Chart,
+    chart: &'c Arc<Chart>,
     make: &Make<'c>,
     seed: u64,
     length: usize,
@@ -149,7 +155,7 @@ fn sequence<'c>(
             // Each goes on from what the other has saved.
             let (of_one, of_other) = (saved(&interpreted), saved(generated.as_ref()));
             let host = || Fickle::new(chart, seed + nth as u64);
-            interpreted = Interpreter::resume(&plan, &[], host(), &of_other)
+            interpreted = Interpreter::resume(&plan, [], host(), &of_other)
                 .unwrap_or_else(|why| panic!("seed {seed}: {why}; after\n{}", story.join("\n")));
             generated = make(&params, host()).expect("it was made before");
             let loaded = generated.load(&of_one);
@@ -222,7 +228,7 @@ fn saved(machine: &dyn Machine) -> Saved {
     read
 }
 
-fn params(chart: &Chart, random: &mut Random) -> Vec<(String, Value)> {
+fn params(chart: &Arc<Chart>, random: &mut Random) -> Vec<(String, Value)> {
     let mut out = Vec::new();
     for row in &chart.variables {
         let VariableKind::Param { range } = &row.kind else { continue };
@@ -260,7 +266,7 @@ enum Step {
 }
 
 fn next(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     random: &mut Random,
     open: &[Open],
     now: &mut u64,
@@ -323,7 +329,7 @@ struct Seen {
 }
 
 fn observe(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     machine: &mut dyn Machine,
     step: &Step,
     now: u64,
@@ -380,7 +386,7 @@ fn observe(
     Seen { log, seen }
 }
 
-fn active<'c>(chart: &'c Chart, machine: &dyn Machine) -> Vec<&'c str> {
+fn active<'c>(chart: &'c Arc<Chart>, machine: &dyn Machine) -> Vec<&'c str> {
     let all = chart.states.iter().enumerate();
     all.filter(|(i, _)| machine.is_active(StateId::at(*i))).map(|(_, s)| s.path.as_str()).collect()
 }

@@ -9,6 +9,7 @@ pub mod random;
 
 use chartc::load::Loader;
 use chartc_core::model::Chart;
+use std::sync::Arc;
 
 chartc_core::include_chart!(pub mod bells);
 chartc_core::include_chart!(pub mod blocks);
@@ -62,7 +63,7 @@ impl Loader for Text<'_> {
 ///
 /// # Panics
 /// There is none, or it has errors.
-pub fn model(file: &str, text: &str) -> Chart {
+pub fn model(file: &str, text: &str) -> Arc<Chart> {
     let checked = chartc::check(&[file.to_owned()], &Text(text));
     let shown = chartc::report::short(&checked.diagnostics, &checked.sources);
     let [chart] = checked.charts.as_slice() else { panic!("not one good chart:\n{shown}") };

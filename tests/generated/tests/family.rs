@@ -13,6 +13,7 @@ use chartc_core::tables::StepRowKind;
 use generated_charts::random::Random;
 use generated_charts::{family, posts, refunds};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const FAMILY: &str = include_str!("../charts/family.chart");
 const POSTS: &str = include_str!("../charts/posts.chart");
@@ -151,7 +152,7 @@ impl<M: Machine> Play<M> {
                 0 | 1 => Input::Turn,
                 2 => Input::Tick,
                 _ => {
-                    let events = self.family.root().tables().events;
+                    let events = &self.family.root().tables().events;
                     let event = random.below(subject.events);
                     if events[event].name == "told" {
                         continue;
@@ -176,13 +177,12 @@ fn compare<M: Machine>(
     let done = chartc::check(&[(*file).to_owned()], &Memory::of(file, text));
     let shown = chartc::report::short(&done.diagnostics, &done.sources);
     let main = done.charts.iter().find(|c| c.chart().name == *main).expect(&shown);
-    let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let plans = main.plans();
     let mut depth = 0;
     let mut heard = BTreeSet::new();
     for seed in 0..150 {
         let interpreted = Interpreter::new(&plans[0], Counter::default(), []).expect("no params");
-        let mut interpreted = Play::of(interpreted.with_charts(&plans));
+        let mut interpreted = Play::of(interpreted.with_charts(plans.clone()));
         let mut generated = Play::of(generated());
         interpreted.run(subject, seed, 60);
         generated.run(subject, seed, 60);

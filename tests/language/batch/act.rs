@@ -9,6 +9,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Charge, Element, ErrorKind, Input, LimitKind, Record};
 use chartc_core::model::{Chart, Function, FunctionKind, Type, VariableKind};
 use chartc_core::plan::Plan;
+use std::sync::Arc;
 
 /// One thing to do; numbers choose among what there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub(super) const CIRCLES: u32 = 1;
 
 /// The step that an act becomes.
 pub(super) fn step(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     act: Act,
     follower: &Follower,
     deadline: Option<u64>,
@@ -132,7 +133,7 @@ pub(super) fn step(
 }
 
 /// A script without steps: values for the params that need one and for the host's functions.
-pub(crate) fn prepared(label: &str, chart: &Chart, random: &mut Random) -> Script {
+pub(crate) fn prepared(label: &str, chart: &Arc<Chart>, random: &mut Random) -> Script {
     let params = chart.variables.iter().filter(|row| row.default.is_none());
     let params = params.filter(|row| matches!(row.kind, VariableKind::Param { .. }));
     let params: Vec<_> =
@@ -148,9 +149,9 @@ pub(crate) fn prepared(label: &str, chart: &Chart, random: &mut Random) -> Scrip
 }
 
 /// A step that was just taken.
-pub(crate) struct Moment<'m, 'p> {
+pub(crate) struct Moment<'m> {
     /// The machine behind it.
-    pub(crate) machine: &'m Interpreter<'p, Scripted>,
+    pub(crate) machine: &'m Interpreter<Scripted>,
     /// Who followed it, as before the step.
     pub(crate) before: &'m Follower,
     /// The step.
@@ -165,11 +166,11 @@ pub(crate) struct Moment<'m, 'p> {
 ///
 /// # Errors
 /// That of `beside`.
-pub(crate) fn play<'p>(
-    plan: &'p Plan<'p>,
+pub(crate) fn play(
+    plan: &Plan,
     mut script: Script,
     acts: &[Act],
-    beside: &mut dyn FnMut(Moment<'_, 'p>) -> Result<(), String>,
+    beside: &mut dyn FnMut(Moment<'_>) -> Result<(), String>,
 ) -> Result<(Script, String), String> {
     let host = Scripted::of(&script);
     let Ok(mut machine) = Interpreter::new(plan, host.clone(), script.params.clone()) else {

@@ -23,18 +23,13 @@ pub(crate) struct Happened {
 }
 
 /// The step that an act becomes: answers and some events are meant for any member.
-fn next(
-    plans: &[Plan<'_>],
-    act: Act,
-    kin: &mut Kin<Interpreter<'_, Scripted>>,
-    now: &mut u64,
-) -> Step {
+fn next(plans: &[Plan], act: Act, kin: &mut Kin<Interpreter<Scripted>>, now: &mut u64) -> Step {
     let chart = plans[0].chart();
     match act {
         Act::Answer(which, seed) if !kin.open.is_empty() => {
             let (member, open) = &kin.open[usize::from(which) % kin.open.len()];
             let machine = kin.family.member(member);
-            let name = machine.map_or(chart.name.as_str(), |machine| machine.tables().name);
+            let name = machine.map_or(chart.name.as_str(), |machine| &machine.tables().name);
             let plan = plans.iter().find(|plan| plan.chart().name == name).unwrap_or(&plans[0]);
             let offers = open.offers.clone();
             let open = answers::Open { key: open.key, tool: open.tool, offers };
@@ -61,7 +56,7 @@ fn next(
 /// # Errors
 /// A member in an illegal configuration, or a snapshot that cannot be read.
 pub(crate) fn play<'p>(
-    plans: &'p [Plan<'p>],
+    plans: &'p [Plan],
     mut script: Script,
     acts: &[Act],
     restart: bool,
@@ -101,7 +96,7 @@ pub(crate) fn play<'p>(
 }
 
 /// Whether every member that was started is in a configuration that its chart can be in; else one that is not.
-fn legal(kin: &Kin<Interpreter<'_, Scripted>>) -> Result<(), MemberPath> {
+fn legal(kin: &Kin<Interpreter<Scripted>>) -> Result<(), MemberPath> {
     for name in kin.family.members() {
         let Some(machine) = kin.family.member(&name) else { continue };
         let tables = machine.tables();

@@ -346,7 +346,7 @@ pub(crate) fn difference(interpreted: &str, generated: &str, bare: bool) -> Opti
 }
 
 /// What comes of a script in the interpreter.
-pub(crate) fn interpreted(plan: &Plan<'_>, script: &Script) -> String {
+pub(crate) fn interpreted(plan: &Plan, script: &Script) -> String {
     driver::run(script, |host| {
         let made = Interpreter::new(plan, host, script.params.clone());
         made.map(|machine| Box::new(machine) as _).map_err(|why| why.to_string())

@@ -11,6 +11,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
+use std::sync::Arc;
 use test_support::project::number;
 
 /// Runs of each family.
@@ -31,11 +32,10 @@ fn interpret(
     runs: &[Vec<Act>],
     happened: &mut Vec<family::Happened>,
 ) -> Result<Vec<(Script, String)>, String> {
-    let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let plans = main.plans();
     let mut out = Vec::new();
     for acts in runs {
-        let script = || prepared(label, &charts[0], &mut Random::new(7));
+        let script = || prepared(label, plans[0].chart(), &mut Random::new(7));
         let (scripted, text, one) = family::play(&plans, script(), acts, false)?;
         let (_, again, _) = family::play(&plans, script(), acts, true)?;
         if let Some(fault) = crate::batch::difference(&text, &again, false) {

@@ -13,6 +13,7 @@ use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use chartc_core::semantics::{MICROSTEPS, is_legal};
 use chartc_core::store::bits;
+use std::sync::Arc;
 
 /// How much happened in runs that kept all laws.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,12 +25,12 @@ pub(super) struct Happened {
 }
 
 /// Runs the acts and gives the first law that does not hold.
-pub(super) fn kept(chart: &Chart, seed: u8, acts: &[Act]) -> Result<Happened, String> {
+pub(super) fn kept(chart: &Arc<Chart>, seed: u8, acts: &[Act]) -> Result<Happened, String> {
     let plan = Plan::new(chart);
     let script = prepared("r", chart, &mut Random::new(u64::from(seed)));
     let mut happened = Happened::default();
     let mut moves = Moves::new(&plan);
-    let mut other: Option<Interpreter<'_, Scripted>> = None;
+    let mut other: Option<Interpreter<Scripted>> = None;
     let host = Scripted::of(&script);
     let (script, text) = play(&plan, script, acts, &mut |moment| {
         happened.inputs += 1;
@@ -54,13 +55,13 @@ pub(super) fn kept(chart: &Chart, seed: u8, acts: &[Act]) -> Result<Happened, St
 
 /// The machine, stopped, written down, read and gone on with.
 fn restored<'p>(
-    plan: &'p Plan<'p>,
-    machine: &Interpreter<'_, Scripted>,
+    plan: &'p Plan,
+    machine: &Interpreter<Scripted>,
     host: &Scripted,
-) -> Result<Interpreter<'p, Scripted>, String> {
+) -> Result<Interpreter<Scripted>, String> {
     let json = serde_json::to_string(&machine.save()).map_err(|e| e.to_string())?;
     let read: Saved = serde_json::from_str(&json).map_err(|e| format!("{e}: {json}"))?;
-    let made = Interpreter::resume(plan, &[], host.clone(), &read);
+    let made = Interpreter::resume(plan, [], host.clone(), &read);
     made.map_err(|e| format!("not restored: {e}: {json}"))
 }
 
@@ -73,18 +74,18 @@ fn same(what: &str, one: &str, other: &str) -> Result<(), String> {
 
 /// The configuration as the records tell it.
 struct Moves<'p> {
-    plan: &'p Plan<'p>,
+    plan: &'p Plan,
     configuration: Vec<u64>,
 }
 
 impl<'p> Moves<'p> {
-    fn new(plan: &'p Plan<'p>) -> Self {
+    fn new(plan: &'p Plan) -> Self {
         Self { plan, configuration: vec![0; plan.tables().states.len().div_ceil(64)] }
     }
 
     /// Every microstep leaves from the inside out, enters from the outside in, and ends in a legal configuration; the last
     /// one is that of the machine; every macrostep ends.
-    fn follow(&mut self, moment: &Moment<'_, '_>) -> Result<(), String> {
+    fn follow(&mut self, moment: &Moment<'_>) -> Result<(), String> {
         let records = &moment.log.records;
         let told = |why: &str, at: usize| {
             let from = at.saturating_sub(12);

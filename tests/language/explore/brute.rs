@@ -20,6 +20,7 @@ use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Charts that are tried; `CHARTC_CASES` says otherwise.
 const CHARTS: u64 = 60;
@@ -55,7 +56,7 @@ struct Shown {
 }
 
 /// The saved machine without what only counts up.
-pub(crate) fn plain(plan: &Plan<'_>, saved: &Saved) -> String {
+pub(crate) fn plain(plan: &Plan, saved: &Saved) -> String {
     let mut json = serde_json::to_value(saved).expect("a saved machine is data");
     for name in ["handled", "last_result", "answers", "finals", "calls", "called", "types"] {
         json[name] = Json::Null;
@@ -101,8 +102,8 @@ pub(crate) fn plain(plan: &Plan<'_>, saved: &Saved) -> String {
 }
 
 pub(crate) fn inputs(
-    chart: &Chart,
-    machine: &mut Interpreter<'_, NoHost>,
+    chart: &Arc<Chart>,
+    machine: &mut Interpreter<NoHost>,
 ) -> Vec<(Input<Vec<Value>>, u64)> {
     let now = machine.standing().now;
     let mut all = Vec::new();
@@ -143,7 +144,7 @@ pub(crate) fn inputs(
 }
 
 /// Tries everything; `None` where that is too much.
-fn brute(chart: &Chart) -> Option<Shown> {
+fn brute(chart: &Arc<Chart>) -> Option<Shown> {
     let plan = Plan::new(chart);
     let mut shown = Shown::default();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -157,18 +158,17 @@ fn brute(chart: &Chart) -> Option<Shown> {
             }
         }
     };
-    let mut put =
-        |machine: &Interpreter<'_, NoHost>, points: &mut Vec<Rest>, ends: &mut Vec<bool>| {
-            let snapshot = machine.save().expect("it can be saved");
-            let next = points.len();
-            *known.entry(plain(&plan, &snapshot)).or_insert_with(|| {
-                let values = machine.variables().into_iter();
-                let values = values.map(|(name, value)| (name, format!("{value:?}"))).collect();
-                points.push((snapshot, machine.leaves(), values));
-                ends.push(machine.ended().is_some());
-                next
-            })
-        };
+    let mut put = |machine: &Interpreter<NoHost>, points: &mut Vec<Rest>, ends: &mut Vec<bool>| {
+        let snapshot = machine.save().expect("it can be saved");
+        let next = points.len();
+        *known.entry(plain(&plan, &snapshot)).or_insert_with(|| {
+            let values = machine.variables().into_iter();
+            let values = values.map(|(name, value)| (name, format!("{value:?}"))).collect();
+            points.push((snapshot, machine.leaves(), values));
+            ends.push(machine.ended().is_some());
+            next
+        })
+    };
     for lim in 1..=2 {
         let given = [("lim".to_owned(), Value::Int(lim))];
         let mut machine = Interpreter::new(&plan, NoHost, given).expect("in its range");
@@ -183,7 +183,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
             return None;
         }
         let again = |points: &[Rest]| {
-            Interpreter::resume(&plan, &[], NoHost, &points[at].0).expect("it was one")
+            Interpreter::resume(&plan, [], NoHost, &points[at].0).expect("it was one")
         };
         let mut row = BTreeSet::new();
         if !ends[at] {
@@ -225,7 +225,7 @@ fn brute(chart: &Chart) -> Option<Shown> {
 }
 
 /// The same, as exploring says.
-fn explored(chart: &Chart, found: &chartc_compiler::explore::Explored) -> Shown {
+fn explored(chart: &Arc<Chart>, found: &chartc_compiler::explore::Explored) -> Shown {
     let seen = Seen::in_all(chart, found);
     let good = property::leading(found, |edge| found.points[edge.to].ended);
     let mut shown = Shown {

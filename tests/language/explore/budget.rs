@@ -4,11 +4,12 @@ use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::explore::property::{Properties, Verdict};
 use chartc_compiler::explore::{STATES, Search, explore};
 use chartc_core::model::Chart;
+use std::sync::Arc;
 
 /// Things that may happen in one search for each state, as `budget.rs` has it, with what evaluations may add to it.
 const MOST: usize = 100 * STATES + 1_000_000;
 
-pub(super) fn chart(text: &str) -> Chart {
+pub(super) fn chart(text: &str) -> Arc<Chart> {
     let mut loader = chartc::load::Memory::of("a.chart", text);
     loader.0.insert("b.chart".into(), String::new());
     let mut found = Vec::new();
@@ -20,7 +21,7 @@ pub(super) fn chart(text: &str) -> Chart {
 }
 
 /// Two states in turn, a thousand times, with the same actions on each entry.
-fn rounds(head: &str, action: &str, times: usize) -> Chart {
+fn rounds(head: &str, action: &str, times: usize) -> Arc<Chart> {
     chart(&format!(
         "{head}\nchart A {{\n  event e\n  event g\n  var n: Int = 0\n  initial a\n  state a {{ when n >= 0 -> b  on e -> f }}\n  state b {{\n    \
          enter {{ n = n + 1\n{} }}\n    when true -> a\n  }}\n  final f\n}}\n",

@@ -17,7 +17,7 @@ impl Host for True {
     }
 }
 
-fn inputs(machine: &mut Interpreter<'_, True>, random: &mut Random, count: usize) {
+fn inputs(machine: &mut Interpreter<True>, random: &mut Random, count: usize) {
     let mut now = machine.standing().now;
     for _ in 0..count {
         let open = machine.pending();

@@ -16,6 +16,7 @@ use chartc_core::model::{Chart, Check, CheckArgument, Expr, ExprKind, Type};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Charts that are tried; `CHARTC_CASES` says otherwise.
 const CHARTS: u64 = 60;
@@ -35,7 +36,7 @@ struct All {
 
 impl All {
     /// `None` where that is too much.
-    fn of(chart: &Chart) -> Option<Self> {
+    fn of(chart: &Arc<Chart>) -> Option<Self> {
         let plan = Plan::new(chart);
         let mut all = Self::default();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -52,7 +53,7 @@ impl All {
                 return None;
             }
             let (snapshot, ended) = all.points[at].clone();
-            let again = || Interpreter::resume(&plan, &[], NoHost, &snapshot).expect("it was one");
+            let again = || Interpreter::resume(&plan, [], NoHost, &snapshot).expect("it was one");
             let tried = if ended { Vec::new() } else { inputs(chart, &mut again()) };
             for (input, now) in tried {
                 let mut machine = again();
@@ -67,10 +68,10 @@ impl All {
 
     fn put(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &Plan,
         known: &mut BTreeMap<String, usize>,
         from: Option<usize>,
-        machine: &Interpreter<'_, NoHost>,
+        machine: &Interpreter<NoHost>,
         log: &Log,
     ) {
         let snapshot = machine.save().expect("it can be saved");
@@ -91,7 +92,7 @@ impl All {
     }
 
     /// By state: whether some run enters it before `then`.
-    fn before(&self, chart: &Chart, then: StateId) -> Vec<bool> {
+    fn before(&self, chart: &Arc<Chart>, then: StateId) -> Vec<bool> {
         let mut entered = vec![false; chart.states.len()];
         let mut reached = vec![false; self.points.len()];
         loop {
@@ -113,14 +114,13 @@ impl All {
     }
 
     /// Whether some point of a run that goes on has no way into the state.
-    fn loses(&self, chart: &Chart, state: StateId) -> bool {
+    fn loses(&self, chart: &Arc<Chart>, state: StateId) -> bool {
         let plan = Plan::new(chart);
         let mut good: Vec<bool> = self
             .points
             .iter()
             .map(|(snapshot, ended)| {
-                let machine =
-                    Interpreter::resume(&plan, &[], NoHost, snapshot).expect("it was one");
+                let machine = Interpreter::resume(&plan, [], NoHost, snapshot).expect("it was one");
                 *ended || machine.is_active(state)
             })
             .collect();
@@ -151,7 +151,7 @@ impl All {
 }
 
 /// Whether a line is proved although nothing may be tried.
-fn proved(chart: &Chart, facts: &Facts, name: &str, argument: CheckArgument) -> bool {
+fn proved(chart: &Arc<Chart>, facts: &Facts, name: &str, argument: CheckArgument) -> bool {
     let check = Check { name: name.into(), arguments: vec![argument] };
     matches!(Properties::new(chart, facts, 0).decide(&check), Verdict::Holds)
 }

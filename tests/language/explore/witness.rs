@@ -21,7 +21,7 @@ use std::sync::Arc;
 const CHARTS: u64 = 16;
 
 /// What `chartc simulate` makes of the files of a witness.
-fn play(chart: &Chart, witness: &Witness) -> Result<(Simulation, Vec<What>), String> {
+fn play(chart: &Arc<Chart>, witness: &Witness) -> Result<(Simulation, Vec<What>), String> {
     let script = witness.script();
     let host = if script.is_empty() {
         Script::empty()
@@ -56,7 +56,7 @@ fn number(expr: &Expr, witness: &Witness) -> i64 {
 
 /// Whether what was played is against the check.
 fn refutes(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     nth: usize,
     witness: &Witness,
     seen: &Simulation,
@@ -109,7 +109,7 @@ fn refutes(
 }
 
 /// Plays what refutes the checks of a chart, among so many states; how many there are.
-fn check(chart: &Chart, text: &str, states: usize) -> usize {
+fn check(chart: &Arc<Chart>, text: &str, states: usize) -> usize {
     let runs = Runs::new(chart, &Facts::new(chart), states);
     let mut refuted = 0;
     for (nth, verdict) in runs.checks.iter().enumerate() {
@@ -129,7 +129,7 @@ fn check(chart: &Chart, text: &str, states: usize) -> usize {
     refuted
 }
 
-fn sound(text: &str) -> Option<Chart> {
+fn sound(text: &str) -> Option<Arc<Chart>> {
     let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", text), 0);
     done.charts.first().map(|checked| checked.chart().clone())
 }

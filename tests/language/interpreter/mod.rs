@@ -12,9 +12,10 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Receipt, Record, Sink, StepKey};
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
+use std::sync::Arc;
 
 /// The only chart of a text without findings that forbid running it.
-pub(crate) fn chart(text: &str) -> Chart {
+pub(crate) fn chart(text: &str) -> Arc<Chart> {
     let compilation: Compilation = crate::lower::check(text);
     let found = chartc::report::short(&compilation.diagnostics, &compilation.sources);
     assert_eq!(compilation.charts.len(), 1, "{found}");
@@ -58,21 +59,18 @@ impl Sink for Log {
 }
 
 /// A machine with its last log.
-pub(crate) struct Run<'p> {
-    pub(crate) machine: Interpreter<'p, Doubling>,
+pub(crate) struct Run {
+    pub(crate) machine: Interpreter<Doubling>,
     pub(crate) log: Log,
 }
 
-pub(crate) fn start<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Run<'p> {
+pub(crate) fn start(plan: &Plan, params: &[(&str, Value)]) -> Run {
     let mut run = create(plan, params).expect("params that fit");
     run.give(Input::Start, 0);
     run
 }
 
-pub(crate) fn create<'p>(
-    plan: &'p Plan<'p>,
-    params: &[(&str, Value)],
-) -> Result<Run<'p>, Mismatch> {
+pub(crate) fn create(plan: &Plan, params: &[(&str, Value)]) -> Result<Run, Mismatch> {
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let machine = Interpreter::new(plan, Doubling::default(), params)?;
     Ok(Run { machine, log: Log::default() })
@@ -82,7 +80,7 @@ pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-impl Run<'_> {
+impl Run {
     pub(crate) fn give(&mut self, input: Input<Vec<Value>>, now: u64) -> Receipt {
         self.try_give(input, now).expect("an input that fits")
     }
@@ -126,7 +124,7 @@ impl Run<'_> {
         let leaves = (1..tables.states.len())
             .map(StateId::at)
             .filter(|id| self.machine.is_active(*id) && tables.state(*id).end.0 == id.0 + 1);
-        leaves.map(|id| tables.state(id).path.to_owned()).collect()
+        leaves.map(|id| tables.state(id).path.to_string()).collect()
     }
 
     pub(crate) fn variable(&self, name: &str) -> Value {

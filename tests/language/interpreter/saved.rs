@@ -50,7 +50,7 @@ chart Stopped {
 "#;
 
 /// Everything that can be seen of a machine.
-fn seen(machine: &mut Interpreter<'_, Doubling>) -> String {
+fn seen(machine: &mut Interpreter<Doubling>) -> String {
     let states = 0..machine.tables().states.len() as u32;
     let active: Vec<_> = states.filter(|s| machine.is_active(StateId(*s))).collect();
     let pending = machine.pending();
@@ -67,7 +67,7 @@ fn seen(machine: &mut Interpreter<'_, Doubling>) -> String {
 }
 
 /// Gives the same input to both machines and compares all they do.
-fn give_both<'p>(a: &mut Run<'p>, b: &mut Run<'p>, input: &Input<Vec<Value>>, now: u64) {
+fn give_both<'p>(a: &mut Run, b: &mut Run, input: &Input<Vec<Value>>, now: u64) {
     for run in [&mut *a, &mut *b] {
         run.try_give(input.clone(), now).expect("an input that fits");
     }
@@ -78,10 +78,10 @@ fn give_both<'p>(a: &mut Run<'p>, b: &mut Run<'p>, input: &Input<Vec<Value>>, no
 }
 
 /// The next input, made from where a run stands.
-type Move<'m> = &'m dyn Fn(&Run<'_>) -> Input<Vec<Value>>;
+type Move<'m> = &'m dyn Fn(&Run) -> Input<Vec<Value>>;
 
 /// Answers what is pending: `think` with a number, `choose` with `two`.
-fn reply(run: &Run<'_>, number: i64) -> Input<Vec<Value>> {
+fn reply(run: &Run, number: i64) -> Input<Vec<Value>> {
     let key = *run.machine.pending().first().expect("something is pending");
     let outcome = if run.machine.tables().steps[key.step.index()].name == "think" {
         Outcome::Done(vec![Value::Int(number)])
@@ -121,7 +121,7 @@ fn stopped_anywhere() {
         let saved = whole.machine.save();
         let json = serde_json::to_string(&saved).expect("a saved machine is data");
         let read: Saved = serde_json::from_str(&json).expect("what was written");
-        let machine = Interpreter::resume(&plan, &[], Doubling::default(), &read)
+        let machine = Interpreter::resume(&plan, [], Doubling::default(), &read)
             .unwrap_or_else(|e| panic!("after {reached:?}: {e}\n{json}"));
         let mut restored = Run { machine, log: Log::default() };
         let again = serde_json::to_string(&restored.machine.save());
@@ -160,8 +160,8 @@ fn another_chart_is_refused() {
     let chart_two = chart("chart D { var n: Int = 1 initial a state a state b }");
     let (one, two) = (Plan::new(&chart_one), Plan::new(&chart_two));
     let saved = start(&one, &[]).machine.save().expect("it can be saved");
-    assert!(Interpreter::resume(&one, &[], Doubling::default(), &saved).is_ok());
-    let error = Interpreter::resume(&two, &[], Doubling::default(), &saved).err();
+    assert!(Interpreter::resume(&one, [], Doubling::default(), &saved).is_ok());
+    let error = Interpreter::resume(&two, [], Doubling::default(), &saved).err();
     assert_eq!(error, Some(Unfit::OtherChart("C".to_owned())));
 }
 
@@ -172,7 +172,7 @@ fn tampered(chart_text: &str, from: &str, to: &str) -> Option<Unfit> {
     let json = serde_json::to_string(&start(&plan, &[]).machine.save()).expect("data");
     assert!(json.contains(from), "{json}");
     let saved: Saved = serde_json::from_str(&json.replacen(from, to, 1)).expect("data");
-    Interpreter::resume(&plan, &[], Doubling::default(), &saved).err()
+    Interpreter::resume(&plan, [], Doubling::default(), &saved).err()
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn tampered_anywhere() {
             for number in ["0", "1", "7", "63", "4294967295", "18446744073709551615"] {
                 let changed = with_number(&json, nth, number).expect("seen above");
                 let Ok(saved) = serde_json::from_str::<Saved>(&changed) else { continue };
-                let Ok(machine) = Interpreter::resume(&plan, &[], Doubling::default(), &saved)
+                let Ok(machine) = Interpreter::resume(&plan, [], Doubling::default(), &saved)
                 else {
                     continue;
                 };

@@ -15,6 +15,7 @@ use chartc::Compilation;
 use chartc::load::Memory;
 use chartc::report::short;
 use chartc_core::model::Chart;
+use std::sync::Arc;
 use test_support::cases::{Form, compare};
 
 #[track_caller]
@@ -53,7 +54,7 @@ pub(crate) fn check(text: &str) -> Compilation {
 }
 
 /// The model of the only chart of a text without errors.
-pub(crate) fn chart(text: &str) -> Chart {
+pub(crate) fn chart(text: &str) -> Arc<Chart> {
     let compilation = check(text);
     let shown = short(&compilation.diagnostics, &compilation.sources);
     assert_eq!(compilation.charts.len(), 1, "{shown}");

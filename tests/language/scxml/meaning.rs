@@ -7,6 +7,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Record, Sink};
 use chartc_core::model::{Chart, StateKind};
 use chartc_core::plan::Plan;
+use std::sync::Arc;
 
 struct Nobody;
 
@@ -31,8 +32,8 @@ impl Sink for Log {
 
 /// A running document.
 struct Run {
-    chart: &'static Chart,
-    machine: Interpreter<'static, Nobody>,
+    chart: &'static Arc<Chart>,
+    machine: Interpreter<Nobody>,
     now: u64,
     log: Log,
 }
@@ -43,9 +44,9 @@ impl Run {
         let found = chartc::report::short(&done.diagnostics, &done.sources);
         let [checked] = done.charts.as_slice() else { panic!("{found}") };
         assert!(checked.not_yet().is_empty(), "{found}");
-        let chart: &'static Chart = Box::leak(Box::new(checked.chart().clone()));
-        let plan: &'static Plan<'static> = Box::leak(Box::new(Plan::new(chart)));
-        let machine = Interpreter::new(plan, Nobody, []).expect("there are no params");
+        let chart: &'static Arc<Chart> = Box::leak(Box::new(checked.chart().clone()));
+        let plan: Plan = Plan::new(chart);
+        let machine = Interpreter::new(&plan, Nobody, []).expect("there are no params");
         let mut run = Self { chart, machine, now: 0, log: Log::default() };
         run.give(Input::Start);
         run
@@ -283,9 +284,9 @@ fn an_event_that_is_one_only_is_called_by_its_name_wherever_it_comes_from() {
     let text = document("", states);
     let done = check(&text);
     let checked = done.charts.first().expect("warnings only").chart().clone();
-    let chart: &'static Chart = Box::leak(Box::new(checked));
-    let plan: &'static Plan<'static> = Box::leak(Box::new(Plan::new(chart)));
-    let machine = Interpreter::new(plan, Nobody, []).expect("there are no params");
+    let chart: &'static Arc<Chart> = Box::leak(Box::new(checked));
+    let plan: Plan = Plan::new(chart);
+    let machine = Interpreter::new(&plan, Nobody, []).expect("there are no params");
     let mut run = Run { chart, machine, now: 0, log: Log::default() };
     run.give(Input::Start);
     assert_eq!(run.send("go", Value::None).active(), "d");

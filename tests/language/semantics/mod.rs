@@ -36,6 +36,7 @@ use chartc_core::plan::Plan;
 use log::Log;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use words::shown;
 
 /// A host whose functions answer `none` and are written down.
@@ -52,9 +53,9 @@ impl Host for Notebook {
 
 /// One machine, driven by hand.
 struct Sim {
-    chart: &'static Chart,
-    machine: Interpreter<'static, Notebook>,
-    plan: &'static Plan<'static>,
+    chart: &'static Arc<Chart>,
+    machine: Interpreter<Notebook>,
+    plan: Plan,
     host: Notebook,
     log: Log,
     /// What the machine noted so far.
@@ -79,10 +80,10 @@ impl Sim {
             })
             .collect();
         let [checked] = compilation.charts.as_slice() else { panic!("{errors:#?}\n{text}") };
-        let chart: &'static Chart = Box::leak(Box::new(checked.chart().clone()));
-        let plan: &'static Plan<'static> = Box::leak(Box::new(Plan::new(chart)));
+        let chart: &'static Arc<Chart> = Box::leak(Box::new(checked.chart().clone()));
+        let plan: Plan = Plan::new(chart);
         let host = Notebook::default();
-        let machine = Interpreter::new(plan, host.clone(), []).expect("no params");
+        let machine = Interpreter::new(&plan, host.clone(), []).expect("no params");
         let mut sim = Self {
             chart,
             machine,
@@ -116,7 +117,7 @@ impl Sim {
     fn restart(&mut self) {
         let json = serde_json::to_string(&self.machine.save()).expect("data");
         let snapshot = serde_json::from_str(&json).expect("data");
-        self.machine = Interpreter::resume(self.plan, &[], self.host.clone(), &snapshot)
+        self.machine = Interpreter::resume(&self.plan, [], self.host.clone(), &snapshot)
             .expect("of this chart");
     }
 

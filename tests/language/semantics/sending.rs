@@ -83,7 +83,7 @@ fn a_snapshot_whose_sent_events_no_run_has_is_refused() {
         *place = serde_json::from_str(value).expect("JSON");
         let snapshot = serde_json::from_value(data).expect("the same shape");
         assert!(
-            Interpreter::resume(sim.plan, &[], sim.host.clone(), &snapshot).is_err(),
+            Interpreter::resume(&sim.plan, [], sim.host.clone(), &snapshot).is_err(),
             "{path} = {value}"
         );
     }

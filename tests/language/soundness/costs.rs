@@ -14,6 +14,7 @@ use chartc_core::machine::Status;
 use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
 use chartc_core::model::{AskOn, Chart, StepKind};
 use chartc_core::plan::Plan;
+use std::sync::Arc;
 
 /// The number of generated charts; about every second one compiles.
 const CHARTS: u64 = 450;
@@ -31,13 +32,13 @@ struct Turn {
 }
 
 /// Whether the step calls a model during the walk of a turn.
-fn in_turn(chart: &Chart, key: StepKey) -> bool {
+fn in_turn(chart: &Arc<Chart>, key: StepKey) -> bool {
     let kind = &chart.steps[key.step.index()].kind;
     matches!(kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
 }
 
 /// Compares a turn with the bounds of its leaf, and describes a violation.
-fn refuted(chart: &Chart, found: &Cost, turn: &Turn, ended: bool) -> Option<String> {
+fn refuted(chart: &Arc<Chart>, found: &Cost, turn: &Turn, ended: bool) -> Option<String> {
     let of = |leaf: &StateId| found.turns.iter().find(|t| t.leaf == *leaf);
     for cost in turn.began.iter().filter_map(of) {
         let path = &chart.state(cost.leaf).path;
@@ -52,7 +53,12 @@ fn refuted(chart: &Chart, found: &Cost, turn: &Turn, ended: bool) -> Option<Stri
 }
 
 /// Runs the chart; returns the first violation, and counts the turns that reached their upper and lower bounds.
-fn play(chart: &Chart, found: &Cost, random: &mut Random, met: &mut [usize; 3]) -> Option<String> {
+fn play(
+    chart: &Arc<Chart>,
+    found: &Cost,
+    random: &mut Random,
+    met: &mut [usize; 3],
+) -> Option<String> {
     let plan = Plan::new(chart);
     let told = Told::default();
     let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");

@@ -18,6 +18,7 @@ use chartc_core::model::{Chart, ExprKind, TemplatePart};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The number of generated charts, unless `CHARTC_CASES` is set.
 const CHARTS: u64 = 320;
@@ -29,7 +30,7 @@ const MOST: usize = 150;
 type Reading = (StepId, usize, Cell);
 
 /// The values that a prompt shows.
-fn shown(chart: &Chart, step: StepId) -> Vec<Reading> {
+fn shown(chart: &Arc<Chart>, step: StepId) -> Vec<Reading> {
     let parts = chart.steps[step.index()].prompt.iter().flat_map(|p| p.parts.iter().enumerate());
     parts
         .filter_map(|(nth, part)| {
@@ -44,7 +45,7 @@ fn shown(chart: &Chart, step: StepId) -> Vec<Reading> {
 }
 
 /// Whether the value is set now.
-fn is_set(machine: &Interpreter<'_, NoHost>, cell: Cell) -> bool {
+fn is_set(machine: &Interpreter<NoHost>, cell: Cell) -> bool {
     let facts = machine.facts();
     let value = match cell {
         Cell::Variable(id) => facts.variables[id.index()].as_ref(),
@@ -71,12 +72,12 @@ struct Shown {
 }
 
 /// Explores every run; with a witness, only those that take exactly its transitions.
-fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
+fn brute(chart: &Arc<Chart>, replay: Option<&Replay>, most: usize) -> Shown {
     let plan = Plan::new(chart);
     let mut shown_all = Shown { is_whole: true, ..Shown::default() };
     let mut known: BTreeSet<String> = BTreeSet::new();
     let mut open: Vec<(Saved, usize)> = Vec::new();
-    let mut visit = |machine: &Interpreter<'_, NoHost>, log: &Log, at: usize, all: &mut Shown| {
+    let mut visit = |machine: &Interpreter<NoHost>, log: &Log, at: usize, all: &mut Shown| {
         let mut at = at;
         // A run that was stopped as a livelock is not stable.
         if log.records.contains(&Record::Error(ErrorKind::Livelock)) {
@@ -128,7 +129,7 @@ fn brute(chart: &Chart, replay: Option<&Replay>, most: usize) -> Shown {
         }
         let (snapshot, at) = open[next].clone();
         next += 1;
-        let again = || Interpreter::resume(&plan, &[], NoHost, &snapshot).expect("it was one");
+        let again = || Interpreter::resume(&plan, [], NoHost, &snapshot).expect("it was one");
         let all = inputs(chart, &mut again());
         for (input, now) in all {
             for x in [false, true] {
@@ -159,7 +160,7 @@ fn reading(unset: &Unset) -> Option<Reading> {
 }
 
 /// Compares the claims about a chart with its runs; counts the values that are always set, never set, unset on some path, and fixed guards.
-fn compare(chart: &Chart, text: &str) -> Option<[usize; 4]> {
+fn compare(chart: &Arc<Chart>, text: &str) -> Option<[usize; 4]> {
     let facts = Facts::new(chart);
     let flow = Flow::new(chart, &facts);
     assert!(flow.is_exact(), "{text}");

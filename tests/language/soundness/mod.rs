@@ -26,6 +26,7 @@ use chartc_core::model::{Chart, Status, Trigger};
 use chartc_core::plan::Plan;
 use random::Random;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::{cell::Cell, rc::Rc};
 
 /// The number of generated charts; about two in three compile.
@@ -133,7 +134,7 @@ impl Claims {
     /// The first record that violates a claim.
     fn refuted(
         &self,
-        chart: &Chart,
+        chart: &Arc<Chart>,
         active: &[StateId],
         records: &[Record],
         stopped: bool,
@@ -246,7 +247,7 @@ impl Claims {
 }
 
 /// Whether the transition makes the move that a permission permits.
-fn uses(chart: &Chart, row: usize, line: TransitionId, active: &BTreeSet<StateId>) -> bool {
+fn uses(chart: &Arc<Chart>, row: usize, line: TransitionId, active: &BTreeSet<StateId>) -> bool {
     let (row, line) = (&chart.permissions[row], chart.transition(line));
     let moves = line.trigger.step().is_some() || matches!(line.trigger, Trigger::Choice(_));
     let leaves = row.from.is_none_or(|from| active.contains(&from));
@@ -254,14 +255,14 @@ fn uses(chart: &Chart, row: usize, line: TransitionId, active: &BTreeSet<StateId
 }
 
 /// Whether the record is a failure transition.
-fn is_failure(chart: &Chart, record: &Record) -> bool {
+fn is_failure(chart: &Arc<Chart>, record: &Record) -> bool {
     let Record::Taken(line) = record else { return false };
     let trigger = &chart.transition(*line).trigger;
     matches!(trigger, Trigger::StepError(_) | Trigger::StepTimeout(..) | Trigger::StepElse(_))
 }
 
 /// Lines whose conditions always hold.
-fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
+fn needless(chart: &Arc<Chart>) -> BTreeSet<TransitionId> {
     let lines = chart.transitions.iter().enumerate();
     let needless = lines.filter(|(_, line)| {
         line.guard.as_ref().is_some_and(|g| scope(chart, line).is_opened_by(chart, g))
@@ -271,7 +272,7 @@ fn needless(chart: &Chart) -> BTreeSet<TransitionId> {
 
 /// Whether the state contains every active state of the trap.
 fn active_only(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     trap: &endless::Trap,
     state: StateId,
     active: &BTreeSet<StateId>,
@@ -281,7 +282,7 @@ fn active_only(
 }
 
 fn options(
-    machine: &mut Interpreter<'_, Told>,
+    machine: &mut Interpreter<Told>,
     key: StepKey,
     random: &mut Random,
 ) -> Outcome<Vec<Value>> {
@@ -293,7 +294,7 @@ fn options(
 }
 
 /// Runs the chart and returns the first violation with the run that led to it.
-fn play(chart: &Chart, claims: &Claims, random: &mut Random) -> Option<String> {
+fn play(chart: &Arc<Chart>, claims: &Claims, random: &mut Random) -> Option<String> {
     let plan = Plan::new(chart);
     let told = Told::default();
     let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");

@@ -14,6 +14,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
 use chartc_core::model::{Chart, Check, CheckArgument, StepKind};
 use chartc_core::plan::Plan;
+use std::sync::Arc;
 
 /// Charts that are tried; `CHARTC_CASES` says otherwise.
 const CHARTS: u64 = 200;
@@ -32,7 +33,7 @@ struct Proved {
 }
 
 impl Proved {
-    fn of(chart: &Chart) -> Self {
+    fn of(chart: &Arc<Chart>) -> Self {
         let facts = Facts::new(chart);
         let mut properties = Properties::new(chart, &facts, 0);
         let mut holds = |name: &str, argument| {
@@ -50,7 +51,7 @@ impl Proved {
 
 /// Runs a chart, and returns what contradicts a proof; `met` counts states that were entered behind those that come before.
 fn play(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     proved: &Proved,
     random: &mut Random,
     met: &mut [usize; 3],

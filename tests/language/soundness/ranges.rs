@@ -14,6 +14,7 @@ use chartc_core::machine::Input;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The number of generated charts.
 const CHARTS: u64 = 400;
@@ -155,7 +156,7 @@ fn chart(random: &mut Random) -> String {
 
 /// Runs the chart; returns a value outside its bounds, and how many bounds were reached.
 fn play(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     bounds: &[(VarId, Range)],
     seed: u64,
     met: &mut [[bool; 2]],

@@ -84,7 +84,7 @@ pub(crate) fn work(folder: &Path, agents: u32, turns: u32) -> ExitCode {
     let options = Options {
         make: Box::new(move |making| {
             let machine = match making.saved {
-                Some(saved) => Interpreter::resume(plan, &[], Deaf, saved.machine())
+                Some(saved) => Interpreter::resume(plan, [], Deaf, saved.machine())
                     .map_err(|why| why.to_string())?,
                 None => Interpreter::new(plan, Deaf, Map::new()).map_err(|why| why.to_string())?,
             };

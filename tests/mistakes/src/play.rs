@@ -12,6 +12,7 @@ use chartc_core::model::{
 use chartc_core::plan::Plan;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Runs of each pair.
 const RUNS: u64 = 80;
@@ -154,7 +155,7 @@ impl Sink for Log {
 }
 
 /// Whether the two do not do the same on some inputs that were tried.
-pub(crate) fn differ(one: &Chart, other: &Chart, world: &World, seed: u64) -> bool {
+pub(crate) fn differ(one: &Arc<Chart>, other: &Arc<Chart>, world: &World, seed: u64) -> bool {
     if surface(one) != surface(other) {
         return true;
     }
@@ -181,7 +182,7 @@ fn surface(chart: &Chart) -> String {
 }
 
 /// What a chart does, line by line, by names. Values are made by the types of `model`, the same for both.
-fn play(plan: &Plan<'_>, chart: &Chart, model: &Chart, world: &World, seed: u64) -> Vec<String> {
+fn play(plan: &Plan, chart: &Chart, model: &Chart, world: &World, seed: u64) -> Vec<String> {
     let mut random = Random::new(seed);
     let mut params = Vec::new();
     let mut inputs = Vec::new();
@@ -257,7 +258,7 @@ fn play(plan: &Plan<'_>, chart: &Chart, model: &Chart, world: &World, seed: u64)
 }
 
 fn answer(
-    machine: &mut Interpreter<'_, Told<'_>>,
+    machine: &mut Interpreter<Told<'_>>,
     chart: &Chart,
     model: &Chart,
     key: StepKey,
@@ -306,7 +307,7 @@ fn answer(
 
 /// What an input did: by the names of states, steps and events, with prompts, options and data.
 fn line(
-    machine: &mut Interpreter<'_, Told<'_>>,
+    machine: &mut Interpreter<Told<'_>>,
     chart: &Chart,
     receipt: &Result<chartc_core::machine::Receipt, String>,
     log: &Log,

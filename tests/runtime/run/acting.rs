@@ -27,7 +27,7 @@ artifacts:
 
 /// A chart's agent in a world, with answers of a script, or from somebody else.
 struct Stage {
-    chart: Chart,
+    chart: Arc<Chart>,
     world: World,
     record: SharedRecord,
     script: Script,
@@ -51,10 +51,10 @@ impl Stage {
 
     fn agent<'p>(
         &self,
-        machine: Interpreter<'p, Artifacts<Script>>,
+        machine: Interpreter<Artifacts<Script>>,
         oracle: Arc<dyn Oracle>,
         at: u64,
-    ) -> Agent<Interpreter<'p, Artifacts<Script>>, Vec<Line>> {
+    ) -> Agent<Interpreter<Artifacts<Script>>, Vec<Line>> {
         let clock = Arc::new(VirtualClock::starting_at(at));
         let driver = Arc::new(Free(Parts::of(oracle.clone())));
         let session = Session::new(machine, oracle, clock, Vec::new()).with_driver(driver);
@@ -189,8 +189,7 @@ fn a_turn_that_is_left_in_the_middle_is_done_to_its_end_later() {
         &answers.replace("{action: write_artifact, artifact_id: plan, content: sell}, ", ""),
     );
     let plan = Plan::new(&again.chart);
-    let machine =
-        Interpreter::resume(&plan, &[], again.host(), saved.machine()).expect("its chart");
+    let machine = Interpreter::resume(&plan, [], again.host(), saved.machine()).expect("its chart");
     let mut agent = again.agent(machine, Arc::new(again.script.clone()), saved.now());
     agent.take_back(&saved).expect("its agent");
     agent.resume(&saved).expect("it goes on");
@@ -248,7 +247,7 @@ fn a_function_is_one_method_in_a_whole_family() {
             .map(one);
     let family = |a: usize, b: usize| {
         let world: Arc<dyn ArtifactHost> = Arc::new(World::parse(WORLD).expect("a world"));
-        let charts = [&charts[a], &charts[b]];
+        let charts = [&*charts[a], &*charts[b]];
         let made = Artifacts::new(world, SharedRecord::default(), &charts, Script::empty());
         made.err().map(|why| why.to_string())
     };

@@ -130,8 +130,7 @@ fn a_saved_run_keeps_its_limits_and_amounts() {
     let saved = session.save().expect("it runs");
     let text = saved.text().expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
-    let machine =
-        Interpreter::resume(&plan, &[], script.clone(), saved.machine()).expect("it fits");
+    let machine = Interpreter::resume(&plan, [], script.clone(), saved.machine()).expect("it fits");
     let mut session = Session::new(machine, Arc::new(script), clock, Vec::new());
     session.resume(&saved).expect("it goes on");
     runtime.block_on(session.run_turns(9)).expect("no fault");
@@ -249,7 +248,7 @@ fn conditions_see_each_attempt_and_each_element() {
 }
 
 /// What a call of the chart can take at most.
-fn bound_of_one(chart: &Chart, script: &str) -> u64 {
+fn bound_of_one(chart: &Arc<Chart>, script: &str) -> u64 {
     let seen: Arc<Mutex<u64>> = Arc::default();
     struct Spy(Script, Arc<Mutex<u64>>);
     impl Oracle for Spy {

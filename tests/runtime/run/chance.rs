@@ -122,7 +122,7 @@ impl Host for Feed {
 
 /// The options of each state and of those around it, by path; a tool set stands for its tools.
 fn legal(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     active: &BTreeSet<String>,
     allowed: &dyn Fn(&str) -> bool,
 ) -> BTreeSet<String> {
@@ -169,7 +169,7 @@ const CALLS: u32 = 12;
 const TOKENS: u64 = 10_000;
 
 /// A chart we ship, with limits.
-fn limited(name: &str, client: (&str, &str)) -> Chart {
+fn limited(name: &str, client: (&str, &str)) -> Arc<Chart> {
     let text = std::fs::read_to_string(root().join("charts").join(name)).expect("a chart we ship");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let head = lines.iter().position(|line| line.starts_with("chart ")).expect("its head");
@@ -179,12 +179,12 @@ fn limited(name: &str, client: (&str, &str)) -> Chart {
 }
 
 fn play_one(
-    chart: &Chart,
-    plan: &Plan<'_>,
+    chart: &Arc<Chart>,
+    plan: &Plan,
     seed: u64,
     params: Map,
     tally: &mut Tally,
-    act: impl AsyncFn(&mut Session<Interpreter<'_, Feed>, Vec<Line>>, &Dice) -> Result<(), RunError>,
+    act: impl AsyncFn(&mut Session<Interpreter<Feed>, Vec<Line>>, &Dice) -> Result<(), RunError>,
 ) {
     let dice = Arc::new(Dice(Mutex::new(seed)));
     let relevance = dice.below(11) as f64 / 10.0;
@@ -241,7 +241,7 @@ fn social_survives_anybody() {
                     break;
                 }
                 let names: Vec<String> =
-                    session.machine().tables().events.iter().map(|e| e.name.to_owned()).collect();
+                    session.machine().tables().events.iter().map(|e| e.name.to_string()).collect();
                 // What it would handle now, mostly.
                 let enabled = session.machine_mut().enabled_events();
                 let event = match enabled.get(dice.below(enabled.len() + 1)) {

@@ -57,13 +57,12 @@ fn family(
     let done = chartc::check(&[files[0].0.to_owned()], &memory);
     let found: Vec<_> = done.diagnostics.iter().map(|d| d.message.as_str()).collect();
     let main = done.charts.last().unwrap_or_else(|| panic!("{found:#?}"));
-    let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let plans = main.plans();
     let clock = Arc::new(VirtualClock::new());
     let script = Script::parse("script", script, clock.clone()).expect("a script");
     let machine = Interpreter::new(&plans[0], script.clone(), []).expect("no params");
     let tools = Arc::new(script.clone());
-    let machine = machine.with_charts(&plans);
+    let machine = machine.with_charts(plans.clone());
     let mut session = Session::new(machine, Arc::new(script), clock, Vec::new()).with_tools(tools);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let error = runtime.block_on(play(&mut session)).err().map(|e| e.to_string());

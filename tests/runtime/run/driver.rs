@@ -95,7 +95,7 @@ fn broken_off_in(text: &str, second: bool, known: bool) -> (String, Vec<String>)
     assert_eq!(open.len(), 1, "{open:?}");
     let known = if known { open.iter().cloned().collect() } else { BTreeSet::new() };
     let ledger = Arc::new(Ledger { known: Mutex::new(known), ..Ledger::default() });
-    let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("of it");
+    let machine = Interpreter::resume(&plan, [], Script::empty(), saved.machine()).expect("of it");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session: Own<'_> = Session::new(machine, Arc::new(First), clock, Vec::new())
         .with_run("ada")

@@ -11,17 +11,17 @@ pub(super) fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
 }
 
-pub(super) type Own<'p> = Session<Interpreter<'p, Script>, Vec<Line>>;
+pub(super) type Own<'p> = Session<Interpreter<Script>, Vec<Line>>;
 
-pub(super) fn machine<'p>(plan: &'p Plan<'p>, params: &Map) -> Interpreter<'p, Script> {
+pub(super) fn machine<'p>(plan: &'p Plan, params: &Map) -> Interpreter<Script> {
     Interpreter::new(plan, Script::empty(), params.clone()).expect("params that fit")
 }
 
 /// Each agent under a script of its own.
 fn scripted<'p>(
-    plan: &'p Plan<'p>,
+    plan: &'p Plan,
     script: &'static str,
-) -> Memory<'p, Interpreter<'p, Script>, Vec<Line>> {
+) -> Memory<'p, Interpreter<Script>, Vec<Line>> {
     Memory::new(Arc::new(VirtualClock::new()), move |_, clock| {
         let script = Arc::new(Script::parse("s", script, clock.clone()).expect("a script"));
         let session = Session::new(machine(plan, &Map::new()), script.clone(), clock, Vec::new());

@@ -3,9 +3,10 @@
 use super::*;
 use chartc_core::expr::Map;
 use chartc_runtime::Saved;
+use std::sync::Arc;
 
 /// A lamp that keeps what `trace` says.
-fn lamp(trace: &str) -> Chart {
+fn lamp(trace: &str) -> Arc<Chart> {
     chart(&format!(
         "chart Lamp {{ event press  {trace}  initial off
   state off {{ on press -> on }}
@@ -83,12 +84,12 @@ chart Lamp {
 #[test]
 fn a_snapshot_keeps_it_of_every_chart_that_runs() {
     let done = chartc::check(&["t.chart".to_owned()], &Memory::of("t.chart", KIN));
-    let charts: Vec<Chart> = done.charts.iter().map(|c| c.chart().clone()).collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let charts: Vec<Arc<Chart>> = done.charts.iter().map(|c| c.chart().clone()).collect();
+    let plans: Arc<[Plan]> = charts.iter().map(Plan::new).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         let machine = Interpreter::new(&plans[0], Script::empty(), Map::new());
-        let machine = machine.expect("no params").with_charts(&plans);
+        let machine = machine.expect("no params").with_charts(plans.clone());
         let clock = Arc::new(VirtualClock::new());
         let mut session = Session::new(machine, Arc::new(Script::empty()), clock, Vec::new());
         session.turn().await.expect("it runs");
@@ -103,7 +104,8 @@ fn a_snapshot_keeps_it_of_every_chart_that_runs() {
         assert_eq!((of(&saved, "").len(), of(&saved, "lamp").len()), (2, 3));
         let text = saved.text().expect("it is data");
         let saved = Saved::read(&text).expect("it is one");
-        let machine = Interpreter::resume(&plans[0], &plans, Script::empty(), saved.machine());
+        let machine =
+            Interpreter::resume(&plans[0], plans.clone(), Script::empty(), saved.machine());
         let clock = Arc::new(VirtualClock::starting_at(saved.now()));
         let mut again = Session::new(
             machine.expect("of these charts"),

@@ -37,11 +37,11 @@ use std::sync::Arc;
 use test_support::project::root;
 
 /// The only chart of a text without errors.
-fn chart(text: &str) -> Chart {
+fn chart(text: &str) -> Arc<Chart> {
     named("test.chart", text)
 }
 
-fn named(name: &str, text: &str) -> Chart {
+fn named(name: &str, text: &str) -> Arc<Chart> {
     let done = chartc::check(&[name.to_owned()], &Memory::of(name, text));
     let found: Vec<String> = done
         .diagnostics
@@ -53,7 +53,7 @@ fn named(name: &str, text: &str) -> Chart {
     done.charts[0].chart().clone()
 }
 
-fn shipped(name: &str) -> Chart {
+fn shipped(name: &str) -> Arc<Chart> {
     let text = std::fs::read_to_string(root().join("charts").join(name));
     named(name, &text.expect("a chart we ship"))
 }
@@ -94,11 +94,11 @@ impl Ran {
     }
 }
 
-type Run<'p> = Session<Interpreter<'p, Script>, Vec<Line>>;
+type Run<'p> = Session<Interpreter<Script>, Vec<Line>>;
 
 /// Runs a chart in virtual time; `script` is for its questions, unless `oracle` is given, and for its functions.
 fn run(
-    chart: &Chart,
+    chart: &Arc<Chart>,
     params: &[(&str, Value)],
     script: &str,
     oracle: Option<Arc<dyn Oracle>>,

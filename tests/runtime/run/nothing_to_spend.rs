@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 
 /// A chart whose `ask` goes to a client with these prices, and with this limit, in the chart or in its state.
-fn limited(limit: &str, prices: &str, in_state: bool, lines: &str) -> Chart {
+fn limited(limit: &str, prices: &str, in_state: bool, lines: &str) -> Arc<Chart> {
     let limits = format!("limits {{ {limit} }}");
     let (whole, state) = if in_state { ("", limits.as_str()) } else { (limits.as_str(), "") };
     chart(&format!(

@@ -2,6 +2,7 @@
 
 use super::*;
 use chartc_runtime::MOST_RETRY_AFTER;
+use std::sync::Arc;
 
 fn told(ran: &Ran) -> (Vec<u64>, Vec<(u64, u64)>) {
     let waits = ran.lines.iter().filter_map(|line| match &line.what {
@@ -15,7 +16,7 @@ fn told(ran: &Ran) -> (Vec<u64>, Vec<(u64, u64)>) {
     (waits.collect(), refused.collect())
 }
 
-fn writer(client: &str, rest: &str) -> Chart {
+fn writer(client: &str, rest: &str) -> Arc<Chart> {
     chart(&format!(
         "client small {{ model \"m:s\"  max_tokens 9  {client} }}
 client big {{ model \"m:b\"  max_tokens 9 }}

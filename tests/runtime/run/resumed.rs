@@ -33,9 +33,9 @@ impl Oracle for ByWords {
     }
 }
 
-type Own<'p> = Session<Interpreter<'p, Script>, Vec<Line>>;
+type Own<'p> = Session<Interpreter<Script>, Vec<Line>>;
 
-fn begun<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Own<'p> {
+fn begun<'p>(plan: &'p Plan, params: &[(&str, Value)]) -> Own<'p> {
     let params: Map =
         params.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let machine = Interpreter::new(plan, Script::empty(), params).expect("params that fit");
@@ -43,11 +43,11 @@ fn begun<'p>(plan: &'p Plan<'p>, params: &[(&str, Value)]) -> Own<'p> {
 }
 
 /// Through text and back, as a file would hold it.
-fn resumed<'p>(plan: &'p Plan<'p>, saved: &Saved) -> Own<'p> {
+fn resumed<'p>(plan: &'p Plan, saved: &Saved) -> Own<'p> {
     let text = saved.text().expect("it is data");
     let saved = Saved::read(&text).expect("it is one");
     let machine =
-        Interpreter::resume(plan, &[], Script::empty(), saved.machine()).expect("of this chart");
+        Interpreter::resume(plan, [], Script::empty(), saved.machine()).expect("of this chart");
     let clock = Arc::new(VirtualClock::starting_at(saved.now()));
     let mut session = Session::new(machine, Arc::new(ByWords), clock, Vec::new());
     session.resume(&saved).expect("it goes on");
@@ -70,7 +70,7 @@ chart Limited {
 }
 ";
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let cases: [(Chart, Vec<(&str, Value)>); 3] = [
+    let cases: [(Arc<Chart>, Vec<(&str, Value)>); 3] = [
         (shipped("builder.chart"), vec![("agent_id", Value::Text("ada".into()))]),
         (shipped("phases.chart"), vec![("goal", Value::Text("owls".into()))]),
         (chart(limited), vec![]),
@@ -160,7 +160,7 @@ chart Slow {
 }
 
 /// How many lines of a trace come again in the same way.
-fn replayed(plan: &Plan<'_>, lines: &[Line]) -> usize {
+fn replayed(plan: &Plan, lines: &[Line]) -> usize {
     let text: Vec<String> =
         lines.iter().map(|line| serde_json::to_string(line).expect("data")).collect();
     let tape = Tape::read(&text.join("\n")).expect("a trace");
@@ -200,7 +200,7 @@ chart Unsure {
             let script = "answers: {think: {then: repeat, answers: [7]}, more: [8]}";
             let clock = Arc::new(VirtualClock::starting_at(saved.now()));
             let script = Arc::new(Script::parse("s", script, clock.clone()).expect("a script"));
-            let machine = Interpreter::resume(&plan, &[], Script::empty(), saved.machine());
+            let machine = Interpreter::resume(&plan, [], Script::empty(), saved.machine());
             let mut second =
                 Session::new(machine.expect("of this chart"), script, clock, Vec::new());
             second.resume(&saved).expect("it goes on");
@@ -254,7 +254,7 @@ fn snapshots_of_others_are_refused() {
     let changed = named("b.chart", "chart Builder { initial a  state a {} }");
     let other = Plan::new(&changed);
     let error =
-        Interpreter::resume(&other, &[], Script::empty(), saved.machine()).err().expect("another");
+        Interpreter::resume(&other, [], Script::empty(), saved.machine()).err().expect("another");
     let said = error.to_string();
     assert!(said.contains("the state `observing`, which is active, is gone"), "{said}");
     for (text, why) in [

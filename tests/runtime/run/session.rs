@@ -4,6 +4,7 @@ use super::*;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_runtime::oracle::{Deny, First, Random};
+use std::sync::Arc;
 
 fn ada() -> Vec<(&'static str, Value)> {
     vec![("agent_id", Value::Text("ada".into()))]
@@ -175,7 +176,7 @@ fn a_client_says_how_often_its_steps_are_asked_again() {
                may wait \"a\"  may leave \"b\" -> b }} final b }}"
         ))
     };
-    let asked = |chart: &Chart| {
+    let asked = |chart: &Arc<Chart>| {
         let script = "answers: {pick: {answers: [maybe], then: repeat}}";
         let ran = run(chart, &[], script, None, async |s| s.send("go", Map::new()).await.map(drop));
         ran.of(&["question"]).len()

@@ -48,7 +48,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
 }
 
-fn session<'p>(plan: &'p Plan<'p>, script: &str) -> Session<Interpreter<'p, Script>, Vec<Line>> {
+fn session<'p>(plan: &'p Plan, script: &str) -> Session<Interpreter<Script>, Vec<Line>> {
     let clock = Arc::new(VirtualClock::new());
     let script = Arc::new(Script::parse("script", script, clock.clone()).expect("a script"));
     let machine = Interpreter::new(plan, Script::empty(), []).expect("no params");
@@ -124,7 +124,7 @@ fn a_run_that_was_saved_between_calls_tells_the_same() {
     let rest = "answers: {report: [{title: Owls, score: 5}]}";
     let script = Arc::new(Script::parse("rest", rest, clock.clone()).expect("a script"));
     let machine =
-        Interpreter::resume(&plan, &[], Script::empty(), saved.machine()).expect("this chart");
+        Interpreter::resume(&plan, [], Script::empty(), saved.machine()).expect("this chart");
     let mut session = Session::new(machine, script, clock, Vec::new());
     session.resume(&saved).expect("it goes on");
     wait(session.settle()).expect("it runs");

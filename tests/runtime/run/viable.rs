@@ -1,10 +1,11 @@
 //! The agents that watch themselves, `alpha_2` and `beta_2`: when each of their forms asks what.
 
 use super::*;
+use std::sync::Arc;
 use test_support::project::{files, read};
 
 /// Both forms of an agent.
-fn forms(name: &str) -> [Chart; 2] {
+fn forms(name: &str) -> [Arc<Chart>; 2] {
     let mut all = Memory::default();
     all.0.extend(files("charts", "").into_iter().map(|path| {
         let text = read(&path);
@@ -33,7 +34,7 @@ answers:
 ";
 
 /// Which steps asked the model, turn by turn, under these inputs. Those that a form does not have are left out.
-fn asked(chart: &Chart, turns: &[Vec<(&str, Value)>]) -> Vec<Vec<String>> {
+fn asked(chart: &Arc<Chart>, turns: &[Vec<(&str, Value)>]) -> Vec<Vec<String>> {
     let mut asked = Vec::new();
     let ran = run(chart, &[], ANY, None, async |session| {
         for inputs in turns {

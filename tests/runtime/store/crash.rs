@@ -39,7 +39,7 @@ enum Stop {
 }
 
 /// Runs it, in the second process to the end if the first one is stopped. `None` if there was nothing to stop.
-fn stopped(plans: &[Plan<'_>], file: &Path, stop: Option<Stop>, knows: bool) -> Option<Whole> {
+fn stopped(plans: &Arc<[Plan]>, file: &Path, stop: Option<Stop>, knows: bool) -> Option<Whole> {
     let silent = if let Some(Stop::Paid(nth)) = stop { Some(nth) } else { None };
     let world = Arc::new(World { silent: Mutex::new(silent), knows, ..World::default() });
     let has_stopped = Rc::new(Cell::new(false));
@@ -87,11 +87,11 @@ fn stopped(plans: &[Plan<'_>], file: &Path, stop: Option<Stop>, knows: bool) -> 
 }
 
 /// Runs it again from its trace, in which no process and no crash is told of but what was in doubt.
-fn run_again(plans: &[Plan<'_>], lines: &[Line]) -> Result<(), String> {
+fn run_again(plans: &Arc<[Plan]>, lines: &[Line]) -> Result<(), String> {
     let text = lines.iter().map(|line| serde_json::to_string(line).expect("JSON") + "\n");
     let tape = Tape::read(&text.collect::<String>()).expect("a trace");
     let machine = Interpreter::new(&plans[0], tape.host(), Map::new()).expect("no params");
-    replay(&tape, machine.with_charts(plans)).map(drop).map_err(|why| why.to_string())
+    replay(&tape, machine.with_charts(plans.clone())).map(drop).map_err(|why| why.to_string())
 }
 
 fn is_same(ran: &Whole, whole: &Whole, what: &str) {

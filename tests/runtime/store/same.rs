@@ -52,7 +52,8 @@ fn a_store_keeps_what_memory_keeps() {
     let world: Arc<dyn Driver> = Arc::new(slow);
     let memory = Memory::new(Arc::new(clock), |name: &str, clock: Arc<dyn Clock>| {
         let machine = Interpreter::new(&plans[0], Script::empty(), Map::new()).expect("no params");
-        let session = Session::new(machine.with_charts(&plans), Arc::new(Deny), clock, Vec::new());
+        let session =
+            Session::new(machine.with_charts(plans.clone()), Arc::new(Deny), clock, Vec::new());
         Ok(session.with_driver(world.clone()).with_run(name))
     });
     let advance = async |engine: &Memory<'_, _, _>, time| engine.advance(time).await;

@@ -24,7 +24,7 @@ pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::{Arc, Mutex};
 pub(crate) use tokio::sync::Notify;
 
-pub(crate) type Machine<'p> = Interpreter<'p, Script>;
+pub(crate) type Machine<'p> = Interpreter<Script>;
 
 /// Regions, a step with `each`, a child chart, a tool, attempts that fail, and a deadline.
 pub(crate) const WHOLE: &str = r#"
@@ -85,14 +85,14 @@ chart Whole {
 "#;
 
 /// The charts of a text; the last one is run.
-pub(crate) fn charts(text: &str) -> Vec<Chart> {
+pub(crate) fn charts(text: &str) -> Vec<Arc<Chart>> {
     let done = chartc::check(&["t.chart".to_owned()], &Files::of("t.chart", text));
     let found: Vec<_> = done.diagnostics.iter().map(|d| d.message.as_str()).collect();
     let main = done.charts.last().unwrap_or_else(|| panic!("{found:#?}"));
-    main.family().into_iter().cloned().collect()
+    main.plans().iter().map(|plan| plan.chart().clone()).collect()
 }
 
-pub(crate) fn plans(charts: &[Chart]) -> Vec<Plan<'_>> {
+pub(crate) fn plans(charts: &[Arc<Chart>]) -> Arc<[Plan]> {
     charts.iter().map(Plan::new).collect()
 }
 
@@ -188,7 +188,7 @@ pub(crate) type Show = Box<dyn FnMut(&str, &Line) -> io::Result<()>>;
 
 /// An engine in virtual time on a file, and its worker.
 pub(crate) fn engine<'p>(
-    plans: &'p [Plan<'p>],
+    plans: &'p Arc<[Plan]>,
     file: &Path,
     driver: Arc<dyn Driver>,
     show: Show,
@@ -199,7 +199,7 @@ pub(crate) fn engine<'p>(
 }
 
 pub(crate) fn engine_at<'p>(
-    plans: &'p [Plan<'p>],
+    plans: &'p Arc<[Plan]>,
     store: Store,
     clock: VirtualClock,
     driver: Arc<dyn Driver>,
@@ -212,7 +212,7 @@ pub(crate) type After<'p> =
     Box<dyn FnMut(&Committed<'_>, &Session<Machine<'p>, Journal>) -> Result<(), String>>;
 
 pub(crate) fn engine_after<'p>(
-    plans: &'p [Plan<'p>],
+    plans: &'p Arc<[Plan]>,
     store: Store,
     clock: VirtualClock,
     driver: Arc<dyn Driver>,
@@ -223,12 +223,12 @@ pub(crate) fn engine_after<'p>(
             let machine = match making.saved {
                 Some(saved) => {
                     let machine = saved.machine();
-                    Interpreter::resume(&plans[0], plans, Script::empty(), machine)
+                    Interpreter::resume(&plans[0], plans.clone(), Script::empty(), machine)
                         .map_err(|why| why.to_string())?
                 }
                 None => Interpreter::new(&plans[0], Script::empty(), Map::new())
                     .map_err(|why| why.to_string())?
-                    .with_charts(plans),
+                    .with_charts(plans.clone()),
             };
             let session = Session::new(machine, Arc::new(Deny), making.clock, making.journal);
             Ok(session.with_driver(making.driver).with_run(making.run))

@@ -47,16 +47,16 @@ impl Host for Prices {
     }
 }
 
-type Shop<'p> = Worker<'p, Interpreter<'p, Prices>>;
+type Shop<'p> = Worker<'p, Interpreter<Prices>>;
 
-fn opened<'p>(plans: &'p [Plan<'p>], file: &Path, host: &Prices) -> (Sqlite, Shop<'p>) {
+fn opened<'p>(plans: &'p Arc<[Plan]>, file: &Path, host: &Prices) -> (Sqlite, Shop<'p>) {
     let store = Store::own(file, Safety::Process).expect("a store");
     let host = host.clone();
     let options = Options {
         make: Box::new(move |making| {
             let host = host.clone();
             let machine = match making.saved {
-                Some(saved) => Interpreter::resume(&plans[0], plans, host, saved.machine())
+                Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
                     .map_err(|why| why.to_string())?,
                 None => {
                     Interpreter::new(&plans[0], host, Map::new()).map_err(|why| why.to_string())?
@@ -210,7 +210,7 @@ fn a_letter_whose_step_panics_was_not_taken() {
 }
 
 /// What a process does with the run of `WHOLE`, from the beginning each time; and what was paid for.
-fn played(plans: &[Plan<'_>], file: &Path, world: &Arc<World>) -> Result<(), StoreError> {
+fn played(plans: &Arc<[Plan]>, file: &Path, world: &Arc<World>) -> Result<(), StoreError> {
     let driver = world.clone();
     let (handle, mut worker) = engine(plans, file, driver, Box::new(|_, _| Ok(())))?;
     let host = async {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use test_support::project::read;
 
 /// The chart, as it is checked.
-fn chart() -> Chart {
+fn chart() -> Arc<Chart> {
     let text = read("charts/auction.chart");
     let done = chartc::check(&["auction.chart".to_owned()], &Memory::of("auction.chart", &text));
     assert_eq!(chartc::report::short(&done.diagnostics, &done.sources), "");
@@ -23,13 +23,13 @@ fn chart() -> Chart {
 }
 
 /// Who plays an auction: acts by seconds, and lets the time pass.
-struct Hall<'h> {
+struct Hall {
     world: World,
-    session: Session<Interpreter<'h, Auctioneer>, ()>,
+    session: Session<Interpreter<Auctioneer>, ()>,
     clock: Arc<VirtualClock>,
 }
 
-impl Hall<'_> {
+impl Hall {
     /// Lets time pass until a second of the run.
     async fn until(&mut self, second: u64) {
         let wait = (second * 1000).checked_sub(self.clock.now()).expect("time goes on");
@@ -74,7 +74,7 @@ impl Hall<'_> {
 }
 
 /// An auction among ada, bob and eve, who have 100 scrip and an artifact each: `a`, `b` and `e`.
-fn hall(settings: AuctionSettings, answers: &str, play: impl AsyncFnOnce(&mut Hall<'_>)) {
+fn hall(settings: AuctionSettings, answers: &str, play: impl AsyncFnOnce(&mut Hall)) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it starts");
     runtime.block_on(async {
         let clock = Arc::new(VirtualClock::new());

@@ -64,7 +64,7 @@ fn a_chart_comes_with_those_that_it_runs_and_no_others() {
     let text = "import \"fetch\"\nchart Reader {\n  initial loading\n  state loading {\n    run f Fetch at entry -> read\n  }\n  final read\n}\n";
     let fetch = chart("Fetch") + &chart("Unused");
     let family = built("reader", Form::Chart, text, &[("fetch", &fetch)]).expect("it is sound");
-    let names: Vec<&str> = family.charts.iter().map(|chart| chart.name.as_str()).collect();
+    let names: Vec<&str> = family.charts().map(|chart| chart.name.as_str()).collect();
     assert_eq!(names, ["Reader", "Fetch"]);
 }
 

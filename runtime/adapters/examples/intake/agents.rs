@@ -16,27 +16,27 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) type Machine = Interpreter<'static, Script>;
+pub(crate) type Machine = Interpreter<Script>;
 
-/// The only chart of a file, planned for as long as the process lives.
-pub(crate) fn plan(file: &str) -> Result<&'static Plan<'static>, Box<dyn Error>> {
+/// The plan of the only chart of a file.
+pub(crate) fn plan(file: &str) -> Result<Plan, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)?;
     let done = chartc::check(&[file.to_owned()], &Files::of(file, &text));
     let Some(checked) = done.charts.first() else {
         return Err(format!("{file} has faults: `chartc check {file}` says which").into());
     };
-    Ok(Box::leak(Box::new(Plan::new(Box::leak(Box::new(checked.chart().clone()))))))
+    Ok(Plan::new(checked.chart()))
 }
 
 /// A session around a machine.
 pub(crate) fn session<T: Sink>(
-    plan: &'static Plan<'static>,
+    plan: &Plan,
     making: Option<&Making<'_>>,
     clock: Arc<dyn Clock>,
     sink: T,
 ) -> Result<Session<Machine, T>, String> {
     let machine = match making.and_then(|making| making.saved) {
-        Some(saved) => Interpreter::resume(plan, &[], Script::empty(), saved.machine())
+        Some(saved) => Interpreter::resume(plan, [], Script::empty(), saved.machine())
             .map_err(|why| why.to_string())?,
         None => {
             Interpreter::new(plan, Script::empty(), Map::new()).map_err(|why| why.to_string())?
@@ -47,10 +47,11 @@ pub(crate) fn session<T: Sink>(
 
 /// The engine on a store, and its worker; a script answers, or nobody.
 pub(crate) fn engine(
-    plan: &'static Plan<'static>,
+    plan: &Plan,
     store: &Path,
     script: Option<&str>,
 ) -> Result<(Sqlite, Worker<'static, Machine>), Box<dyn Error>> {
+    let plan = plan.clone();
     let store = Store::own(store, Safety::Full)?;
     let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(store.moment(None, true)?));
     let (oracle, tools): (Arc<dyn Oracle>, Arc<dyn Tools>) = match script {
@@ -64,7 +65,7 @@ pub(crate) fn engine(
         make: Box::new(move |making| {
             let (driver, run) = (making.driver.clone(), making.run.to_owned());
             let session =
-                session(plan, Some(&making), making.clock.clone(), making.journal.clone())?;
+                session(&plan, Some(&making), making.clock.clone(), making.journal.clone())?;
             Ok(session.with_driver(driver).with_run(run.as_str()))
         }),
         driver: Arc::new(Parts { oracle, people: None, tools }),

@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = options.with_shards(shards).with_consumer(&consumer).with_idle(idle);
     let intake = Intake::new(options)?;
     let (engine, mut worker) =
-        agents::engine(agents::plan(&chart)?, Path::new(&store), script.as_deref())?;
+        agents::engine(&agents::plan(&chart)?, Path::new(&store), script.as_deref())?;
     println!("taking events in from {}", intake.address());
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = async move {

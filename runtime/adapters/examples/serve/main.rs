@@ -63,7 +63,7 @@ fn given() -> Result<Given, Box<dyn Error>> {
 }
 
 /// The only chart of a file.
-fn chart(file: &str) -> Result<Chart, Box<dyn Error>> {
+fn chart(file: &str) -> Result<Arc<Chart>, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)?;
     let done = chartc::check(&[file.to_owned()], &Memory::of(file, &text));
     match done.charts.first() {
@@ -74,12 +74,12 @@ fn chart(file: &str) -> Result<Chart, Box<dyn Error>> {
 
 /// The session of an agent, new or as it was saved.
 fn session(
-    plan: &'static Plan<'static>,
+    plan: &Plan,
     params: &[(String, Value)],
     making: Making<'_>,
-) -> Result<Session<Interpreter<'static, Script>, Journal>, String> {
+) -> Result<Session<Interpreter<Script>, Journal>, String> {
     let machine = match making.saved {
-        Some(saved) => Interpreter::resume(plan, &[], Script::empty(), saved.machine())
+        Some(saved) => Interpreter::resume(plan, [], Script::empty(), saved.machine())
             .map_err(|why| why.to_string())?,
         None => Interpreter::new(plan, Script::empty(), params.iter().cloned())
             .map_err(|why| why.to_string())?,
@@ -91,9 +91,7 @@ fn session(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let Given { chart: file, script, listen, register, ledger, params } = given()?;
-    // For as long as the process lives.
-    let plan: &'static Plan<'static> =
-        Box::leak(Box::new(Plan::new(Box::leak(Box::new(chart(&file)?)))));
+    let plan: Plan = Plan::new(&chart(&file)?);
     let clock = Arc::new(RealClock::new());
     let script = std::fs::read_to_string(&script)?;
     Script::parse("script", &script, clock.clone())?;
@@ -102,7 +100,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(path) => Arc::new(Ledger::new(&path, scripts)?),
         None => Arc::new(scripts),
     };
-    let service = Service::new(move |making| session(plan, &params, making), driver);
+    let service = Service::new(move |making| session(&plan, &params, making), driver);
     let listener = TcpListener::bind(&listen).await?;
     let address = listener.local_addr()?;
     println!("listening on {address}");

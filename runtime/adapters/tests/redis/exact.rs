@@ -72,7 +72,7 @@ async fn kills_of_the_process_and_of_the_server_lose_nothing_and_double_nothing(
     drained(&server, 1).await;
     drop(running);
     let (engine, mut worker) =
-        engine(plan(&chart()).expect("a chart"), &store, None).expect("a store");
+        engine(&plan(&chart()).expect("a chart"), &store, None).expect("a store");
     tokio::select! {
         () = is_exact(&engine) => {}
         over = worker.work() => panic!("{over:?}"),
@@ -132,7 +132,7 @@ async fn an_intake_that_is_dropped_at_any_moment_has_lost_nothing() {
 async fn ids_past_the_horizon_are_forgotten_and_others_are_not() {
     let Some(server) = Server::start("horizon", &[]) else { return };
     let (engine, mut worker) =
-        engine(plan(&chart()).expect("a chart"), &server.folder().join("s.db"), None)
+        engine(&plan(&chart()).expect("a chart"), &server.folder().join("s.db"), None)
             .expect("a store");
     let options = Options::new(&server.url(), "events", GROUP);
     let intake = Intake::new(options.with_horizon(Duration::from_secs(1))).expect("an address");
@@ -195,12 +195,12 @@ async fn events_a_second() {
     let Some(server) = Server::start("rate-memory", &[]) else { return };
     let clock = std::sync::Arc::new(chartc_runtime::clock::VirtualClock::new());
     let memory = chartc_runtime::agents::Memory::new(clock, |_: &str, clock| {
-        crate::agents::session(counter, None, clock, ()).map_err(chartc_runtime::RunError::Start)
+        crate::agents::session(&counter, None, clock, ()).map_err(chartc_runtime::RunError::Start)
     });
     measured(&server, &memory, "in memory").await;
     let server = Server::start("rate-sqlite", &[]).expect("as before");
     let (engine, mut worker) =
-        engine(counter, &server.folder().join("s.db"), None).expect("a store");
+        engine(&counter, &server.folder().join("s.db"), None).expect("a store");
     tokio::select! {
         () = measured(&server, &engine, "in an SQLite file, each commit on the disk") => {}
         over = worker.work() => panic!("{over:?}"),

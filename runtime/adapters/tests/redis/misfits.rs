@@ -17,8 +17,8 @@ type Dead = Vec<(String, Vec<(String, Vec<u8>)>)>;
 
 fn ledger() -> impl Engine + Sync {
     let plan = plan(&chart()).expect("a chart");
-    Memory::new(Arc::new(VirtualClock::new()), |_: &str, clock| {
-        session(plan, None, clock, ()).map_err(RunError::Start)
+    Memory::new(Arc::new(VirtualClock::new()), move |_: &str, clock| {
+        session(&plan, None, clock, ()).map_err(RunError::Start)
     })
 }
 

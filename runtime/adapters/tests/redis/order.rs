@@ -46,8 +46,8 @@ impl<E: Engine + Sync> Engine for Slow<E> {
 /// The chart of the ledger, in memory.
 pub(crate) fn ledger() -> Slow<impl Engine + Sync> {
     let plan = plan(&chart()).expect("a chart");
-    Slow::new(Memory::new(Arc::new(VirtualClock::new()), |_: &str, clock| {
-        session(plan, None, clock, ()).map_err(RunError::Start)
+    Slow::new(Memory::new(Arc::new(VirtualClock::new()), move |_: &str, clock| {
+        session(&plan, None, clock, ()).map_err(RunError::Start)
     }))
 }
 

@@ -28,7 +28,7 @@ pub(crate) enum Act {
 /// A chart, what answers it, and what is done with it. The name is the agent's, too.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    pub(crate) plan: &'static Plan<'static>,
+    pub(crate) plan: Plan,
     params: Map,
     pub(crate) script: String,
     pub(crate) acts: Vec<Act>,
@@ -36,7 +36,7 @@ pub(crate) struct Case {
 
 impl Case {
     fn new(name: &'static str, chart: &str, script: &str, acts: Vec<Act>) -> Self {
-        let plan = Box::leak(Box::new(Plan::new(Box::leak(Box::new(checked(chart))))));
+        let plan = Plan::new(&checked(chart));
         Self { name, plan, params: Map::new(), script: script.to_owned(), acts }
     }
 
@@ -56,9 +56,9 @@ impl Case {
         &self,
         making: &Making<'_>,
         sink: T,
-    ) -> Result<Session<Interpreter<'static, Script>, T>, String> {
+    ) -> Result<Session<Interpreter<Script>, T>, String> {
         let machine = match making.saved {
-            Some(saved) => Interpreter::resume(self.plan, &[], Script::empty(), saved.machine())
+            Some(saved) => Interpreter::resume(&self.plan, [], Script::empty(), saved.machine())
                 .map_err(|why| why.to_string())?,
             None => self.machine(),
         };
@@ -66,23 +66,23 @@ impl Case {
     }
 
     /// Its machine, not started.
-    pub(crate) fn machine(&self) -> Interpreter<'static, Script> {
-        Interpreter::new(self.plan, Script::empty(), self.params.clone()).expect("its params")
+    pub(crate) fn machine(&self) -> Interpreter<Script> {
+        Interpreter::new(&self.plan, Script::empty(), self.params.clone()).expect("its params")
     }
 }
 
 /// A session around a machine.
 pub(crate) fn dressed<T: Sink>(
-    machine: Interpreter<'static, Script>,
+    machine: Interpreter<Script>,
     run: &str,
     clock: Arc<dyn Clock>,
     driver: Arc<dyn Driver>,
     sink: T,
-) -> Session<Interpreter<'static, Script>, T> {
+) -> Session<Interpreter<Script>, T> {
     Session::new(machine, Arc::new(Deny), clock, sink).with_driver(driver).with_run(run)
 }
 
-fn checked(text: &str) -> Chart {
+fn checked(text: &str) -> Arc<Chart> {
     let done = chartc::check(&["test.chart".to_owned()], &Memory::of("test.chart", text));
     let said: Vec<&str> = done.diagnostics.iter().map(|found| found.message.as_str()).collect();
     let checked = done.charts.first().unwrap_or_else(|| panic!("{said:#?}"));

@@ -107,7 +107,7 @@ impl Sink for Into {
 }
 
 pub(crate) struct InMemory {
-    engine: Memory<'static, Interpreter<'static, Script>, Into>,
+    engine: Memory<'static, Interpreter<Script>, Into>,
     lines: Lines,
 }
 
@@ -153,7 +153,7 @@ impl InFile {
     pub(crate) fn new(
         cases: &Arc<Vec<Case>>,
         file: &Path,
-    ) -> (Self, Worker<'static, Interpreter<'static, Script>>) {
+    ) -> (Self, Worker<'static, Interpreter<Script>>) {
         drop(std::fs::remove_file(file));
         let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new());
         let lines = Lines::default();
@@ -199,7 +199,7 @@ impl World for InFile {
 fn session(
     cases: &[Case],
     making: Making<'_>,
-) -> Result<Session<Interpreter<'static, Script>, Journal>, String> {
+) -> Result<Session<Interpreter<Script>, Journal>, String> {
     let journal = making.journal.clone();
     of(cases, making.run).session(&making, journal)
 }

@@ -175,7 +175,7 @@ pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>
 }
 
 /// The text of an option that cannot be rendered: empty. The reason is noted.
-pub fn offered(notes: &mut Notes, tables: &Tables<'_>, choice: ChoiceId, why: Failure) -> String {
+pub fn offered(notes: &mut Notes, tables: &Tables, choice: ChoiceId, why: Failure) -> String {
     note(notes, || "text of an option", why);
     notes.add(|| {
         let line = super::line(tables, tables.choices[choice.index()].transition);
@@ -311,16 +311,11 @@ pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
 }
 
 /// A call of a tool, with its arguments in declared order. `result` is the JSON Schema of its result.
-pub fn tool_call(
-    tables: &Tables<'_>,
-    tool: ToolId,
-    arguments: Vec<Value>,
-    result: &str,
-) -> ToolCall {
+pub fn tool_call(tables: &Tables, tool: ToolId, arguments: Vec<Value>, result: &str) -> ToolCall {
     let row = &tables.tools[tool.index()];
-    let names = row.fields.of(tables.name_pool).iter().map(|name| (*name).into());
+    let names = row.fields.of(&tables.name_pool).iter().map(|name| String::from(name));
     let arguments = names.zip(arguments).collect();
-    ToolCall { tool: row.name.into(), arguments, result: result.into() }
+    ToolCall { tool: String::from(&row.name), arguments, result: result.into() }
 }
 
 /// Notes that the result of a tool does not fit its declared type, and returns the text.

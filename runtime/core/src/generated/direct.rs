@@ -31,7 +31,7 @@ pub trait Direct: Sized {
     type Payload;
 
     /// The tables of the chart.
-    const TABLES: &'static Tables<'static>;
+    const TABLES: &'static Tables;
     /// Whether anything can follow a microstep: eventless transitions, raised events, completions and errors with transitions, final
     /// states.
     const GOES_ON: bool;
@@ -496,8 +496,8 @@ impl Registers {
     }
 
     /// The name of the current host event; the empty text if there is none.
-    pub fn event_name(&self, tables: &Tables<'static>) -> &'static str {
-        self.event.get().map_or("", |event| tables.events[event.index()].name)
+    pub fn event_name(&self, tables: &'static Tables) -> &'static str {
+        self.event.get().map_or("", |event| &tables.events[event.index()].name)
     }
 
     /// Notes that a final child of the root was entered, so that the run ends.

@@ -183,7 +183,7 @@ pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
 /// # Errors
 /// The value does not fit the type.
 pub fn take_saved<T: FromValue>(
-    tables: &Tables<'_>,
+    tables: &Tables,
     saved: &Saved,
     name: &str,
 ) -> Result<Option<T>, Unfit> {
@@ -194,11 +194,7 @@ pub fn take_saved<T: FromValue>(
 ///
 /// # Errors
 /// It is missing, or its value does not fit.
-pub fn need_saved<T: FromValue>(
-    tables: &Tables<'_>,
-    saved: &Saved,
-    name: &str,
-) -> Result<T, Unfit> {
+pub fn need_saved<T: FromValue>(tables: &Tables, saved: &Saved, name: &str) -> Result<T, Unfit> {
     let missing = || Unfit::Data(alloc::format!("no value for `{name}`"));
     take_saved(tables, saved, name)?.ok_or_else(missing)
 }

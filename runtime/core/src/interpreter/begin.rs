@@ -1,7 +1,7 @@
 //! The initial data of a run, and the budget of its evaluations.
 
 use super::is_input;
-use super::program::Runner;
+use super::program::{Context, Runner};
 use crate::arena::{EventId, ToolId, TransitionId, VarId};
 use crate::expr::{Fuel, Value, evaluate, fit, holds, within};
 use crate::host::{About, Host, Mismatch, Note};
@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-impl<H: Host> Runner<'_, H> {
+impl<H: Host> Runner<H> {
     /// The budget for the next evaluation.
     pub(super) fn fuel(&self) -> Fuel {
         Fuel::new(self.room())
@@ -35,10 +35,10 @@ impl<H: Host> Runner<'_, H> {
 
     /// The alternatives of a guard that hold. They are evaluated on a budget of their own, so that tracing does not change the run.
     pub(super) fn held_alternatives(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
-        let alternatives = self.chart.alternatives(line);
+        let alternatives = self.plan.chart().alternatives(line);
         let most = self.reasons.get().min(Fuel::USUAL);
         let fuel = Fuel::new(most);
-        let context = self.context(view, None);
+        let context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let held = held(alternatives.len() as u32, |nth| {
             holds(alternatives[nth as usize], &context, &fuel)
         });
@@ -55,7 +55,8 @@ impl<H: Host> Runner<'_, H> {
         for (id, value) in params {
             self.data.variables[id.index()] = Some(value);
         }
-        let chart = self.chart;
+        let plan = self.plan.clone();
+        let chart = plan.chart();
         for (i, variable) in chart.variables.iter().enumerate() {
             if self.data.variables[i].is_some() {
                 continue;
@@ -82,11 +83,15 @@ impl<H: Host> Runner<'_, H> {
 
     /// Computes the limits that are expressions over params.
     pub(super) fn set_limits(&mut self, view: &View<'_>) -> Result<(), Mismatch> {
-        let chart = self.chart;
+        let chart = self.plan.chart();
         let mut limits = Vec::new();
         for (state, limit) in chart.computed_limits() {
             let fuel = self.fuel();
-            let value = evaluate(&limit.value, &self.context(view, None), &fuel);
+            let value = evaluate(
+                &limit.value,
+                &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+                &fuel,
+            );
             self.burn(&fuel);
             let bound = value.map_err(|error| error.message);
             let bound = bound.and_then(|value| {
@@ -109,7 +114,8 @@ impl<H: Host> Runner<'_, H> {
         if self.data.begun {
             return Ok(());
         }
-        let chart = self.chart;
+        let plan = self.plan.clone();
+        let chart = plan.chart();
         for (i, variable) in chart.variables.iter().enumerate() {
             if let (Some(default), VariableKind::Var { .. }) = (&variable.default, &variable.kind) {
                 self.set_default(VarId::at(i), default, view)?;
@@ -126,12 +132,12 @@ impl<H: Host> Runner<'_, H> {
         view: &View<'_>,
     ) -> Result<(), Mismatch> {
         let fuel = self.fuel();
-        let mut context = self.context(view, None);
+        let mut context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let value = evaluate(default, &context, &fuel);
         let set = value.and_then(|value| context.assign(id, value));
         self.burn(&fuel);
         set.map_err(|error| {
-            let name = &self.chart.variables[id.index()].name;
+            let name = &self.plan.chart().variables[id.index()].name;
             Mismatch(format!("default of `{name}`: {}", error.message))
         })
     }
@@ -242,7 +248,7 @@ fn returned<H: Host>(
     chart: &Chart,
     tool: ToolId,
     value: Value,
-    program: &Runner<'_, H>,
+    program: &Runner<H>,
 ) -> Outcome<Vec<Value>> {
     let tool = &chart.tools[tool.index()];
     match fit(value, &tool.result, &chart.types) {
@@ -262,7 +268,7 @@ pub(super) fn outcome<H: Host>(
     key: StepKey,
     outcome: Outcome<Vec<Value>>,
     calling: Option<ToolId>,
-    program: &mut Runner<'_, H>,
+    program: &mut Runner<H>,
 ) -> Result<Outcome<Vec<Value>>, Mismatch> {
     let Some(step) = chart.steps.get(key.step.index()) else {
         return Err(Mismatch(format!("no step has the number {}", key.step.0)));

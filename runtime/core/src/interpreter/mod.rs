@@ -42,30 +42,31 @@ use crate::plan::Plan;
 use crate::saved::{Saved, Unfit};
 use crate::semantics::Stepper;
 use crate::store::{Dynamic, Sent};
-use crate::tables::{LimitsRow, Own, Tables};
+use crate::tables::{LimitsRow, Tables};
 use alloc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use data::Data;
 use program::{Context, Runner};
 
 /// A machine that runs a chart from its model: the step algorithm over the chart's tables, with an evaluator for guards and actions.
-pub struct Interpreter<'p, H: Host> {
-    plan: &'p Plan<'p>,
-    engine: Stepper<'p, Runner<'p, H>>,
+pub struct Interpreter<H: Host> {
+    plan: Plan,
+    engine: Stepper<Runner<H>>,
     /// The charts that `run` steps can start.
-    charts: &'p [Plan<'p>],
+    charts: Arc<[Plan]>,
     /// The machines of the `run` steps that are under way, in the order of their start.
-    children: Vec<(StepKey, Interpreter<'p, H>)>,
+    children: Vec<(StepKey, Interpreter<H>)>,
 }
 
-impl<'p, H: Host> Interpreter<'p, H> {
+impl<H: Host> Interpreter<H> {
     /// A machine that has not started. `params` are given by name, in any order. A param with a default may be omitted.
     ///
     /// # Errors
     /// A param that is unknown, missing, of another type or out of its range.
     pub fn new(
-        plan: &'p Plan<'p>,
+        plan: &Plan,
         host: H,
         params: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Self, Mismatch> {
@@ -75,11 +76,10 @@ impl<'p, H: Host> Interpreter<'p, H> {
         Ok(made)
     }
 
-    fn with_data(plan: &'p Plan<'p>, host: Option<H>, data: Data) -> Self {
-        let tables = plan.tables();
-        let runner = Runner::new(plan.chart(), plan.quick(), host, data);
-        let engine = Stepper::new(Own(tables), Dynamic::new(&tables), runner);
-        Self { plan, engine, charts: &[], children: Vec::new() }
+    fn with_data(plan: &Plan, host: Option<H>, data: Data) -> Self {
+        let runner = Runner::new(plan.clone(), host, data);
+        let engine = Stepper::new(plan.clone(), Dynamic::new(plan), runner);
+        Self { plan: plan.clone(), engine, charts: Arc::default(), children: Vec::new() }
     }
 
     /// The keys of the steps and questions that wait for an answer of the host.
@@ -127,8 +127,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
     }
 }
 
-impl<H: Host> Machine for Interpreter<'_, H> {
-    fn tables(&self) -> &Tables<'_> {
+impl<H: Host> Machine for Interpreter<H> {
+    fn tables(&self) -> &Tables {
         self.engine.tables()
     }
 

@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::data::{Data, More};
+use super::program::Context;
 use crate::arena::{ChoiceId, FunctionId, PredicateId, StateId, StepId, ToolId, VarId};
 use crate::calls::{Calls, add_option};
 use crate::expr::{Environment, EvalError, Value, evaluate};
@@ -33,7 +34,7 @@ pub struct Facts<'m> {
     pub last_result: &'m str,
 }
 
-impl<H: Host> Interpreter<'_, H> {
+impl<H: Host> Interpreter<H> {
     /// The present point of the run. It does not contain the machines of `run` steps.
     pub fn point(&self) -> Point {
         Point { registers: self.engine.registers(), data: self.engine.program.data.kept() }
@@ -139,7 +140,7 @@ impl Environment for With<'_> {
     }
 }
 
-impl<H: Host> Interpreter<'_, H> {
+impl<H: Host> Interpreter<H> {
     /// The present value of an expression over this chart, in an active leaf. It reads `payload` as the fields of the current event. The
     /// run does not change, but host functions may have effects.
     ///
@@ -155,7 +156,7 @@ impl<H: Host> Interpreter<'_, H> {
         let notes = self.engine.program.data.take_notes();
         let value = self.engine.with_view(leaf, |program, view| {
             let fuel = program.fuel();
-            let context = program.context(view, None);
+            let context = Context::of(&program.plan, &mut program.data, &program.host, view, None);
             let value = evaluate(expr, &With { inner: &context, payload }, &fuel);
             program.burn(&fuel);
             value

@@ -24,7 +24,7 @@ use crate::arena::{
     ChoiceId, EventId, FunctionId, PredicateId, StepId, ToolId, TransitionId, VarId,
 };
 use crate::calls::failure;
-use crate::expr::quick::{Act, Quick, Scalars};
+use crate::expr::quick::{Act, Scalars};
 use crate::expr::{
     self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, format, holds,
     render, render_for, type_text,
@@ -37,9 +37,10 @@ use crate::model::{
     StepKind, StreakOf, Template, Trigger, Type, VariableKind,
 };
 use crate::outbox::Outbox;
+use crate::plan::Plan;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::Dynamic;
-use crate::tables::{Own, Tables};
+use crate::tables::Tables;
 use crate::wording;
 use alloc;
 use alloc::format;
@@ -48,11 +49,10 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 /// The data of an interpreted run, and everything that is needed to evaluate expressions over it.
-pub(super) struct Runner<'p, H> {
-    pub(super) chart: &'p Chart,
-    pub(super) quick: &'p Quick,
+pub(super) struct Runner<H> {
+    pub(super) plan: Plan,
     // Expressions are evaluated through `&self`, but a host function needs the host mutable.
-    host: RefCell<Lent<H>>,
+    pub(super) host: RefCell<Lent<H>>,
     pub(super) data: Data,
     /// The number of actions of the next block that compiled code has already run.
     begun: usize,
@@ -64,11 +64,10 @@ pub(super) struct Runner<'p, H> {
     pub(super) reasons: Cell<u64>,
 }
 
-impl<'p, H: Host> Runner<'p, H> {
-    pub(super) fn new(chart: &'p Chart, quick: &'p Quick, host: Option<H>, data: Data) -> Self {
+impl<H: Host> Runner<H> {
+    pub(super) fn new(plan: Plan, host: Option<H>, data: Data) -> Self {
         Self {
-            chart,
-            quick,
+            plan,
             host: RefCell::new(Lent::of(host)),
             data,
             begun: 0,
@@ -83,20 +82,12 @@ impl<'p, H: Host> Runner<'p, H> {
         self.host.get_mut()
     }
 
-    pub(super) fn context<'a>(
-        &'a mut self,
-        view: &'a View<'a>,
-        options: Option<&'a str>,
-    ) -> Context<'a, Lent<H>> {
-        Context { chart: self.chart, data: &mut self.data, host: &self.host, view, options }
-    }
-
     /// Stores the result of a step or tool as the last result, and in the variable of `into`.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
         self.data.more.last_result = self.reason(core::slice::from_ref(value));
         let Some(into) = into else { return };
-        let variable = &self.chart.variables[into.index()];
-        match fit(value.clone(), &variable.ty, &self.chart.types) {
+        let variable = &self.plan.chart().variables[into.index()];
+        match fit(value.clone(), &variable.ty, &self.plan.chart().types) {
             Ok(value) => self.data.variables[into.index()] = Some(value),
             Err(why) => self.data.note(|| alloc::format!("`{}`: {why}", variable.name)),
         }
@@ -107,18 +98,19 @@ impl<'p, H: Host> Runner<'p, H> {
         match bound {
             Bound::Answer(step, fields) => {
                 let answer = fields.first().cloned().unwrap_or_default();
-                self.keep(&answer, self.chart.steps[step.index()].into);
-                self.data.more.keep_answer(*step, self.chart.steps.len(), answer);
+                self.keep(&answer, self.plan.chart().steps[step.index()].into);
+                self.data.more.keep_answer(*step, self.plan.chart().steps.len(), answer);
             }
             Bound::Call(caller, tool, arguments) => {
                 self.data.more.calls.begin(*caller, *tool, arguments.clone());
             }
             Bound::Returned(caller, choice, fields) => {
                 self.data.more.calls.end(*caller);
-                let into = match choice.map(|choice| &self.chart.choices[choice.index()].kind) {
-                    Some(ChoiceKind::Call(_, into)) => *into,
-                    Some(ChoiceKind::Option(_)) | None => None,
-                };
+                let into =
+                    match choice.map(|choice| &self.plan.chart().choices[choice.index()].kind) {
+                        Some(ChoiceKind::Call(_, into)) => *into,
+                        Some(ChoiceKind::Option(_)) | None => None,
+                    };
                 self.keep(&fields.first().cloned().unwrap_or_default(), into);
             }
             Bound::CallFailed(caller, reason) => {
@@ -145,14 +137,14 @@ impl<'p, H: Host> Runner<'p, H> {
         view: &View<'_>,
     ) -> Result<(ToolId, Vec<Value>), Fault> {
         let (step, element) = (key.step, self.element_of(key));
-        let chart = self.chart;
+        let chart = self.plan.chart();
         let Some(StepKind::Call(tool, arguments)) = chart.steps.get(step.index()).map(|s| &s.kind)
         else {
             return Err(Fault);
         };
         let params = &chart.tools[tool.index()].params;
         let fuel = self.fuel();
-        let context = self.context(view, None);
+        let context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let element = element.as_ref();
         let values =
             fields(arguments, params, &chart.types, |e| evaluate_for(e, element, &context, &fuel));
@@ -167,12 +159,12 @@ impl<'p, H: Host> Runner<'p, H> {
         key: StepKey,
         view: &View<'_>,
     ) -> Result<Vec<(String, Value)>, Fault> {
-        let (chart, step, element) = (self.chart, key.step, self.element_of(key));
+        let (chart, step, element) = (self.plan.chart(), key.step, self.element_of(key));
         let Some(StepKind::Run(run)) = chart.steps.get(step.index()).map(|s| &s.kind) else {
             return Err(Fault);
         };
         let fuel = self.fuel();
-        let context = self.context(view, None);
+        let context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let values = run.arguments.iter().map(|(name, argument)| {
             let value = evaluate_for(argument, element.as_ref(), &context, &fuel)?;
             Ok((name.clone(), value))
@@ -185,21 +177,25 @@ impl<'p, H: Host> Runner<'p, H> {
     /// Evaluates a guard or an `if`; without one, the result is true. `what` names it in the note about an error.
     fn condition(
         &mut self,
-        condition: Option<&Expr>,
+        condition: impl FnOnce(&Chart) -> Option<&Expr>,
         view: &View<'_>,
-        what: impl FnOnce(&Tables<'_>) -> String,
+        what: impl FnOnce(&Tables) -> String,
     ) -> Result<bool, Fault> {
-        let Some(condition) = condition else { return Ok(true) };
+        let Some(condition) = condition(self.plan.chart()) else { return Ok(true) };
         let fuel = self.fuel();
-        let result = holds(condition, &self.context(view, None), &fuel);
+        let result = holds(
+            condition,
+            &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+            &fuel,
+        );
         self.burn(&fuel);
         self.explain(result, || what(view.tables))
     }
 }
 
-impl<H: Host> Program for Runner<'_, H> {
+impl<H: Host> Program for Runner<H> {
     type Store = Dynamic;
-    type Tables<'t> = Own<'t>;
+    type Tables = Plan;
     type Payload = Vec<Value>;
 
     #[inline(always)]
@@ -253,7 +249,8 @@ impl<H: Host> Program for Runner<'_, H> {
 
     fn begin_turn(&mut self, view: &View<'_>) {
         self.data.more.change(|more| more.answers.clear());
-        let chart = self.chart;
+        let plan = self.plan.clone();
+        let chart = plan.chart();
         for (i, variable) in chart.variables.iter().enumerate() {
             if let (Some(default), VariableKind::Var { per_turn: true }) =
                 (&variable.default, &variable.kind)
@@ -268,8 +265,11 @@ impl<H: Host> Program for Runner<'_, H> {
         if let Some(holds) = self.guard_alone(line, view.cells.configuration) {
             return Ok(holds);
         }
-        let guard = self.chart.transition(line).guard.as_ref();
-        self.condition(guard, view, |tables| wording::guard_of(tables, line))
+        self.condition(
+            |chart| chart.transition(line).guard.as_ref(),
+            view,
+            |tables| wording::guard_of(tables, line),
+        )
     }
 
     fn held(&mut self, line: TransitionId, view: &View<'_>) -> u64 {
@@ -277,13 +277,19 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn step_guard(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
-        let guard = self.chart.steps[step.index()].guard.as_ref();
-        self.condition(guard, view, |tables| wording::if_of(tables, step))
+        self.condition(
+            |chart| chart.steps[step.index()].guard.as_ref(),
+            view,
+            |tables| wording::if_of(tables, step),
+        )
     }
 
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
-        let guard = self.chart.permissions[nth].guard.as_ref();
-        self.condition(guard, view, |tables| wording::permission_of(tables, nth))
+        self.condition(
+            |chart| chart.permissions[nth].guard.as_ref(),
+            view,
+            |tables| wording::permission_of(tables, nth),
+        )
     }
 
     fn limit(&self, nth: usize) -> u64 {
@@ -291,19 +297,26 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
-        let guard = self.chart.steps[step.index()].ends_turn.as_ref();
-        self.condition(guard, view, |tables| wording::end_of(tables, step))
+        self.condition(
+            |chart| chart.steps[step.index()].ends_turn.as_ref(),
+            view,
+            |tables| wording::end_of(tables, step),
+        )
     }
 
     fn deadline(&mut self, line: TransitionId, view: &View<'_>) -> Result<u64, Fault> {
-        let chart = self.chart;
+        let chart = self.plan.chart();
         let (Trigger::After(bound) | Trigger::AfterTurns(bound) | Trigger::StepTimeout(_, bound)) =
             &chart.transition(line).trigger
         else {
             return Err(Fault);
         };
         let fuel = self.fuel();
-        let value = evaluate(bound, &self.context(view, None), &fuel);
+        let value = evaluate(
+            bound,
+            &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+            &fuel,
+        );
         self.burn(&fuel);
         let turns = matches!(chart.transition(line).trigger, Trigger::AfterTurns(_));
         let bound = value.and_then(|value| {
@@ -321,14 +334,14 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn arguments(&mut self, line: TransitionId, view: &View<'_>) -> Result<(), Fault> {
-        let chart = self.chart;
+        let chart = self.plan.chart();
         for target in &chart.transition(line).targets {
             let StateKind::Final { params, .. } = &chart.state(target.state).kind else { continue };
             if target.arguments.is_empty() {
                 continue;
             }
             let fuel = self.fuel();
-            let context = self.context(view, None);
+            let context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
             let values =
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
             self.burn(&fuel);
@@ -340,25 +353,23 @@ impl<H: Host> Program for Runner<'_, H> {
 
     #[inline]
     fn run_alone(&mut self, block: Block, configuration: &[u64]) -> bool {
-        let acts = self.compiled(block);
-        self.begun = self.data.run(acts, configuration);
-        let is_done = self.begun == acts.len() && !acts.is_empty();
-        if is_done {
-            self.begun = 0;
-        }
+        let acts = self.plan.compiled(block);
+        let begun = self.data.run(acts, configuration);
+        let is_done = begun == acts.len() && !acts.is_empty();
+        self.begun = if is_done { 0 } else { begun };
         is_done
     }
 
     #[inline]
     fn guard_alone(&self, line: TransitionId, configuration: &[u64]) -> Option<bool> {
-        self.quick.guard(line)?.holds(&self.data.scalars(configuration))
+        self.plan.quick().guard(line)?.holds(&self.data.scalars(configuration))
     }
 
     fn run(&mut self, block: Block, view: &View<'_>, outbox: &mut Outbox<'_>) -> Result<(), Fault> {
-        let chart = self.chart;
+        let chart = self.plan.chart();
         // `run_alone` may have run the first actions.
         let begun = core::mem::take(&mut self.begun);
-        let done = self.run_quickly(self.compiled(block), begun, view, outbox);
+        let done = self.data.run_quickly(self.plan.compiled(block), begun, view, outbox);
         let actions = match block {
             Block::Entry(state, nth) => &chart.state(state).entry[nth as usize],
             Block::Exit(state, nth) => &chart.state(state).exit[nth as usize],
@@ -370,7 +381,7 @@ impl<H: Host> Program for Runner<'_, H> {
             return Ok(());
         }
         let fuel = self.fuel();
-        let mut context = self.context(view, None);
+        let mut context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let result =
             execute(actions, &mut context, &fuel, &mut |context, action, locals| match action {
                 Action::Raise(..) | Action::Send { .. } | Action::Cancel(_) => {
@@ -404,11 +415,11 @@ impl<H: Host> Program for Runner<'_, H> {
     }
 
     fn code(&mut self, step: StepId, view: &View<'_>) -> Result<(), Fault> {
-        let StepKind::Code(actions) = &self.chart.steps[step.index()].kind else {
+        let StepKind::Code(actions) = &self.plan.chart().steps[step.index()].kind else {
             return Ok(());
         };
         let fuel = self.fuel();
-        let mut context = self.context(view, None);
+        let mut context = Context::of(&self.plan, &mut self.data, &self.host, view, None);
         let result = execute(actions, &mut context, &fuel, &mut |context, action, locals| {
             act(action, context, locals, &fuel)
         });
@@ -434,6 +445,18 @@ pub(super) struct Context<'a, H> {
 
 fn failed(message: String) -> EvalError {
     EvalError { message }
+}
+
+impl<'a, H> Context<'a, H> {
+    pub(super) fn of(
+        plan: &'a Plan,
+        data: &'a mut Data,
+        host: &'a RefCell<H>,
+        view: &'a View<'a>,
+        options: Option<&'a str>,
+    ) -> Self {
+        Self { chart: plan.chart(), data, host, view, options }
+    }
 }
 
 impl<H: Host> Environment for Context<'_, H> {
@@ -595,7 +618,7 @@ impl<H: Host> Context<'_, H> {
 /// The text between a step's own prompt and those of components.
 const BETWEEN: &str = "\n\n";
 
-impl<H: Host> Runner<'_, H> {
+impl<H: Host> Runner<H> {
     /// The rendered prompt of a step, with its components.
     pub(super) fn prompt(
         &mut self,
@@ -603,7 +626,7 @@ impl<H: Host> Runner<'_, H> {
         options: &str,
         view: &View<'_>,
     ) -> Result<String, Fault> {
-        let (chart, step, element) = (self.chart, key.step, self.element_of(key));
+        let (chart, step, element) = (self.plan.chart(), key.step, self.element_of(key));
         let Some(row) = chart.steps.get(step.index()) else {
             self.data.note(|| format!("no step has the number {}", step.0));
             return Err(Fault);
@@ -613,7 +636,11 @@ impl<H: Host> Runner<'_, H> {
         for (component, insert) in chart.inserts(step) {
             if let Some(guard) = &insert.guard {
                 let fuel = self.fuel();
-                let result = holds(guard, &self.context(view, None), &fuel);
+                let result = holds(
+                    guard,
+                    &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+                    &fuel,
+                );
                 self.burn(&fuel);
                 let what = || format!("`if` of `{}` into `{}`", component.name, row.name);
                 // A guard that fails counts as false, as everywhere.
@@ -632,7 +659,7 @@ impl<H: Host> Runner<'_, H> {
             middle.extend(chart.own_prompt(step));
         }
         let fuel = self.fuel();
-        let context = self.context(view, options);
+        let context = Context::of(&self.plan, &mut self.data, &self.host, view, options);
         let templates = start.into_iter().chain(middle).chain(end);
         let texts: Result<Vec<String>, EvalError> = templates
             .map(|template| render_for(template, element.as_ref(), &context, &fuel))
@@ -655,7 +682,8 @@ impl<H: Host> Runner<'_, H> {
 
     /// An option of a question. A text that cannot be rendered is empty, and a note gives the reason.
     pub(super) fn offer(&mut self, id: ChoiceId, tool: Option<ToolId>, view: &View<'_>) -> Offer {
-        let chart = self.chart;
+        let plan = self.plan.clone();
+        let chart = plan.chart();
         let choice = &chart.choices[id.index()];
         let text = match &choice.text {
             Some(template) => {
@@ -685,9 +713,9 @@ impl<H: Host> Runner<'_, H> {
 
     /// A tool that the model of an `llm` step may call.
     pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
-        let tool = &self.chart.tools[id.index()];
+        let tool = &self.plan.chart().tools[id.index()];
         let typed = |field: &Field| {
-            let ty = type_text(&field.ty, &self.chart.types);
+            let ty = type_text(&field.ty, &self.plan.chart().types);
             (field.name.clone().into(), ty.into())
         };
         Offer {
@@ -701,7 +729,11 @@ impl<H: Host> Runner<'_, H> {
 
     fn text(&mut self, template: &Template, view: &View<'_>) -> Result<String, Fault> {
         let fuel = self.fuel();
-        let text = render(template, &self.context(view, None), &fuel);
+        let text = render(
+            template,
+            &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+            &fuel,
+        );
         self.burn(&fuel);
         self.explain(text, || "text of an option".to_string())
     }
@@ -768,21 +800,23 @@ impl Data {
     }
 }
 
-impl<'p, H: Host> Runner<'p, H> {
+impl Plan {
     /// The actions of a block, if it is compiled; otherwise empty.
     #[inline]
-    pub(super) fn compiled(&self, block: Block) -> &'p [Act] {
+    fn compiled(&self, block: Block) -> &[Act] {
         match block {
-            Block::Transition(line) => self.quick.line(line),
-            Block::Entry(state, nth) => self.quick.entry(state, nth),
-            Block::Exit(state, nth) => self.quick.exit(state, nth),
+            Block::Transition(line) => self.quick().line(line),
+            Block::Entry(state, nth) => self.quick().entry(state, nth),
+            Block::Exit(state, nth) => self.quick().exit(state, nth),
             Block::Default(_) => &[],
         }
     }
+}
 
+impl Data {
     /// Runs compiled actions from index `from` on, until one needs the evaluator. Returns the number of actions that have run, `from`
     /// included.
-    pub(super) fn run_quickly(
+    fn run_quickly(
         &mut self,
         acts: &[Act],
         from: usize,
@@ -791,18 +825,18 @@ impl<'p, H: Host> Runner<'p, H> {
     ) -> usize {
         let mut done = from;
         loop {
-            done += self.data.run(&acts[done..], view.cells.configuration);
+            done += self.run(&acts[done..], view.cells.configuration);
             let Some(Act::Raise(event)) = acts.get(done) else { return done };
             if !outbox.raise(*event) {
                 return done;
             }
-            self.data.raised.push_back((*event, Vec::new()));
+            self.raised.push_back((*event, Vec::new()));
             done += 1;
         }
     }
 }
 
-impl<H: Host> Runner<'_, H> {
+impl<H: Host> Runner<H> {
     /// The element of a list that an attempt is for.
     pub(super) fn element_of(&self, key: StepKey) -> Option<Value> {
         let element = key.element?.index() as usize;
@@ -819,10 +853,14 @@ impl<H: Host> Runner<'_, H> {
         most: u32,
         view: &View<'_>,
     ) -> Result<u32, Option<Vec<Value>>> {
-        let chart = self.chart;
+        let chart = self.plan.chart();
         let Some(each) = &chart.steps[step.index()].each else { return Err(None) };
         let fuel = self.fuel();
-        let list = evaluate(&each.list, &self.context(view, None), &fuel);
+        let list = evaluate(
+            &each.list,
+            &Context::of(&self.plan, &mut self.data, &self.host, view, None),
+            &fuel,
+        );
         self.burn(&fuel);
         let elements =
             self.explain(list.and_then(expr::list), || wording::list_of(view.tables, step));

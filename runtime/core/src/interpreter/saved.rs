@@ -24,16 +24,17 @@ use crate::semantics;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-impl<'p, H: Host> Interpreter<'p, H> {
+impl<H: Host> Interpreter<H> {
     /// A machine that continues a saved run, with its children. An interpreted or a generated machine may have saved it.
     ///
     /// # Errors
     /// The run belongs to another chart, to a version that lacks what it needs, or is damaged.
     pub fn resume(
-        plan: &'p Plan<'p>,
-        charts: &'p [Plan<'p>],
+        plan: &Plan,
+        charts: impl Into<Arc<[Plan]>>,
         host: H,
         saved: &Saved,
     ) -> Result<Self, Unfit> {
@@ -86,7 +87,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let chart = self.plan.chart();
         // Another version of the chart may have variables that the run did not have.
         let is_exact = saved.is_of(tables);
-        let data = fitted(self.plan, program, &registers, is_exact)?;
+        let data = fitted(&self.plan, program, &registers, is_exact)?;
         let begun = data.begun;
         self.engine.restore(&registers)?;
         self.engine.program.data = data;
@@ -110,14 +111,15 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
     /// Creates the machine of a `run` step that was under way. Its state is loaded later.
     pub(super) fn place(&mut self, key: StepKey, chart: &str) -> Result<(), Unfit> {
-        let charts = self.charts;
+        let charts = Arc::clone(&self.charts);
         let Some(plan) = charts.iter().find(|plan| plan.chart().name == chart) else {
             return Err(Unfit::OtherChart(chart.into()));
         };
         if !self.runs(key, chart) {
             return Err(Unfit::Gone(format!("the step that runs `{chart}`")));
         }
-        let child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
+        let child =
+            Self::with_data(plan, None, Data::new(plan.chart())).with_charts(Arc::clone(&charts));
         self.children.push((key, child));
         Ok(())
     }
@@ -125,7 +127,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
 
 /// The data of a saved machine, fitted to the declared types. If `is_exact`, a variable that must have a value has to be saved.
 fn fitted(
-    plan: &Plan<'_>,
+    plan: &Plan,
     saved: ProgramData,
     registers: &semantics::Snapshot,
     is_exact: bool,
@@ -218,7 +220,7 @@ fn check_calls(chart: &Chart, calls: &Calls) -> Result<(), Unfit> {
 
 /// The lists of steps with an `each`, fitted to their types. Fails unless they fit the chart and the registers.
 fn fans(
-    plan: &Plan<'_>,
+    plan: &Plan,
     gathered: Vec<Gathered>,
     registers: &semantics::Snapshot,
 ) -> Result<BTreeMap<StepId, Gathering>, Unfit> {
@@ -245,7 +247,7 @@ fn fans(
     let is_whole = |(step, size): (StepId, u32)| {
         size == 0 || fans.get(&step).is_some_and(|fan| fan.elements.len() == size as usize)
     };
-    if registers.fans(&plan.tables()).into_iter().all(is_whole) {
+    if registers.fans(plan).into_iter().all(is_whole) {
         Ok(fans)
     } else {
         Err(Unfit::Data("the list of a step is missing".into()))
@@ -254,11 +256,11 @@ fn fans(
 
 // The machines of `run` steps. They are created from charts given to this machine, and borrow its host while they run.
 
-impl<'p, H: Host> Interpreter<'p, H> {
+impl<H: Host> Interpreter<H> {
     /// Sets the charts that `run` steps can start, including this machine's own if it runs itself. Without them every such step fails.
     #[must_use]
-    pub fn with_charts(mut self, charts: &'p [Plan<'p>]) -> Self {
-        self.charts = charts;
+    pub fn with_charts(mut self, charts: impl Into<Arc<[Plan]>>) -> Self {
+        self.charts = charts.into();
         self
     }
 
@@ -276,7 +278,7 @@ impl<'p, H: Host> Interpreter<'p, H> {
         let Some(StepKind::Run(run)) = step.map(|s| &s.kind) else {
             return Err(Mismatch(String::from("no `run` step has this key")));
         };
-        let charts = self.charts;
+        let charts = Arc::clone(&self.charts);
         let Some(plan) = charts.iter().find(|plan| plan.chart().name == run.chart) else {
             return Err(Mismatch(format!("there is no chart `{}` to run", run.chart)));
         };
@@ -286,7 +288,8 @@ impl<'p, H: Host> Interpreter<'p, H> {
             return Err(Mismatch(format!("the params of `{}` cannot be computed", run.chart)));
         };
         let given = begin::params(plan.chart(), given)?;
-        let mut child = Self::with_data(plan, None, Data::new(plan.chart())).with_charts(charts);
+        let mut child =
+            Self::with_data(plan, None, Data::new(plan.chart())).with_charts(Arc::clone(&charts));
         // Defaults of the child's variables may call host functions.
         self.hand_over(&mut child);
         let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));

@@ -75,14 +75,14 @@ fn chart() -> Chart {
 #[test]
 fn rows_name_their_parts_in_pools() {
     let chart = chart();
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
     assert_eq!(t.states[1].transitions, Span { start: 0, len: 2 });
     assert_eq!(t.states[3].transitions, Span { start: 2, len: 2 });
-    assert_eq!(t.states[3].choices.of(t.choice_pool), [ChoiceId(0)]);
-    assert_eq!(t.events[0].fields.of(t.name_pool), ["text", "n"]);
-    assert_eq!(t.choices[0].fields.of(t.name_pool), ["text"]);
-    assert_eq!(t.transitions[0].targets.of(t.state_pool), [StateId(3)]);
+    assert_eq!(t.states[3].choices.of(&t.choice_pool), [ChoiceId(0)]);
+    assert_eq!(t.events[0].fields.of(&t.name_pool), ["text", "n"]);
+    assert_eq!(t.choices[0].fields.of(&t.name_pool), ["text"]);
+    assert_eq!(t.transitions[0].targets.of(&t.state_pool), [StateId(3)]);
     assert_eq!(t.transitions[2].targets, Span::EMPTY);
     assert_eq!(t.calls_per_turn, 1);
 }
@@ -90,7 +90,7 @@ fn rows_name_their_parts_in_pools() {
 #[test]
 fn history_states_and_deadlines_have_numbers_of_their_own() {
     let chart = chart();
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
     assert!(matches!(t.states[2].kind, StateRowKind::History { slot: 0, deep: true, .. }));
     assert_eq!(t.transitions[1].trigger, TriggerRow::After(0));
@@ -189,32 +189,32 @@ fn a_step_waits_for_its_events() {
         ends_turn: None,
         outcomes: Vec::new(),
     });
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
-    assert_eq!(t.states[3].steps.of(t.step_pool), [StepId(0)]);
+    assert_eq!(t.states[3].steps.of(&t.step_pool), [StepId(0)]);
     let StepRowKind::Ask { on: Some(on), otherwise: None, .. } = t.steps[0].kind else {
         panic!("a question on an event: {:?}", t.steps[0].kind);
     };
-    assert_eq!(on.of(t.event_pool), [EventId(0)]);
+    assert_eq!(on.of(&t.event_pool), [EventId(0)]);
     assert_eq!((t.steps[0].retries, t.steps[0].failure), (2, FailureRow::Skip));
 }
 
 #[test]
 fn what_a_line_leaves_and_enters_is_known_unless_a_history_decides() {
     let chart = chart();
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
     let Route::Known { domain, entry } = t.transitions[0].route else { panic!("to an atomic") };
-    assert_eq!((domain, entry.of(t.state_pool)), (StateId(0), &[StateId(3)][..]));
+    assert_eq!((domain, entry.of(&t.state_pool)), (StateId(0), &[StateId(3)][..]));
     assert_eq!(t.transitions[1].route, Route::Computed);
     assert_eq!(t.transitions[2].route, Route::Stay);
-    assert_eq!(t.states[0].histories.of(t.state_pool), [StateId(2)]);
+    assert_eq!(t.states[0].histories.of(&t.state_pool), [StateId(2)]);
 }
 
 #[test]
 fn a_state_reacts_to_what_its_lines_and_those_above_it_are_on() {
     let chart = chart();
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
     assert!(t.states[1].here.meets(Reacts::EVENT) && t.states[1].here.meets(Reacts::DEADLINE));
     assert!(t.states[3].here.meets(Reacts::CHOICE) && !t.states[3].on_path.meets(Reacts::EVENT));
@@ -239,7 +239,7 @@ fn states_that_are_active_together_have_places_of_their_own() {
         state("p.u.v", compound(9), 6, 10, 0..0),
         state("p.u.v.w", StateKind::Atomic, 8, 10, 0..0),
     ]);
-    let plan = Plan::new(&chart);
+    let plan = Plan::new(&Arc::new(chart));
     let tables = plan.tables();
     let place = |state: usize| tables.states[state].place;
     assert_eq!([0, 1, 2, 3, 4, 5, 6, 8, 9].map(place), [0, 1, 1, 2, 3, 3, 4, 5, 6]);

@@ -75,7 +75,7 @@ pub(crate) struct StoredValue(pub(crate) Value);
 
 impl Key {
     /// Converts a key to the names of its chart.
-    pub fn of(tables: &Tables<'_>, key: &StepKey) -> Self {
+    pub fn of(tables: &Tables, key: &StepKey) -> Self {
         named_key(tables, key)
     }
 
@@ -85,7 +85,7 @@ impl Key {
     }
 
     /// Converts the key to the numbers of this chart; `None` if the chart has no such step or leaf.
-    pub fn number(&self, tables: &Tables<'_>) -> Option<StepKey> {
+    pub fn number(&self, tables: &Tables) -> Option<StepKey> {
         Numbers::of(tables).key(self).ok()
     }
 }
@@ -220,7 +220,7 @@ fn given(values: &[StoredValue]) -> Vec<Value> {
 
 impl Saved {
     /// Saves a machine without its children.
-    pub fn of(tables: &Tables<'_>, registers: &semantics::Snapshot, data: &ProgramData) -> Self {
+    pub fn of(tables: &Tables, registers: &semantics::Snapshot, data: &ProgramData) -> Self {
         let step = |id: StepId| tables.steps[id.index()].name.to_string();
         let tool = |id: ToolId| tables.tools[id.index()].name.to_string();
         let path = |id: StateId| tables.state(id).path.to_string();
@@ -272,7 +272,7 @@ impl Saved {
     }
 
     /// Adds the machine of a `run` step that is under way.
-    pub fn with_child(&mut self, tables: &Tables<'_>, key: StepKey, child: Self) {
+    pub fn with_child(&mut self, tables: &Tables, key: StepKey, child: Self) {
         self.children.push((named_key(tables, &key), child));
     }
 
@@ -282,7 +282,7 @@ impl Saved {
     }
 
     /// Whether exactly this version of the chart has saved it.
-    pub fn is_of(&self, tables: &Tables<'_>) -> bool {
+    pub fn is_of(&self, tables: &Tables) -> bool {
         self.hash == format!("{:016x}", tables.hash)
     }
 
@@ -297,9 +297,10 @@ impl Saved {
     }
 
     /// The value of a param or variable that is called `name` in this version of the chart.
-    pub fn variable(&self, tables: &Tables<'_>, name: &str) -> Option<&Value> {
+    pub fn variable(&self, tables: &Tables, name: &str) -> Option<&Value> {
         let old = tables.renames.iter();
-        let old = old.filter(|row| row.what == RenamedRow::Variable(name)).map(|row| row.old);
+        let old = old.filter(|row| matches!(&row.what, RenamedRow::Variable(now) if *now == *name));
+        let old = old.map(|row| &*row.old);
         let mut names = [name].into_iter().chain(old);
         names.find_map(|name| self.variables.get(name)).map(|value| &value.0)
     }
@@ -308,7 +309,7 @@ impl Saved {
     ///
     /// # Errors
     /// This chart has no such step.
-    pub fn children(&self, tables: &Tables<'_>) -> Result<Vec<(StepKey, &Self)>, Unfit> {
+    pub fn children(&self, tables: &Tables) -> Result<Vec<(StepKey, &Self)>, Unfit> {
         let numbers = Numbers::of(tables);
         let children = self.children.iter();
         children.map(|(key, child)| Ok((numbers.key(key)?, child))).collect()
@@ -318,11 +319,11 @@ impl Saved {
     ///
     /// # Errors
     /// It has another format, belongs to another chart, or names a part that this chart does not have.
-    pub fn parts(&self, tables: &Tables<'_>) -> Result<(semantics::Snapshot, ProgramData), Unfit> {
+    pub fn parts(&self, tables: &Tables) -> Result<(semantics::Snapshot, ProgramData), Unfit> {
         if self.format != FORMAT {
             return Err(Unfit::Format(self.format));
         }
-        if self.chart != tables.name {
+        if tables.name != *self.chart {
             return Err(Unfit::OtherChart(self.chart.clone()));
         }
         let numbers = Numbers::of(tables);
@@ -388,7 +389,7 @@ impl Saved {
 }
 
 /// What the machine has handled last.
-fn handled(tables: &Tables<'_>, current: &Current) -> Handled {
+fn handled(tables: &Tables, current: &Current) -> Handled {
     let step = |id: &StepId| tables.steps[id.index()].name.to_string();
     match current {
         Current::Nothing => Handled::Nothing,
@@ -409,12 +410,12 @@ fn handled(tables: &Tables<'_>, current: &Current) -> Handled {
 impl Saved {
     /// Compares the machine and its children with versions of their charts, whose tables are found by chart name. Whether the values fit
     /// their types is checked when the run continues.
-    pub fn compare_all<'t>(&self, tables: &dyn Fn(&str) -> Option<Tables<'t>>) -> Comparison {
+    pub fn compare_all<'t>(&self, tables: &dyn Fn(&str) -> Option<&'t Tables>) -> Comparison {
         let Some(own) = tables(&self.chart) else {
             let differences = vec![Difference::Chart(self.chart.clone())];
             return Comparison { differences, ..Comparison::default() };
         };
-        let mut found = self.compare(&own);
+        let mut found = self.compare(own);
         for (_, child) in &self.children {
             let Comparison { differences, changes } = child.compare_all(tables);
             let differences = differences.into_iter().map(|one| child.differs(one));
@@ -435,7 +436,7 @@ impl Saved {
     }
 
     /// Compares the machine with a version of its chart, without its children. The result is empty for the version that saved it.
-    pub fn compare(&self, tables: &Tables<'_>) -> Comparison {
+    pub fn compare(&self, tables: &Tables) -> Comparison {
         if self.is_of(tables) {
             return Comparison::default();
         }
@@ -444,8 +445,8 @@ impl Saved {
         if let Some(types) = &self.types {
             types.compare(&numbers, &mut found.differences);
         }
-        let rows = tables.types.iter().filter_map(|row| match row.of {
-            TypedRow::Param(name) | TypedRow::Variable(name) => Some(name),
+        let rows = tables.types.iter().filter_map(|row| match &row.of {
+            TypedRow::Param(name) | TypedRow::Variable(name) => Some(&**name),
             TypedRow::Answer(_) | TypedRow::Event(..) | TypedRow::Record(..) => None,
         });
         let declared: BTreeSet<&str> = rows.collect();
@@ -487,16 +488,16 @@ struct Types {
     records: BTreeMap<String, Named>,
 }
 
-fn text(tables: &Tables<'_>, row: &TypeRow<'_>) -> String {
-    row.ty.of(tables.name_pool).concat()
+fn text(tables: &Tables, row: &TypeRow) -> String {
+    row.ty.of(&tables.name_pool).concat()
 }
 
 /// The fields of each record.
-fn records<'t>(tables: &'t Tables<'t>) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow<'t>)>> {
+fn records<'t>(tables: &'t Tables) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow)>> {
     let mut records: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for row in tables.types {
-        if let TypedRow::Record(name, field) = row.of {
-            records.entry(name).or_default().push((field, row));
+    for row in &tables.types {
+        if let TypedRow::Record(name, field) = &row.of {
+            records.entry(&**name).or_default().push((&**field, row));
         }
     }
     records
@@ -504,17 +505,17 @@ fn records<'t>(tables: &'t Tables<'t>) -> BTreeMap<&'t str, Vec<(&'t str, &'t Ty
 
 /// The records that the types of `rows` contain, directly or within other records.
 fn held<'t>(
-    tables: &'t Tables<'t>,
-    rows: &[&'t TypeRow<'t>],
-) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow<'t>)>> {
+    tables: &'t Tables,
+    rows: &[&'t TypeRow],
+) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow)>> {
     let mut records = records(tables);
     let mut held = BTreeMap::new();
-    let mut next: Vec<&TypeRow<'_>> = rows.to_vec();
+    let mut next: Vec<&TypeRow> = rows.to_vec();
     while let Some(row) = next.pop() {
-        for part in row.ty.of(tables.name_pool) {
-            if let Some(fields) = records.remove(part) {
+        for part in row.ty.of(&tables.name_pool) {
+            if let Some(fields) = records.remove(&**part) {
                 next.extend(fields.iter().map(|(_, row)| *row));
-                held.insert(*part, fields);
+                held.insert(&**part, fields);
             }
         }
     }
@@ -524,7 +525,7 @@ fn held<'t>(
 impl Types {
     /// The types of a machine's values. `open` are the steps under way, and `sent` the events not delivered yet.
     fn of(
-        tables: &Tables<'_>,
+        tables: &Tables,
         data: &ProgramData,
         open: &BTreeSet<StepId>,
         sent: &BTreeSet<EventId>,
@@ -534,16 +535,16 @@ impl Types {
         let valued: BTreeSet<&str> = data.variables.iter().map(|(name, _)| name.as_str()).collect();
         let answered = data.answers.iter().map(|(id, _)| *id);
         let answered: BTreeSet<StepId> = answered.chain(open.iter().copied()).collect();
-        for row in tables.types {
-            match row.of {
-                TypedRow::Param(name) | TypedRow::Variable(name) if valued.contains(name) => {
+        for row in &tables.types {
+            match &row.of {
+                TypedRow::Param(name) | TypedRow::Variable(name) if valued.contains(&**name) => {
                     types.variables.insert(name.to_string(), text(tables, row));
                 }
-                TypedRow::Answer(step) if answered.contains(&step) => {
+                TypedRow::Answer(step) if answered.contains(step) => {
                     let name = tables.steps[step.index()].name.to_string();
                     types.answers.insert(name, text(tables, row));
                 }
-                TypedRow::Event(event, field) if sent.contains(&event) => {
+                TypedRow::Event(event, field) if sent.contains(event) => {
                     let fields = types.events.entry(tables.events[event.index()].name.to_string());
                     fields.or_default().insert(field.to_string(), text(tables, row));
                 }
@@ -573,9 +574,9 @@ impl Types {
         let answers: BTreeMap<StepId, (&String, &String)> =
             answers.filter_map(|(name, ty)| Some((numbers.step(name).ok()?, (name, ty)))).collect();
         let mut rows = Vec::new();
-        for row in tables.types {
-            let (place, was) = match row.of {
-                TypedRow::Param(name) | TypedRow::Variable(name) => match variables.get(name) {
+        for row in &tables.types {
+            let (place, was) = match &row.of {
+                TypedRow::Param(name) | TypedRow::Variable(name) => match variables.get(&**name) {
                     Some((_, was)) => (Place::Variable(name.to_string()), *was),
                     None => {
                         if matches!(row.of, TypedRow::Param(_)) {
@@ -584,15 +585,15 @@ impl Types {
                         continue;
                     }
                 },
-                TypedRow::Answer(step) => match answers.get(&step) {
+                TypedRow::Answer(step) => match answers.get(step) {
                     Some((name, was)) => (Place::Answer((*name).clone()), *was),
                     None => continue,
                 },
                 TypedRow::Event(event, field) => {
-                    let event = tables.events[event.index()].name;
+                    let event = &*tables.events[event.index()].name;
                     let Some(fields) = self.events.get(event) else { continue };
                     let place = Place::Event(event.to_string(), field.to_string());
-                    let Some(was) = fields.get(field) else {
+                    let Some(was) = fields.get(&**field) else {
                         found.push(Difference::NewField(place));
                         continue;
                     };

@@ -10,7 +10,7 @@ use crate::tables::{Reacts, Route, StateRow, StateRowKind, Tables};
 
 /// Whether `configuration` is legal: the root is active, the parent of an active state is active, an active compound has exactly one active
 /// child, an active parallel has all its regions active, and no pseudostate is active.
-pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
+pub fn is_legal(tables: &Tables, configuration: &[u64]) -> bool {
     bits::has(configuration, 0)
         && tables.states.iter().enumerate().all(|(index, row)| {
             let id = StateId::at(index);
@@ -33,14 +33,14 @@ pub fn is_legal(tables: &Tables<'_>, configuration: &[u64]) -> bool {
 }
 
 /// Whether a state is atomic or final. The root of a chart without states counts as atomic.
-fn is_leaf(row: &StateRow<'_>) -> bool {
+pub(super) fn is_leaf(row: &StateRow) -> bool {
     matches!(row.kind, StateRowKind::Atomic | StateRowKind::Final(_))
 }
 
 /// The maximum number of leaves that are searched linearly.
 const FEW: usize = 8;
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Whether transitions or steps of the state itself react to one of the kinds in `so`.
     #[inline]
     pub(super) fn reacts(&self, state: StateId, so: Reacts) -> bool {
@@ -87,11 +87,11 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Adds a state to the configuration and, if it is a leaf, to the active leaves.
     #[inline(always)]
-    pub(super) fn activate(&mut self, state: StateId, row: &StateRow<'_>) {
+    pub(super) fn activate(&mut self, state: StateId, is_leaf: bool) {
         let cells = self.store.cells_mut();
         bits::insert(cells.configuration, state.index());
         bits::add(cells.touched, state.index());
-        if !is_leaf(row) {
+        if !is_leaf {
             return;
         }
         // Usually one leaf is active, and it was exited before the next one is entered.
@@ -142,7 +142,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Computes the active leaves of a configuration that was set as a whole.
     #[cfg(feature = "alloc")]
     pub(super) fn find_leaves(&mut self) {
-        let tables = self.tables;
+        let tables = &self.tables;
         let cells = self.store.cells_mut();
         let active = bits::iter(cells.configuration).map(StateId::at);
         self.leaves = 0;
@@ -197,7 +197,7 @@ impl<P: Program> Stepper<'_, P> {
 
 // Transition domain, exit set, entry set.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The domain of a transition: the state whose active descendants are exited; `None` without a target. It is never a parallel state,
     /// whose regions would become inactive. Some domains depend on recorded histories and are computed when the transition is taken.
     #[inline]
@@ -211,7 +211,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn computed_domain(&self, id: TransitionId) -> Option<StateId> {
         let row = &self.tables.transitions[id.index()];
-        let (tree, targets) = (self.tables.tree(), row.targets.of(self.tables.state_pool));
+        let (tree, targets) = (self.tables.tree(), row.targets.of(&self.tables.state_pool));
         Some(structure::domain(&tree, row.source, row.internal, |state| {
             targets.iter().all(|target| structure::lies_below(&tree, self, *target, state))
         }))
@@ -259,7 +259,7 @@ impl<P: Program> Stepper<'_, P> {
         let row = &self.tables.states[state.index()];
         let (first, end) = (self.leaves_before(state), row.end);
         let words = bits::words(self.tables.states.len());
-        for history in row.histories.of(self.tables.state_pool) {
+        for history in row.histories.of(&self.tables.state_pool) {
             let StateRowKind::History { deep, slot, .. } = self.tables.states[history.index()].kind
             else {
                 continue;
@@ -283,8 +283,8 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Adds a transition's targets to the entry set, with their ancestors below `domain`. Called after the exit.
     pub(super) fn add_targets(&mut self, id: TransitionId, domain: StateId) {
-        let tables = self.tables;
-        for target in tables.transitions[id.index()].targets.of(tables.state_pool) {
+        let tables = self.tables.clone();
+        for target in tables.transitions[id.index()].targets.of(&tables.state_pool) {
             structure::add_target(&tables.tree(), self, *target, domain);
         }
     }
@@ -303,12 +303,12 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Completes the entry set with initial states of compounds and regions of parallels.
     pub(super) fn complete_entry_set(&mut self) {
-        let tables = self.tables;
+        let tables = self.tables.clone();
         structure::complete(&tables.tree(), self);
     }
 }
 
-impl<P: Program> EntrySet for Stepper<'_, P> {
+impl<P: Program> EntrySet for Stepper<P> {
     fn add(&mut self, state: StateId) -> bool {
         self.add_to_entry_set(state);
         true
@@ -344,7 +344,7 @@ impl<P: Program> EntrySet for Stepper<'_, P> {
 
 // The actions of an `initial` and of a history's default, which run when a state is entered by default.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Marks the `initial` of a state or the default of a history, if it has actions that have to run.
     pub(super) fn note_default(&mut self, state: StateId) {
         if self.tables.states[state.index()].default_actions {
@@ -371,9 +371,10 @@ impl<P: Program> Stepper<'_, P> {
         if bits::has(self.store.cells_mut().defaults, state.index()) {
             self.run_default(state, state, sink);
         }
-        for history in self.tables.states[state.index()].histories.of(self.tables.state_pool) {
+        for at in self.tables.states[state.index()].histories.range() {
+            let history = self.tables.state_pool[at];
             if bits::has(self.store.cells_mut().defaults, history.index()) {
-                self.run_default(*history, state, sink);
+                self.run_default(history, state, sink);
             }
         }
     }

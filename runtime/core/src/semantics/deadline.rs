@@ -16,7 +16,7 @@ enum Due {
     Limit(bool),
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The earliest time at which an `Input::Tick` has an effect; `None` if there is no such time.
     pub fn next_deadline(&self) -> Option<Instant> {
         if self.is_over() { None } else { self.next_due().map(|(at, _)| at) }
@@ -228,7 +228,7 @@ impl<P: Program> Stepper<'_, P> {
 
 // A heap of the armed deadlines of time. The earliest is on top; of equal ones, the first in document order.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The transition that is due first, with its time; `None` if no deadline is armed.
     #[inline]
     pub(super) fn first_due(&self) -> Option<(Instant, TransitionId)> {

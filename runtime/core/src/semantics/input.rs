@@ -6,7 +6,7 @@ use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
 use crate::tables::Reacts;
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Handles one input. Effects and records go to `sink` in the order in which they happen.
     ///
     /// Deadlines that are due by `now`, in milliseconds, fire first. A `now` before that of an earlier input counts as that one.

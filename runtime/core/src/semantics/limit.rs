@@ -10,7 +10,7 @@ use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Part, Store, bits};
 use crate::tables::{LimitsRow, Reacts, StepRowKind};
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The limits of a state, with those that the program computes.
     pub fn limits(&self, state: StateId) -> LimitsRow {
         self.tables.limits(state, |nth| self.program.limit(nth))
@@ -81,7 +81,7 @@ impl<P: Program> Stepper<'_, P> {
     /// Handles a charged call that was not made and will not be: the charge is taken back. If the step is still open, it fails without
     /// another attempt.
     pub(super) fn unmade(&mut self, key: StepKey, sink: &mut dyn Sink) -> Receipt {
-        let Some(row) = self.tables.steps.get(key.step.index()).copied() else {
+        let Some(row) = self.tables.steps.get(key.step.index()) else {
             return Receipt::Refused;
         };
         let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });

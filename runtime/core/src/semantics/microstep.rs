@@ -22,6 +22,7 @@
 //! go_on       eventless: Taken(when), Exited(b), Entered(c); `c` is a final child of the root, so the run ends as `ok`
 //! ```
 
+use super::configuration::is_leaf;
 use super::select::{Cause, Picked};
 use super::{MICROSTEPS, NO_STATES, Phase, Stepper};
 use crate::arena::{StateId, TransitionId};
@@ -29,9 +30,9 @@ use crate::machine::{Effect, ErrorKind, Instant, Receiver, Record, Sink, Status,
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::{Amounts, Observed, Occurrence, Sent, Store, Underway, bits};
-use crate::tables::{Reacts, Route, StateRow, StateRowKind, TransitionRow, TriggerRow};
+use crate::tables::{Reacts, Route, StateRowKind, TransitionRow, TriggerRow};
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Enters the initial configuration and runs until the machine is stable.
     pub(super) fn start(&mut self, sink: &mut dyn Sink) {
         self.enter_initial(sink);
@@ -216,7 +217,7 @@ impl<P: Program> Stepper<'_, P> {
     }
 }
 
-impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<'_, P> {
+impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<P> {
     fn bound(&self) -> u32 {
         if self.tables.microsteps == 0 { MICROSTEPS } else { self.tables.microsteps }
     }
@@ -328,7 +329,7 @@ where
 
 // The execution of the selected transitions in a microstep: exit, actions, entry.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Takes the selected transitions together: all exits, then all actions, then all entries.
     pub(super) fn take(&mut self, selected: &[TransitionId], sink: &mut dyn Sink) {
         match selected {
@@ -339,8 +340,8 @@ impl<P: Program> Stepper<'_, P> {
         // All are reported before anything changes: arguments and domains depend on the old configuration.
         let mut all_known = true;
         for id in selected {
-            let row = &self.tables.transitions[id.index()];
-            self.begin_line(*id, row, sink);
+            let row = self.tables.transitions[id.index()];
+            self.begin_line(*id, &row, sink);
             all_known &= row.route != Route::Computed;
         }
         self.take_begun(selected, all_known, sink);
@@ -348,18 +349,18 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Like [`Stepper::take`], for a single transition.
     pub(super) fn take_one(&mut self, id: TransitionId, sink: &mut dyn Sink) {
-        let row = &self.tables.transitions[id.index()];
-        self.begin_line(id, row, sink);
+        let row = self.tables.transitions[id.index()];
+        self.begin_line(id, &row, sink);
         match row.route {
-            Route::Stay => self.act(id, row, sink),
+            Route::Stay => self.act(id, &row, sink),
             Route::Known { domain, entry } => {
                 if self.tables.summary.histories {
                     self.record_all(domain);
                 }
                 self.exit(domain, sink);
-                self.act(id, row, sink);
-                for state in entry.of(self.tables.state_pool) {
-                    self.enter(*state, sink);
+                self.act(id, &row, sink);
+                for at in entry.range() {
+                    self.enter(self.tables.state_pool[at], sink);
                 }
             }
             Route::Computed => {
@@ -371,21 +372,22 @@ impl<P: Program> Stepper<'_, P> {
     /// Runs the rest of a microstep whose transitions have been reported: exit, actions, entry. `all_known` tells that no exit or entry set
     /// has to be computed.
     fn take_begun(&mut self, selected: &[TransitionId], all_known: bool, sink: &mut dyn Sink) {
-        let lines = self.tables.transitions;
         self.exit_all(selected, sink);
         for id in selected {
-            self.act(*id, &lines[id.index()], sink);
+            let row = self.tables.transitions[id.index()];
+            self.act(*id, &row, sink);
         }
         for id in selected {
-            match lines[id.index()].route {
+            match self.tables.transitions[id.index()].route {
                 Route::Stay => {}
                 Route::Known { entry, .. } => {
                     // Entry sets of different domains are disjoint and in document order, so they can be entered one after the other.
-                    for state in entry.of(self.tables.state_pool) {
+                    for at in entry.range() {
+                        let state = self.tables.state_pool[at];
                         if all_known {
-                            self.enter(*state, sink);
+                            self.enter(state, sink);
                         } else {
-                            self.add_to_entry_set(*state);
+                            self.add_to_entry_set(state);
                         }
                     }
                 }
@@ -404,7 +406,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Reports that a transition is taken, evaluates the arguments of its final target, and stores its domain if that is computed.
     #[inline(always)]
-    fn begin_line(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+    fn begin_line(&mut self, id: TransitionId, row: &TransitionRow, sink: &mut dyn Sink) {
         if row.alternatives.len > 0 && sink.asks_why() {
             self.tell_why(id, row.source, sink);
         }
@@ -445,7 +447,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Runs the actions of a transition.
     #[inline(always)]
-    fn act(&mut self, id: TransitionId, row: &TransitionRow<'_>, sink: &mut dyn Sink) {
+    fn act(&mut self, id: TransitionId, row: &TransitionRow, sink: &mut dyn Sink) {
         if row.actions {
             self.run_block(Block::Transition(id), row.source, sink);
         }
@@ -519,11 +521,11 @@ impl<P: Program> Stepper<'_, P> {
         let mut state = self.store.cells().leaves[0];
         // Ancestors precede their descendants, so the path ends at the domain.
         while state > domain {
-            let row = &self.tables.states[state.index()];
-            self.leave_row(state, row, sink);
+            let parent = self.tables.states[state.index()].parent;
+            self.leave(state, sink);
             self.leaves = 0;
             self.take_out(state);
-            state = row.parent;
+            state = parent;
         }
     }
 
@@ -548,8 +550,14 @@ impl<P: Program> Stepper<'_, P> {
     fn enter(&mut self, state: StateId, sink: &mut dyn Sink) {
         let row = &self.tables.states[state.index()];
         let now = self.scalars.now;
-        self.activate(state, row);
         *self.store.entered_mut(row.place) = now;
+        // Most states have nothing to begin; they skip the call.
+        let is_plain = row.entry == 0
+            && !row.here.meets(Reacts::DEADLINE)
+            && !self.tables.summary.entry_runs
+            && !matches!(row.kind, StateRowKind::Final(_));
+        let is_leaf = is_leaf(row);
+        self.activate(state, is_leaf);
         let cells = self.store.cells_mut();
         // Counts that are left out are zero already.
         if let Some(counts) = cells.counts.get_mut(state.index()) {
@@ -561,25 +569,22 @@ impl<P: Program> Stepper<'_, P> {
         }
         self.scalars.dead = false;
         sink.record(Record::Entered(state));
-        // Most states have nothing to begin; they skip the call.
-        let is_plain = row.entry == 0
-            && !row.here.meets(Reacts::DEADLINE)
-            && !self.tables.summary.entry_runs
-            && !matches!(row.kind, StateRowKind::Final(_));
         if !is_plain {
-            self.begin_state(state, row, sink);
+            self.begin_state(state, sink);
         }
     }
 
     /// Runs a state's `enter` blocks, arms its deadlines, marks the steps that it starts, and completes its parent if it is final.
     #[inline(never)]
-    fn begin_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
-        for nth in 0..row.entry {
+    fn begin_state(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let row = &self.tables.states[state.index()];
+        let (entry, kind) = (row.entry, row.kind);
+        for nth in 0..entry {
             self.run_block(Block::Entry(state, nth), state, sink);
         }
         self.arm_deadlines(state, sink);
         self.note_entry_runs(state);
-        if let StateRowKind::Final(status) = row.kind {
+        if let StateRowKind::Final(status) = kind {
             self.complete(state, status);
         }
     }
@@ -607,37 +612,37 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     /// Ends everything that is under way in a state, and reports its exit.
-    pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
-        self.leave_row(state, &self.tables.states[state.index()], sink);
-    }
-
     #[inline(always)]
-    fn leave_row(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+    pub(super) fn leave(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let row = &self.tables.states[state.index()];
         let is_plain = row.exit == 0
             && row.steps.len == 0
             && !row.here.meets(Reacts::DEADLINE)
             && !self.tables.summary.asks
             && self.tables.walks.len() == 1;
         if !is_plain {
-            self.end_state(state, row, sink);
+            self.end_state(state, sink);
         }
         sink.record(Record::Exited(state));
     }
 
     /// Runs a state's `exit` blocks, cancels its steps and its question, and disarms its deadlines.
     #[inline(never)]
-    fn end_state(&mut self, state: StateId, row: &StateRow<'_>, sink: &mut dyn Sink) {
+    fn end_state(&mut self, state: StateId, sink: &mut dyn Sink) {
+        let row = &self.tables.states[state.index()];
+        let (exit, steps) = (row.exit, row.steps);
         // The blocks run first, while the steps and the question are still open.
-        for nth in 0..row.exit {
+        for nth in 0..exit {
             self.run_block(Block::Exit(state, nth), state, sink);
         }
-        for step in row.steps.of(self.tables.step_pool) {
+        for at in steps.range() {
+            let step = self.tables.step_pool[at];
             // Without registers, no step is under way.
             let underway = self.store.cells_mut().steps.get_mut(step.index());
             let underway = underway.map(|it| core::mem::replace(it, Underway::NEW));
             let Some(Underway { pending, calling, .. }) = underway else { break };
             if calling.is_some() {
-                self.program.forget_call(Caller::Step(*step));
+                self.program.forget_call(Caller::Step(step));
             }
             if let Some(key) = pending {
                 self.cancel(key, sink);
@@ -664,7 +669,7 @@ impl<P: Program> Stepper<'_, P> {
 
 // Events that action blocks have sent. Each is handled like a host event when it is due.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The sent events that are not delivered yet, in the order of their delivery.
     pub fn sends(&self) -> &[Sent] {
         if self.scalars.sends == 0 {

@@ -82,8 +82,8 @@ pub const MICROSTEPS: u32 = 1000;
 const NO_STATES: Range<u32> = Range { start: u32::MAX, end: 0 };
 
 /// The engine of one machine: tables, registers and a program.
-pub struct Stepper<'t, P: Program> {
-    tables: P::Tables<'t>,
+pub struct Stepper<P: Program> {
+    tables: P::Tables,
     store: P::Store,
     scalars: Scalars,
     /// The number of deliveries within this input at the present time of the clock. It stops a chart that sends to itself without delay
@@ -136,9 +136,9 @@ enum Phase {
     Ended(Status),
 }
 
-impl<'t, P: Program> Stepper<'t, P> {
+impl<P: Program> Stepper<P> {
     /// A machine that has not started. `store` must be made for the same tables.
-    pub const fn new(tables: P::Tables<'t>, store: P::Store, program: P) -> Self {
+    pub const fn new(tables: P::Tables, store: P::Store, program: P) -> Self {
         Self {
             delivered: 0,
             leaves: 0,
@@ -166,7 +166,7 @@ impl<'t, P: Program> Stepper<'t, P> {
     }
 
     /// The chart's tables.
-    pub fn tables(&self) -> &Tables<'t> {
+    pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
@@ -206,7 +206,7 @@ impl<'t, P: Program> Stepper<'t, P> {
     /// Calls `each` with the key of every step, element and question that waits for an answer of the host.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
-        for (register, row) in cells.steps.iter().zip(self.tables.steps) {
+        for (register, row) in cells.steps.iter().zip(&self.tables.steps) {
             match (register.pending, row.each) {
                 (Some(_), Some(fan)) => {
                     self.fan(fan).open().iter().for_each(|key| each(*key));

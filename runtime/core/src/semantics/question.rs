@@ -19,7 +19,7 @@ pub(super) enum QuestionEffect {
     Put,
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Calls `each` with the options that are enabled now for the question's leaf, innermost state first, in document order; for a `may
     /// call` transition once with each of its tools. A tool that several transitions permit belongs to the first.
     pub fn options(&mut self, key: StepKey, each: &mut dyn FnMut(ChoiceId, Option<ToolId>)) {
@@ -34,10 +34,11 @@ impl<P: Program> Stepper<'_, P> {
         each: &mut dyn FnMut(ChoiceId, Option<ToolId>),
     ) {
         let mut path = Some(key.leaf).filter(|leaf| leaf.index() < self.tables.states.len());
+        let tables = self.tables.clone();
         while let Some(state) = path {
-            for choice in self.tables.states[state.index()].choices.of(self.tables.choice_pool) {
-                let id = self.tables.choices[choice.index()].transition;
-                let row = self.tables.transitions[id.index()];
+            for choice in tables.states[state.index()].choices.of(&tables.choice_pool) {
+                let id = tables.choices[choice.index()].transition;
+                let row = tables.transitions[id.index()];
                 // The host may ask with an outdated key, whose leaf is not active any more.
                 if self.is_active(state)
                     && self.in_scope(&row)
@@ -46,10 +47,10 @@ impl<P: Program> Stepper<'_, P> {
                             .in_view(key.leaf, |program, view| program.guard(id, view))
                             .unwrap_or(false))
                 {
-                    match self.tables.choices[choice.index()].tools {
+                    match tables.choices[choice.index()].tools {
                         None => each(*choice, None),
                         Some(tools) => {
-                            let tools = tools.of(self.tables.tool_pool).iter();
+                            let tools = tools.of(&tables.tool_pool).iter();
                             tools.for_each(|tool| each(*choice, Some(*tool)));
                         }
                     }
@@ -66,15 +67,14 @@ impl<P: Program> Stepper<'_, P> {
         event: Option<EventId>,
     ) -> Option<StepId> {
         let mut path = Some(leaf);
+        let tables = self.tables.clone();
         while let Some(state) = path {
-            for step in self.tables.states[state.index()].steps.of(self.tables.step_pool) {
-                let row = self.tables.steps[step.index()];
+            for step in tables.states[state.index()].steps.of(&tables.step_pool) {
+                let row = &tables.steps[step.index()];
                 let StepRowKind::Ask { on, .. } = row.kind else { continue };
                 let waits = match (on, event) {
                     (None, None) => true,
-                    (Some(events), Some(event)) => {
-                        events.of(self.tables.event_pool).contains(&event)
-                    }
+                    (Some(events), Some(event)) => events.of(&tables.event_pool).contains(&event),
                     (None, Some(_)) | (Some(_), None) => false,
                 };
                 if waits
@@ -139,7 +139,7 @@ impl<P: Program> Stepper<'_, P> {
         &mut self,
         walk: usize,
         step: StepId,
-        row: &StepRow<'_>,
+        row: &StepRow,
         leaf: StateId,
         sink: &mut dyn Sink,
     ) {
@@ -165,8 +165,9 @@ impl<P: Program> Stepper<'_, P> {
     /// Asks the model. There are two exceptions: without options, `else` is taken; a single option without arguments is taken at once,
     /// unless the step is `always`.
     fn put(&mut self, step: StepId, leaf: StateId, in_walk: bool, sink: &mut dyn Sink) {
-        let row = self.tables.steps[step.index()];
+        let row = &self.tables.steps[step.index()];
         let StepRowKind::Ask { always, .. } = row.kind else { return };
+        let state = row.state;
         let key = self.key(step, leaf);
         let mut count = 0;
         let mut only = None;
@@ -189,7 +190,7 @@ impl<P: Program> Stepper<'_, P> {
         }
         // The bound of the turn is checked first, because `charge_call` charges the limits of the run.
         let region = self.region_of(leaf);
-        if in_walk && !self.admits_call(region) || !self.charge_call(row.state, leaf, sink) {
+        if in_walk && !self.admits_call(region) || !self.charge_call(state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(region), sink);
             return;
         }
@@ -208,7 +209,7 @@ impl<P: Program> Stepper<'_, P> {
 // Tools that the model of an `ask` calls. A `may call` transition permits the call, the call belongs to the leaf of the question, and the
 // transition is taken when the tool has returned.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Handles an answer that names a tool which no enabled transition permits: it counts as unusable.
     pub(super) fn forbidden(
         &mut self,
@@ -321,7 +322,7 @@ impl<P: Program> Stepper<'_, P> {
 
     fn names_loops(&self) -> bool {
         let mut rows = self.tables.transitions.iter();
-        rows.any(|row| matches!(row.trigger, TriggerRow::Error(p) if ErrorKind::names_loops(p)))
+        rows.any(|row| matches!(row.trigger, TriggerRow::Error(p) if ErrorKind::names_loops(&self.tables.name_pool[p as usize])))
     }
 
     /// The option and the tool of the call that is under way for this open question.

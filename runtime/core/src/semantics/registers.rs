@@ -6,7 +6,7 @@ use crate::arena::{StateId, StepId};
 use crate::program::Program;
 use crate::store::{CellsMut, Counts, Part, Question, Store, Underway, Walk};
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The counts of a state, writable.
     pub(super) fn counts_mut(&mut self, state: StateId) -> &mut Counts {
         self.store.need(Part::Counts, &self.tables);

@@ -45,7 +45,7 @@ pub(super) enum Picked {
     Denied,
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Fills `selected` with the optimal enabled set. Returns its size, and whether a transition was enabled but denied.
     pub(super) fn select(
         &mut self,
@@ -76,24 +76,24 @@ impl<P: Program> Stepper<'_, P> {
         faults: &mut u32,
         sink: &mut dyn Sink,
     ) -> Picked {
-        let (states, lines) = (self.tables.states, self.tables.transitions);
         let mut state = leaf;
         loop {
-            let row = &states[state.index()];
+            let StateRow { on_path, here, parent, .. } = self.tables.states[state.index()];
             // `on_path` covers the ancestors, too, so the search can end early.
-            if !row.on_path.meets(cause.kind()) {
+            if !on_path.meets(cause.kind()) {
                 return Picked::Nothing;
             }
             let mut from = TransitionId(0);
-            while row.here.meets(cause.kind())
-                && let Some(id) = cause.next(&self.tables, row, from)
+            while here.meets(cause.kind())
+                && let Some(id) = cause.next(&self.tables, state, from)
             {
                 from = TransitionId(id.0 + 1);
                 // It was picked for an earlier leaf, and is taken once for all of them.
                 if picked.contains(&id) {
                     return Picked::Nothing;
                 }
-                match self.verdict(id, &lines[id.index()], leaf, cause, faults) {
+                let row = self.tables.transitions[id.index()];
+                match self.verdict(id, &row, leaf, cause, faults) {
                     Verdict::Enabled => return Picked::Line(id),
                     Verdict::Denied => {
                         sink.record(Record::Denied(id));
@@ -104,10 +104,10 @@ impl<P: Program> Stepper<'_, P> {
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }
             }
-            if row.parent == state {
+            if parent == state {
                 return Picked::Nothing;
             }
-            state = row.parent;
+            state = parent;
         }
     }
 
@@ -166,7 +166,7 @@ impl<P: Program> Stepper<'_, P> {
     fn verdict(
         &mut self,
         id: TransitionId,
-        row: &TransitionRow<'_>,
+        row: &TransitionRow,
         leaf: StateId,
         cause: impl Cause,
         faults: &mut u32,
@@ -193,26 +193,27 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     #[inline]
-    pub(super) fn in_scope(&self, row: &TransitionRow<'_>) -> bool {
-        let pool = self.tables.state_pool;
+    pub(super) fn in_scope(&self, row: &TransitionRow) -> bool {
+        let pool = &self.tables.state_pool;
         (row.any_of.len == 0 || row.any_of.of(pool).iter().any(|s| self.is_active(*s)))
             && (row.none_of.len == 0 || !row.none_of.of(pool).iter().any(|s| self.is_active(*s)))
     }
 
     /// Whether `allow` lines permit the target of a transition. Only transitions of steps and choices need a permission.
     #[inline]
-    fn check_permitted(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
+    fn check_permitted(&mut self, row: &TransitionRow, leaf: StateId) -> bool {
         self.tables.permissions.is_empty()
             || !needs_permission(&row.trigger)
             || self.check_permission(row, leaf)
     }
 
-    fn check_permission(&mut self, row: &TransitionRow<'_>, leaf: StateId) -> bool {
-        row.targets.of(self.tables.state_pool).iter().all(|target| {
+    fn check_permission(&mut self, row: &TransitionRow, leaf: StateId) -> bool {
+        row.targets.range().all(|at| {
+            let target = self.tables.state_pool[at];
             (0..self.tables.permissions.len()).any(|nth| {
                 // A condition that cannot be evaluated permits nothing.
                 let permission = self.tables.permissions[nth];
-                permission.to == *target
+                permission.to == target
                     && permission.from.is_none_or(|from| self.is_active(from))
                     && (!permission.guard
                         || self
@@ -246,11 +247,11 @@ impl<P: Program> Stepper<'_, P> {
                 let lines = self.tables.states[state.index()].transitions;
                 for index in lines.start..lines.start + lines.len {
                     let id = TransitionId(index);
-                    let row = &self.tables.transitions[id.index()];
+                    let row = self.tables.transitions[id.index()];
                     // A guard that cannot be evaluated may need the payload, so it counts as true.
                     let occurrence = Some(Occurrence::Event(event));
-                    if triggers(row, id, occurrence, self.tables.event_pool)
-                        && self.in_scope(row)
+                    if triggers(&self.tables, &row, id, occurrence)
+                        && self.in_scope(&row)
                         && (!row.guard
                             || self
                                 .in_view(leaf, |program, view| program.guard(id, view))
@@ -270,7 +271,7 @@ impl<P: Program> Stepper<'_, P> {
 }
 
 /// Whether transitions with this trigger need an `allow` line: only those of steps and choices do.
-fn needs_permission(trigger: &TriggerRow<'_>) -> bool {
+fn needs_permission(trigger: &TriggerRow) -> bool {
     match trigger {
         TriggerRow::Choice(_)
         | TriggerRow::StepDone(_)
@@ -299,12 +300,7 @@ pub(super) trait Cause: Copy {
     /// The kind of occurrence that a state must react to.
     fn kind(self) -> Reacts;
     /// The first candidate at or after `from` in a state that reacts to [`Cause::kind`].
-    fn next(
-        self,
-        tables: &Tables<'_>,
-        row: &StateRow<'_>,
-        from: TransitionId,
-    ) -> Option<TransitionId>;
+    fn next(self, tables: &Tables, state: StateId, from: TransitionId) -> Option<TransitionId>;
     /// Whether the microstep is eventless.
     fn is_nothing(self) -> bool;
     /// Whether the occurrence is an `error.*`.
@@ -320,14 +316,10 @@ impl Cause for EventId {
     }
 
     #[inline]
-    fn next(
-        self,
-        tables: &Tables<'_>,
-        row: &StateRow<'_>,
-        from: TransitionId,
-    ) -> Option<TransitionId> {
+    fn next(self, tables: &Tables, state: StateId, from: TransitionId) -> Option<TransitionId> {
+        let row = &tables.states[state.index()];
         if row.index.len > 0 {
-            indexed(row.index.of(tables.dispatch_pool), self, from)
+            indexed(row.index.of(&tables.dispatch_pool), self, from)
         } else {
             scanned_for_event(tables, row.transitions, self, from)
         }
@@ -369,16 +361,11 @@ impl Cause for Option<Occurrence> {
         }
     }
 
-    fn next(
-        self,
-        tables: &Tables<'_>,
-        row: &StateRow<'_>,
-        from: TransitionId,
-    ) -> Option<TransitionId> {
+    fn next(self, tables: &Tables, state: StateId, from: TransitionId) -> Option<TransitionId> {
         if let Some(Occurrence::Event(event)) = self {
-            event.next(tables, row, from)
+            event.next(tables, state, from)
         } else {
-            scanned(tables, row.transitions, self, from)
+            scanned(tables, tables.states[state.index()].transitions, self, from)
         }
     }
 
@@ -398,7 +385,7 @@ impl Cause for Option<Occurrence> {
 /// Like [`scanned`], specialized for host events.
 #[inline]
 fn scanned_for_event(
-    tables: &Tables<'_>,
+    tables: &Tables,
     lines: Span,
     event: EventId,
     from: TransitionId,
@@ -408,7 +395,7 @@ fn scanned_for_event(
     let rows = tables.transitions.get(first as usize..(lines.start + lines.len) as usize)?;
     for (line, row) in (first..).zip(rows) {
         let matches = if let TriggerRow::Event(span) = row.trigger {
-            let events = span.of(tables.event_pool);
+            let events = span.of(&tables.event_pool);
             if let [only] = events { *only == event } else { events.contains(&event) }
         } else {
             matches!(row.trigger, TriggerRow::AnyEvent | TriggerRow::AnyOccurrence)
@@ -422,14 +409,14 @@ fn scanned_for_event(
 
 /// The first transition of a state that the occurrence can trigger, at or after `from`.
 fn scanned(
-    tables: &Tables<'_>,
+    tables: &Tables,
     lines: Span,
     occurrence: Option<Occurrence>,
     from: TransitionId,
 ) -> Option<TransitionId> {
     (lines.start.max(from.0)..lines.start + lines.len)
         .map(TransitionId)
-        .find(|id| triggers(&tables.transitions[id.index()], *id, occurrence, tables.event_pool))
+        .find(|id| triggers(tables, &tables.transitions[id.index()], *id, occurrence))
 }
 
 /// Like [`scanned_for_event`], for a state whose transitions are indexed by event.
@@ -472,16 +459,16 @@ fn searched(index: &[Dispatch], event: EventId, from: TransitionId) -> Option<Tr
 
 /// Whether an occurrence makes a transition a candidate; `None` stands for eventless transitions.
 pub(super) fn triggers(
-    row: &TransitionRow<'_>,
+    tables: &Tables,
+    row: &TransitionRow,
     id: TransitionId,
     occurrence: Option<Occurrence>,
-    events: &[EventId],
 ) -> bool {
     let Some(occurrence) = occurrence else { return matches!(row.trigger, TriggerRow::When) };
     match row.trigger {
         TriggerRow::When => false,
         TriggerRow::Event(span) => {
-            matches!(occurrence, Occurrence::Event(e) if span.of(events).contains(&e))
+            matches!(occurrence, Occurrence::Event(e) if span.of(&tables.event_pool).contains(&e))
         }
         TriggerRow::AnyEvent => matches!(occurrence, Occurrence::Event(_)),
         TriggerRow::AnyOccurrence => is_visible(occurrence),
@@ -498,9 +485,11 @@ pub(super) fn triggers(
         TriggerRow::StepDoubt(step) => occurrence == Occurrence::StepDoubt(step),
         TriggerRow::StepElse(step) => occurrence == Occurrence::StepElse(step),
         TriggerRow::Error(pattern) => {
+            let pattern = &tables.name_pool[pattern as usize];
             matches!(occurrence, Occurrence::Error(kind) if matches_pattern(pattern, error_name(kind)))
         }
         TriggerRow::LimitWarn(pattern) => {
+            let pattern = &tables.name_pool[pattern as usize];
             matches!(occurrence, Occurrence::Warn(kind) if matches_pattern(pattern, limit_name(kind)))
         }
     }

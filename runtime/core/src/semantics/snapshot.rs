@@ -96,8 +96,8 @@ fn put<T: Clone>(places: &mut [T], registers: &[T]) {
 
 impl Snapshot {
     /// The steps with an `each`, and the number of elements of each list; 0 if the step is not under way.
-    pub(crate) fn fans(&self, tables: &Tables<'_>) -> Vec<(StepId, u32)> {
-        let steps = (0..).map(StepId).zip(tables.steps);
+    pub(crate) fn fans(&self, tables: &Tables) -> Vec<(StepId, u32)> {
+        let steps = (0..).map(StepId).zip(&tables.steps);
         let fans = steps.filter(|(_, row)| row.each.is_some()).zip(&self.fans);
         fans.map(|((step, _), fan)| (step, fan.size)).collect()
     }
@@ -108,7 +108,7 @@ impl Snapshot {
     }
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// A copy of all registers. Between two inputs the configuration is always stable.
     pub fn snapshot(&self) -> Snapshot {
         let (cells, tables) = (self.store.cells(), &*self.tables);
@@ -161,7 +161,7 @@ impl<P: Program> Stepper<'_, P> {
         if snapshot.format != FORMAT {
             return Err(RestoreError::Format);
         }
-        let tables = self.tables;
+        let tables = self.tables.clone();
         let cells = self.store.cells_mut();
         let [configuration, history, touched, unbroken] = &snapshot.bits;
         let [turns_here, turns_in, fails_here, calls] = &snapshot.counters;
@@ -273,7 +273,7 @@ impl<P: Program> Stepper<'_, P> {
 }
 
 /// Whether a snapshot is of this chart and has as many registers of each kind as its machine.
-fn fits(snapshot: &Snapshot, tables: &Tables<'_>, cells: &CellsMut<'_>) -> bool {
+fn fits(snapshot: &Snapshot, tables: &Tables, cells: &CellsMut<'_>) -> bool {
     let [configuration, history, touched, unbroken] = &snapshot.bits;
     let states = tables.states.len();
     snapshot.hash == tables.hash
@@ -298,7 +298,7 @@ const FAR: u32 = u32::MAX / 2;
 const FAR_AWAY: u64 = u64::MAX / 2;
 
 /// Whether every register could occur in a run. Snapshots are external data and are not trusted.
-fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn is_possible(snapshot: &Snapshot, tables: &Tables) -> bool {
     let Scalars { turns, events, now, started_at, event, .. } = snapshot.scalars;
     // In a stable configuration nothing waits in the internal queue.
     snapshot.queue.is_empty()
@@ -316,7 +316,7 @@ fn is_possible(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         && event.is_none_or(|event| event.index() < tables.events.len())
 }
 
-fn has_possible_sends(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_sends(snapshot: &Snapshot, tables: &Tables) -> bool {
     let sends = snapshot.sends.iter().enumerate().all(|(place, sent)| {
         sent.slot as usize == place
             && sent.event.index() < tables.events.len()
@@ -333,7 +333,7 @@ fn has_possible_sends(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         && snapshot.sends.len() == snapshot.scalars.sends as usize
 }
 
-fn has_possible_sets(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_sets(snapshot: &Snapshot, tables: &Tables) -> bool {
     let states = tables.states.len();
     let in_chart = |set: &[u64]| bits::iter(set).all(|i| i < states);
     let [configuration, history, touched, unbroken] = &snapshot.bits;
@@ -359,14 +359,14 @@ fn has_possible_sets(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
         })
 }
 
-fn is_possible_key(key: &StepKey, tables: &Tables<'_>) -> bool {
+fn is_possible_key(key: &StepKey, tables: &Tables) -> bool {
     key.step.index() < tables.steps.len()
         && key.leaf.index() < tables.states.len()
         && key.event < FAR
         && (1..FAR).contains(&key.attempt)
 }
 
-fn has_possible_questions(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_questions(snapshot: &Snapshot, tables: &Tables) -> bool {
     let [configuration, ..] = &snapshot.bits;
     let questions = snapshot.questions.iter().enumerate();
     questions.filter_map(|(i, question)| question.as_ref().map(|question| (i, question))).all(
@@ -383,7 +383,7 @@ fn has_possible_questions(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     )
 }
 
-fn has_possible_steps(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_steps(snapshot: &Snapshot, tables: &Tables) -> bool {
     snapshot.steps.iter().enumerate().all(|(i, register)| {
         let pending = register.pending.as_ref();
         register.started_at <= snapshot.scalars.now
@@ -394,7 +394,7 @@ fn has_possible_steps(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     })
 }
 
-fn has_possible_walks(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_walks(snapshot: &Snapshot, tables: &Tables) -> bool {
     let open = |step: StepId| snapshot.steps[step.index()].pending.is_some();
     let is_ask = |step: StepId| matches!(tables.steps[step.index()].kind, StepRowKind::Ask { .. });
     snapshot.walks.iter().all(|walk| {
@@ -408,7 +408,7 @@ fn has_possible_walks(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
     })
 }
 
-fn has_possible_fans(snapshot: &Snapshot, tables: &Tables<'_>) -> bool {
+fn has_possible_fans(snapshot: &Snapshot, tables: &Tables) -> bool {
     let mut fans = tables.steps.iter().enumerate().filter_map(|(i, row)| Some((i, row.each?)));
     fans.all(|(step, each)| {
         let Fan { size, next, done, lost, open } = &snapshot.fans[each.slot as usize];
@@ -447,7 +447,7 @@ pub struct Plain<'l> {
 
 impl Snapshot {
     /// A snapshot of a machine with direct code. Registers that the machine does not have get their initial values.
-    pub fn plain(tables: &Tables<'_>, plain: Plain<'_>) -> Self {
+    pub fn plain(tables: &Tables, plain: Plain<'_>) -> Self {
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
         let mut active = vec![0; words];
         for leaf in plain.leaves {
@@ -508,7 +508,7 @@ impl Snapshot {
     }
 
     /// The active leaves, in document order.
-    pub fn leaves(&self, tables: &Tables<'_>) -> Vec<StateId> {
+    pub fn leaves(&self, tables: &Tables) -> Vec<StateId> {
         let [active, ..] = &self.bits;
         let is_leaf = |state: &StateId| match tables.state(*state).kind {
             StateRowKind::Atomic | StateRowKind::Final(_) => true,
@@ -555,7 +555,7 @@ pub struct Standing<'m> {
     pub stopped: bool,
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Read access to all registers.
     pub fn standing(&self) -> Standing<'_> {
         let Scalars { turns, now, started_at, dead, walking, stopped, .. } = self.scalars;

@@ -28,9 +28,9 @@ use crate::machine::{
 };
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
-use crate::tables::{EachRow, FailureRow, Lost, StepRowKind, TriggerRow};
+use crate::tables::{EachRow, FailureRow, Lost, StepRow, StepRowKind, TriggerRow};
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.
     pub(super) fn answer(
         &mut self,
@@ -167,12 +167,12 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Starts another attempt if the step has one left. It is charged to the limits of the run, but not to the calls of the turn.
     fn try_again(&mut self, key: StepKey, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt > row.retries {
+        let StepRow { retries, kind, state, .. } = self.tables.steps[key.step.index()];
+        if key.attempt > retries {
             return false;
         }
-        let is_model = matches!(row.kind, StepRowKind::Llm | StepRowKind::Ask { .. });
-        if is_model && !self.charge_call(row.state, key.leaf, sink) {
+        let is_model = matches!(kind, StepRowKind::Llm | StepRowKind::Ask { .. });
+        if is_model && !self.charge_call(state, key.leaf, sink) {
             // The limit's own transitions may have left the state or ended the run.
             if self.is_open(key) {
                 return false;
@@ -203,9 +203,9 @@ impl<P: Program> Stepper<'_, P> {
         sink: &mut dyn Sink,
     ) {
         sink.record(Record::Done(step));
-        let row = self.tables.steps[step.index()];
+        let StepRow { ends_turn, .. } = self.tables.steps[step.index()];
         // Evaluated first, because the transitions may change what it reads.
-        let ends = row.ends_turn
+        let ends = ends_turn
             && self.in_view(leaf, |program, view| program.ends_turn(step, view)).unwrap_or(false);
         if !self.macrostep(Some(Occurrence::StepDone(step)), sink) && self.has_done_line(step) {
             sink.record(Record::Fallback(step, Fallback::NoLine));
@@ -219,7 +219,7 @@ impl<P: Program> Stepper<'_, P> {
         let state = self.tables.steps[step.index()].state;
         let lines = self.tables.states[state.index()].transitions;
         lines
-            .of(self.tables.transitions)
+            .of(&self.tables.transitions)
             .iter()
             .any(|t| matches!(t.trigger, TriggerRow::StepDone(s) if s == step))
     }
@@ -307,7 +307,7 @@ impl<P: Program> Stepper<'_, P> {
 
 // Steps that run for each element of a list: several at a time, until every element has succeeded or failed, or enough have succeeded.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The `each` of a step, if it has one.
     pub(super) fn each(&self, step: StepId) -> Option<EachRow> {
         self.tables.steps.get(step.index())?.each
@@ -333,7 +333,7 @@ impl<P: Program> Stepper<'_, P> {
         awaits: bool,
         sink: &mut dyn Sink,
     ) {
-        let row = self.tables.steps[step.index()];
+        let StepRow { kind, state, .. } = self.tables.steps[step.index()];
         let size = self.in_view(leaf, |program, view| program.elements(step, each.most, view));
         let size = match size {
             Ok(size) => size,
@@ -348,19 +348,19 @@ impl<P: Program> Stepper<'_, P> {
             }
         };
         // An empty list needs no call.
-        let is_model = matches!(row.kind, StepRowKind::Llm) && size > 0;
+        let is_model = matches!(kind, StepRowKind::Llm) && size > 0;
         // Checked before the start for all the elements that must succeed, so that no calls are paid for a step that cannot succeed.
         if is_model {
-            let region = self.region_of(row.state);
+            let region = self.region_of(state);
             let needed = each.needed(size);
-            if !self.admits_call(region) || !self.ensure_room_for(row.state, needed, sink) {
+            if !self.admits_call(region) || !self.ensure_room_for(state, needed, sink) {
                 self.end_walk(WalkEnd::Calls(region), sink);
                 return;
             }
         }
         *self.fan_mut(each) = Fan { size, ..Fan::default() };
         let key = self.open_step(step, leaf, sink);
-        let walk = self.walk_mut(row.state);
+        let walk = self.walk_mut(state);
         walk.calls += u32::from(is_model);
         if awaits {
             walk.at = Some(step);
@@ -391,13 +391,13 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn start_element(&mut self, whole: StepKey, each: EachRow, sink: &mut dyn Sink) {
-        let row = self.tables.steps[whole.step.index()];
+        let StepRow { kind, state, .. } = self.tables.steps[whole.step.index()];
         let fan = self.fan_mut(each);
         let element = Some(Element::at(fan.next));
         fan.next += 1;
         let key = StepKey { element, ..whole };
-        let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, whole.leaf, sink) {
+        let is_model = matches!(kind, StepRowKind::Llm);
+        if is_model && !self.charge_call(state, whole.leaf, sink) {
             self.program.bind(Bound::Nothing);
             self.settle_lost_element(key, each, sink);
             return;
@@ -463,12 +463,12 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
-        let row = self.tables.steps[key.step.index()];
-        if key.attempt > row.retries {
+        let StepRow { retries, kind, state, .. } = self.tables.steps[key.step.index()];
+        if key.attempt > retries {
             return false;
         }
-        let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, key.leaf, sink) {
+        let is_model = matches!(kind, StepRowKind::Llm);
+        if is_model && !self.charge_call(state, key.leaf, sink) {
             // The limit's own transitions may have left the state or ended the run.
             return !self.is_open(key);
         }
@@ -539,16 +539,17 @@ impl<P: Program> Stepper<'_, P> {
 //
 // Source: SCXML 1.0, 6.4 and appendix D (`statesToInvoke`).
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Marks the steps that the entry of a state starts.
     pub(super) fn note_entry_runs(&mut self, state: StateId) {
         if !self.tables.summary.entry_runs {
             return;
         }
-        for step in self.tables.states[state.index()].steps.of(self.tables.step_pool) {
+        for at in self.tables.states[state.index()].steps.range() {
+            let step = self.tables.step_pool[at];
             let kind = self.tables.steps[step.index()].kind;
             if matches!(kind, StepRowKind::Run { on_entry: true, .. }) {
-                self.underway_mut(*step).due = true;
+                self.underway_mut(step).due = true;
             }
         }
     }
@@ -572,10 +573,10 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn start_on_entry(&mut self, step: StepId, sink: &mut dyn Sink) {
-        let row = self.tables.steps[step.index()];
-        let leaf = self.leaf_of(row.state);
+        let StepRow { state, guard, .. } = self.tables.steps[step.index()];
+        let leaf = self.leaf_of(state);
         self.program.bind(Bound::Nothing);
-        if row.guard {
+        if guard {
             let held = self.in_view(leaf, |program, view| program.step_guard(step, view));
             if held.is_err() {
                 self.raise_error(ErrorKind::Execution, sink);
@@ -595,7 +596,7 @@ impl<P: Program> Stepper<'_, P> {
 
 // Tools that the model of an `llm` step calls: it receives each result and is asked again, until it answers.
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// Whether the step is an `llm` step whose model may call tools.
     pub fn has_tools(&self, step: StepId) -> bool {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
@@ -605,7 +606,7 @@ impl<P: Program> Stepper<'_, P> {
     pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
         let Some(row) = self.tables.steps.get(key.step.index()) else { return };
         if self.underway(key.step).called < row.tool_calls {
-            row.tools.of(self.tables.tool_pool).iter().for_each(|tool| each(*tool));
+            row.tools.of(&self.tables.tool_pool).iter().for_each(|tool| each(*tool));
         }
     }
 

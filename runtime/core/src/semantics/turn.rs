@@ -7,7 +7,7 @@ use crate::program::{Bound, Program};
 use crate::store::{Part, Store, Walk, WalkStage, bits};
 use crate::tables::{StepRow, StepRowKind};
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     pub(super) fn turn(&mut self, sink: &mut dyn Sink) -> Receipt {
         if self.scalars.walking {
             return Receipt::Busy;
@@ -55,19 +55,19 @@ impl<P: Program> Stepper<'_, P> {
         match next {
             Next::Step(step) => {
                 self.pass(walk, step);
-                let row = self.tables.steps[step.index()];
-                self.walk_step(step, &row, sink);
+                let tables = self.tables.clone();
+                self.walk_step(step, &tables.steps[step.index()], sink);
             }
             Next::Ask(step, leaf) => {
-                let row = self.tables.steps[step.index()];
-                self.walk_question(walk, step, &row, leaf, sink);
+                let tables = self.tables.clone();
+                self.walk_question(walk, step, &tables.steps[step.index()], leaf, sink);
             }
             Next::Fork(parallel) => self.fork(parallel),
             Next::Waits | Next::Rests => {}
         }
     }
 
-    fn walk_step(&mut self, step: StepId, row: &StepRow<'_>, sink: &mut dyn Sink) {
+    fn walk_step(&mut self, step: StepId, row: &StepRow, sink: &mut dyn Sink) {
         // A `human` or `run` step of an earlier turn may still be pending. It is not started again.
         if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
             || !self.is_active(row.state)
@@ -132,14 +132,14 @@ impl<P: Program> Stepper<'_, P> {
     }
 
     fn start_step(&mut self, step: StepId, leaf: StateId, awaits: bool, sink: &mut dyn Sink) {
-        let row = self.tables.steps[step.index()];
-        let is_model = matches!(row.kind, StepRowKind::Llm);
-        if is_model && !self.charge_call(row.state, leaf, sink) {
-            self.end_walk(WalkEnd::Calls(self.region_of(row.state)), sink);
+        let StepRow { kind, state, .. } = self.tables.steps[step.index()];
+        let is_model = matches!(kind, StepRowKind::Llm);
+        if is_model && !self.charge_call(state, leaf, sink) {
+            self.end_walk(WalkEnd::Calls(self.region_of(state)), sink);
             return;
         }
         let key = self.open_step(step, leaf, sink);
-        let walk = self.walk_mut(row.state);
+        let walk = self.walk_mut(state);
         walk.calls += u32::from(is_model);
         if awaits {
             walk.at = Some(step);
@@ -200,7 +200,7 @@ pub(super) enum Next {
     Rests,
 }
 
-impl<P: Program> Stepper<'_, P> {
+impl<P: Program> Stepper<P> {
     /// The first walk that can continue, and its next action. The search begins at walk `first` and wraps around.
     pub(super) fn next_of_walks(&mut self, first: usize) -> Option<(usize, Next)> {
         let count = self.tables.walks.len();
@@ -237,7 +237,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// The next action of a walk for the steps from `cursor` on: the first step that it can visit, or the fork before it.
     fn next_from(&mut self, nth: usize, cursor: u32) -> Next {
-        let tables = self.tables;
+        let tables = self.tables.clone();
         let steps = tables.walks[nth].steps;
         for index in cursor.max(steps.start)..steps.start + steps.len {
             let row = &tables.steps[index as usize];
@@ -270,7 +270,8 @@ impl<P: Program> Stepper<'_, P> {
     /// The next action of a walk at the steps of a region inside its own, which the walk `inner` visits. The walk forks, waits, or skips
     /// them.
     fn next_inside(&mut self, nth: usize, inner: usize) -> Next {
-        let walks = self.tables.walks;
+        let tables = self.tables.clone();
+        let walks = &tables.walks;
         // The region next to this walk may be an ancestor of the one that contains the step.
         let mut child = inner;
         while walks[child].outer as usize != nth {
@@ -296,7 +297,7 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Opens the walks of a parallel's regions that have not begun in this turn.
     pub(super) fn fork(&mut self, parallel: StateId) {
-        let tables = self.tables;
+        let tables = self.tables.clone();
         for (nth, row) in tables.walks.iter().enumerate().skip(1) {
             if tables.states[row.state.index()].parent == parallel {
                 let walk = self.nth_walk_mut(nth);
@@ -311,12 +312,12 @@ impl<P: Program> Stepper<'_, P> {
 
     /// Moves a walk past a step. Walks that it has forked for steps before are over then.
     pub(super) fn pass(&mut self, nth: usize, step: StepId) {
-        let tables = self.tables;
-        self.store.need(Part::Walks, &self.tables);
+        let tables = &self.tables;
+        self.store.need(Part::Walks, tables);
         let cells = self.store.cells_mut();
         let state = tables.walks[nth].state;
         // Walks are in document order, so those inside this one follow it directly.
-        for (walk, row) in cells.walks.iter_mut().zip(tables.walks).skip(nth + 1) {
+        for (walk, row) in cells.walks.iter_mut().zip(&tables.walks).skip(nth + 1) {
             if !tables.contains(state, row.state) {
                 break;
             }

@@ -7,9 +7,10 @@ use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
 use crate::outbox::Outbox;
+use crate::plan::Plan;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Dynamic, Occurrence, Store, bits};
-use crate::tables::{Own, StateRowKind, Tables};
+use crate::tables::{StateRowKind, Tables};
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -63,17 +64,17 @@ pub struct Unrolled {
 }
 
 /// An engine that can be put into any configuration. Each query takes time linear in the number of states.
-pub struct Unroll<'t> {
-    engine: Stepper<'t, Probe>,
+pub struct Unroll {
+    engine: Stepper<Probe>,
     operations: Rc<RefCell<Vec<Operation>>>,
 }
 
-impl<'t> Unroll<'t> {
+impl Unroll {
     /// An engine for these tables. The chart must not have histories, whose records a configuration does not contain.
-    pub fn new(tables: Tables<'t>) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         let operations = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&operations));
-        Self { engine: Stepper::new(Own(tables), Dynamic::new(&tables), probe), operations }
+        Self { engine: Stepper::new(plan.clone(), Dynamic::new(plan), probe), operations }
     }
 
     /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order in which they are tried; the
@@ -161,7 +162,7 @@ impl<'t> Unroll<'t> {
             Phase::Ending(status) => Some(status),
             Phase::New | Phase::Running | Phase::Ended(_) => None,
         };
-        let tables = self.engine.tables;
+        let tables = self.engine.tables.clone();
         let lowest = lowest(&tables, self.engine.store.cells().configuration);
         let operations = self.operations.take();
         Unrolled { operations: self.with_queued(operations), lowest, taken, ending }
@@ -172,7 +173,7 @@ impl<'t> Unroll<'t> {
         let mut all = Vec::with_capacity(operations.len());
         let mut entered = None;
         let mut next = self.engine.dequeue();
-        let tables = self.engine.tables;
+        let tables = self.engine.tables.clone();
         let is_of = |occurrence, entered: Option<StateId>| {
             matches!((occurrence, entered), (Some(Occurrence::StateDone(done)), Some(entered))
                 if tables.contains(done, entered))
@@ -197,7 +198,7 @@ impl<'t> Unroll<'t> {
     }
 }
 
-fn lowest(tables: &Tables<'_>, configuration: &[u64]) -> Rc<[StateId]> {
+fn lowest(tables: &Tables, configuration: &[u64]) -> Rc<[StateId]> {
     let mut active = bits::iter(configuration).map(StateId::at).peekable();
     let mut all = Vec::new();
     while let Some(state) = active.next() {
@@ -235,7 +236,7 @@ fn place(view: &View<'_>) -> Place {
 impl Program for Probe {
     type Store = Dynamic;
     type Payload = ();
-    type Tables<'t> = Own<'t>;
+    type Tables = Plan;
 
     fn bind(&mut self, _: Bound<()>) {}
 

@@ -114,7 +114,7 @@ impl AsMut<[TransitionId]> for Together {
 
 impl Dynamic {
     /// The registers before the start: no state is active, and no deadline is armed.
-    pub fn new(tables: &Tables<'_>) -> Self {
+    pub fn new(tables: &Tables) -> Self {
         let (set, together) = (bits::words(tables.states.len()), tables.summary.together as usize);
         let (steps, deadlines) = (tables.steps.len(), tables.deadlines());
         let first = set + together + steps;
@@ -296,7 +296,7 @@ impl Store for Dynamic {
         }
     }
 
-    fn need(&mut self, part: Part, tables: &Tables<'_>) {
+    fn need(&mut self, part: Part, tables: &Tables) {
         let (states, steps) = (tables.states.len(), tables.steps.len());
         let leaves = self.leaves.all().len();
         match part {
@@ -417,15 +417,16 @@ impl Clone for Dynamic {
 mod tests {
     use super::{Dynamic, Part, Store};
     use crate::tables::{StateRow, StepRow, Summary, Tables, TransitionRow, TriggerRow};
+    use alloc::vec;
 
     #[test]
     fn each_register_has_a_place_of_its_own() {
         let line =
             |slot| TransitionRow { trigger: TriggerRow::After(slot), ..TransitionRow::PLAIN };
         let tables = Tables {
-            states: &[StateRow::PLAIN; 70],
-            steps: &[StepRow::PLAIN; 3],
-            transitions: &[line(0), line(1)],
+            states: vec![StateRow::PLAIN; 70].into(),
+            steps: vec![StepRow::PLAIN; 3].into(),
+            transitions: vec![line(0), line(1)].into(),
             summary: Summary { together: 5, ..Summary::PLAIN },
             ..Tables::EMPTY
         };

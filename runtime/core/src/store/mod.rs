@@ -103,7 +103,7 @@ pub trait Store {
     }
     /// Makes room for a group of registers that the store has left out. Called before they are written.
     #[inline(always)]
-    fn need(&mut self, _part: Part, _tables: &Tables<'_>) {}
+    fn need(&mut self, _part: Part, _tables: &Tables) {}
     /// Whether the store holds memory that [`Store::calm`] could release.
     #[inline(always)]
     fn is_busy(&self) -> bool {
@@ -175,7 +175,7 @@ impl Cells<'_> {
     }
 
     /// The time of the last entry into an active state; 0 if the state is not active.
-    pub fn entered_at(&self, state: StateId, tables: &Tables<'_>) -> Instant {
+    pub fn entered_at(&self, state: StateId, tables: &Tables) -> Instant {
         let place = tables.states[state.index()].place as usize;
         if bits::has(self.configuration, state.index()) { self.entered[place] } else { 0 }
     }

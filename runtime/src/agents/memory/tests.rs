@@ -7,24 +7,28 @@ use chartc_core::arena::{EventId, StateId, StepId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Mismatch, Note, Offer, ToolCall};
 use chartc_core::machine::{Effect, Fault, Input, Instant, Sink, StepKey};
-use chartc_core::tables::{EventRow, Span, StateRow, StepRow, StepRowKind, Tables};
+use chartc_core::tables::{EventRow, List, Span, StateRow, StepRow, StepRowKind, Tables, Text};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Poll, Waker};
 
-static STATES: [StateRow<'static>; 1] = [StateRow {
+static STATES: [StateRow; 1] = [StateRow {
     parent: StateId(0),
     end: StateId(1),
     steps: Span { start: 0, len: 1 },
     ..StateRow::PLAIN
 }];
-static STEPS: [StepRow<'static>; 1] =
-    [StepRow { name: "think", state: StateId(0), kind: StepRowKind::Llm, ..StepRow::PLAIN }];
-static EVENTS: [EventRow<'static>; 2] = [
-    EventRow { name: "call", fields: Span { start: 0, len: 0 } },
-    EventRow { name: "wait", fields: Span { start: 0, len: 1 } },
+static STEPS: [StepRow; 1] = [StepRow {
+    name: Text::Static("think"),
+    state: StateId(0),
+    kind: StepRowKind::Llm,
+    ..StepRow::PLAIN
+}];
+static EVENTS: [EventRow; 2] = [
+    EventRow { name: Text::Static("call"), fields: Span { start: 0, len: 0 } },
+    EventRow { name: Text::Static("wait"), fields: Span { start: 0, len: 1 } },
 ];
 
 /// A record of a test: how often each agent was visited, and what happened to which agent.
@@ -63,14 +67,14 @@ struct Teller {
 }
 
 impl Machine for Teller {
-    fn tables(&self) -> &Tables<'_> {
-        static TABLES: Tables<'static> = Tables {
-            name: "Teller",
-            states: &STATES,
-            steps: &STEPS,
-            events: &EVENTS,
-            name_pool: &["ms"],
-            step_pool: &[StepId(0)],
+    fn tables(&self) -> &Tables {
+        static TABLES: Tables = Tables {
+            name: Text::Static("Teller"),
+            states: List::Static(&STATES),
+            steps: List::Static(&STEPS),
+            events: List::Static(&EVENTS),
+            name_pool: List::Static(&[Text::Static("ms")]),
+            step_pool: List::Static(&[StepId(0)]),
             ..Tables::EMPTY
         };
         &TABLES

@@ -35,11 +35,7 @@ pub(super) fn emit(context: &Context<'_>, asked: &HostMethods, scope: &mut Scope
     outcome(context, scope);
     let mut item = Impl::new("Machine<H>");
     item.generic(context.bounds()).impl_trait("host::Machine");
-    item.new_fn("tables").arg_ref_self().ret("&tables::Tables<'_>").line("&TABLES");
-    item.new_fn("fixed_tables")
-        .arg_ref_self()
-        .ret("Option<&'static tables::Tables<'static>>")
-        .line("Some(&TABLES)");
+    item.new_fn("tables").arg_ref_self().ret("&tables::Tables").line("&TABLES");
     if context.chart.computed_limits().next().is_some() {
         item.new_fn("limits")
             .arg_ref_self()
@@ -246,7 +242,7 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
         let row = TABLES.steps.get(key.step.index());
         let Some(row) = row else {{ return Err(generated::no_row(\"step\", key.step.0)); }};
         {returned}
-        let (notes, step) = (&mut self.engine.program.notes, row.name);
+        let (notes, step) = (&mut self.engine.program.notes, &*row.name);
         let outcome = match outcome {{
             Outcome::Done(values) => {answer},
             Outcome::Choice(id, values) => {choice},

@@ -9,10 +9,11 @@ use crate::syntax::source::Span;
 use chartc_core::model::{Chart, StepKind};
 use chartc_core::visible;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A chart of a file.
 pub(super) struct Unit<'c> {
-    pub(super) chart: &'c Chart,
+    pub(super) chart: &'c Arc<Chart>,
     pub(super) map: &'c SourceMap,
     /// The name of the chart's source file.
     pub(super) source: &'c str,

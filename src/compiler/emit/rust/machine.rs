@@ -25,7 +25,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let engine = if context.is_direct() {
         "direct::Machine<Core<H>>"
     } else {
-        "semantics::Stepper<'static, Core<H>>"
+        "semantics::Stepper<Core<H>>"
     };
     item.generic(context.bounds()).field("engine", engine);
     if context.has_children() {
@@ -401,7 +401,7 @@ pub(super) fn options(context: &Context<'_>, asked: &HostMethods, item: &mut Imp
         for offer in &mut offers {{
             let (choice, tool) = (offer.choice, offer.tool);
             let own = ChoiceName::ALL[choice.index()].name();
-            offer.name = tool.map_or(own, |tool| TABLES.tools[tool.index()].name).into();
+            offer.name = tool.map_or(own, |tool| &TABLES.tools[tool.index()].name).into();
             offer.text = {text};
             offer.arguments = {arguments};
         }}

@@ -49,7 +49,7 @@ use blocks::Wait;
 use chartc_core::expr::type_text;
 use chartc_core::model::{Chart, Type};
 use chartc_core::plan::Plan;
-use chartc_core::tables::{ABI, Tables};
+use chartc_core::tables::ABI;
 use chartc_core::visible;
 use code::{Code, Fragment, Use, code};
 use codegen::Scope;
@@ -75,7 +75,6 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
         return String::new();
     }
     let plan = Plan::new(chart);
-    let tables = plan.tables();
     let facts = Facts::new(chart);
     let posts = steps::any(chart);
     let waits = blocks::waits(chart);
@@ -90,11 +89,11 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
         kin: unit.kin.clone(),
         needs: Needs::new(chart, &waits),
         waits,
-        tables,
+        tables: plan.clone(),
         shape: if in_family {
             Shape::Shared("it runs other charts or is run by one")
         } else {
-            Shape::new(chart, &tables)
+            Shape::new(chart, &plan)
         },
     };
     context.bare = context.bare && !needs::allocates(&context);
@@ -110,7 +109,7 @@ struct Context<'c> {
     names: Names,
     facts: Facts,
     kin: Kin,
-    tables: Tables<'c>,
+    tables: Plan,
     /// How the code takes a step.
     shape: Shape,
     /// What each variable's initial value waits for.

@@ -259,7 +259,7 @@ fn program(context: &Context<'_>) -> Methods {
     item.generic(context.bounds()).impl_trait("program::Program");
     item.associate_type("Store", context.store());
     item.associate_type("Payload", "Payload");
-    item.associate_type("Tables<'t>", "&'t tables::Tables<'t>");
+    item.associate_type("Tables", "&'static tables::Tables");
     let dequeue = item.new_fn("dequeue").arg_mut_self();
     if context.has_events() {
         dequeue.line("self.bound.set(self.raised.pop_front().and_then(Payload::read));");

@@ -143,7 +143,7 @@ pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
         function.arg("notes", "&mut generated::Notes").ret("Result<Value, String>");
         function.line(format!(
             "let read = match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }};
-            read.map_err(|why| generated::unfit(notes, TABLES.tools[tool.index()].name, why))"
+            read.map_err(|why| generated::unfit(notes, &TABLES.tools[tool.index()].name, why))"
         ));
     }
 }
@@ -266,7 +266,7 @@ pub(super) fn offers(context: &Context<'_>) -> String {
             let offer = |tool: arena::ToolId| host::Offer {{
                 choice: host::Offer::NO_LINE,
                 tool: Some(tool),
-                name: TABLES.tools[tool.index()].name.into(),
+                name: (&TABLES.tools[tool.index()].name).into(),
                 text: {text},
                 arguments: {arguments},
             }};

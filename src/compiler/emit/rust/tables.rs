@@ -20,11 +20,12 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let _ = write!(
         out,
         "/// The chart as the step algorithm reads it; rows name each other by number.\n\
-         static TABLES: tables::Tables<'static> = {{\n\
+         static TABLES: tables::Tables = {{\n\
          use chartc_core::{{arena::*, tables::*}};\n\
+         use chartc_core::tables::{{List::Static as list, Text::Static as text}};\n\
          Tables {{\n\
-         name: {:?},\nhash: {:#018x},\n",
-        t.name, t.hash
+         name: text({:?}),\nhash: {:#018x},\n",
+        &*t.name, t.hash
     );
     rows(&mut out, "states", t.states.iter().enumerate(), |(i, row)| state(context, i, row));
     rows(&mut out, "transitions", t.transitions.iter().enumerate(), |(i, row)| {
@@ -44,7 +45,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
     rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
     rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
-    rows(&mut out, "name_pool", t.name_pool.iter(), |name| format!("{name:?}"));
+    rows(&mut out, "name_pool", t.name_pool.iter(), |name| text(name));
     rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
     rows(&mut out, "dispatch_pool", t.dispatch_pool.iter(), |row| {
         let event = match row.event {
@@ -54,7 +55,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         format!("Dispatch {{ event: {event}, line: TransitionId({}) }}", row.line.0)
     });
     rows(&mut out, "tool_pool", t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
-    rows(&mut out, "send_ids", t.send_ids.iter(), |name| format!("{name:?}"));
+    rows(&mut out, "send_ids", t.send_ids.iter(), |name| text(name));
     let _ = write!(
         out,
         "sends: {},\ncalls_per_turn: {},\nhistory_kept: {:?},\nmicrosteps: {},\nsummary: {},\n}}\n}};",
@@ -73,11 +74,11 @@ fn rows<R>(
     all: impl Iterator<Item = R>,
     mut row: impl FnMut(R) -> String,
 ) {
-    let _ = writeln!(out, "{field}: &[");
+    let _ = writeln!(out, "{field}: list(&[");
     for one in all {
         let _ = writeln!(out, "{},", row(one));
     }
-    let _ = writeln!(out, "],");
+    let _ = writeln!(out, "]),");
 }
 
 /// Writes a comment before the code that follows. (The formatter turns the attribute into a comment.)
@@ -107,6 +108,11 @@ pub(super) fn transition_comment(context: &Context<'_>, index: usize) -> String 
 
 pub(super) fn state_id(StateId(n): StateId) -> String {
     format!("StateId({n})")
+}
+
+/// A text of a row.
+fn text(text: &str) -> String {
+    format!("text({text:?})")
 }
 
 pub(super) fn span(Span { start, len }: Span) -> String {
@@ -154,8 +160,8 @@ fn some(part: Span) -> Option<String> {
     (part.len > 0).then(|| span(part))
 }
 
-fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
-    let title = if index == 0 { &context.chart.name } else { row.path };
+fn state(context: &Context<'_>, index: usize, row: &StateRow) -> String {
+    let title = if index == 0 { &*context.chart.name } else { &*row.path };
     let kind = match row.kind {
         StateRowKind::Atomic => None,
         StateRowKind::Compound(initial) => Some(format!("Compound({})", span(initial))),
@@ -168,7 +174,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow<'_>) -> String {
         }
     };
     let row = StructLiteral::new("StateRow", 18)
-        .field("path", (!row.path.is_empty()).then(|| format!("{:?}", row.path)))
+        .field("path", (!row.path.is_empty()).then(|| text(&row.path)))
         .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
         .field("parent", state_id(row.parent))
         .field("end", state_id(row.end))
@@ -254,15 +260,15 @@ fn limits(row: LimitsRow) -> Option<String> {
     Some(row.text())
 }
 
-fn client(row: &ClientRow<'_>) -> String {
+fn client(row: &ClientRow) -> String {
     let some = |value: u64| (value != 0).then(|| value.to_string());
     StructLiteral::new("ClientRow", 10)
-        .field("name", format!("{:?}", row.name))
-        .field("model", format!("{:?}", row.model))
+        .field("name", text(&row.name))
+        .field("model", text(&row.model))
         .field("temperature", row.temperature.map(|x| format!("Some({x:?})")))
         .field("max_tokens", some(row.max_tokens))
         .field("timeout", some(row.timeout))
-        .field("options", (!row.options.is_empty()).then(|| format!("{:?}", row.options)))
+        .field("options", (!row.options.is_empty()).then(|| text(&row.options)))
         .field("input_price", row.input_price.map(|price| format!("Some({price})")))
         .field("output_price", row.output_price.map(|price| format!("Some({price})")))
         .field(
@@ -273,7 +279,7 @@ fn client(row: &ClientRow<'_>) -> String {
         .text()
 }
 
-fn transition(row: &TransitionRow<'_>) -> String {
+fn transition(row: &TransitionRow) -> String {
     let trigger = match row.trigger {
         TriggerRow::Event(events) => format!("Event({})", span(events)),
         TriggerRow::AnyEvent => "AnyEvent".to_owned(),
@@ -289,8 +295,8 @@ fn transition(row: &TransitionRow<'_>) -> String {
         TriggerRow::StepTimeout(StepId(n), slot) => format!("StepTimeout(StepId({n}), {slot})"),
         TriggerRow::StepDoubt(StepId(n)) => format!("StepDoubt(StepId({n}))"),
         TriggerRow::StepElse(StepId(n)) => format!("StepElse(StepId({n}))"),
-        TriggerRow::Error(pattern) => format!("Error({pattern:?})"),
-        TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern:?})"),
+        TriggerRow::Error(pattern) => format!("Error({pattern})"),
+        TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern})"),
     };
     StructLiteral::new("TransitionRow", 11)
         .field("source", state_id(row.source))
@@ -307,11 +313,11 @@ fn transition(row: &TransitionRow<'_>) -> String {
         .text()
 }
 
-fn event(row: &EventRow<'_>) -> String {
-    format!("EventRow {{ name: {:?}, fields: {} }}", row.name, span(row.fields))
+fn event(row: &EventRow) -> String {
+    format!("EventRow {{ name: {}, fields: {} }}", text(&row.name), span(row.fields))
 }
 
-fn step(row: &StepRow<'_>) -> String {
+fn step(row: &StepRow) -> String {
     let kind = match row.kind {
         StepRowKind::Llm => Some("Llm".to_owned()),
         StepRowKind::Code => None,
@@ -333,14 +339,14 @@ fn step(row: &StepRow<'_>) -> String {
         FailureRow::Take(transition) => Some(format!("Take(TransitionId({}))", transition.0)),
     };
     StructLiteral::new("StepRow", 13)
-        .field("name", format!("{:?}", row.name))
+        .field("name", text(&row.name))
         .field("state", state_id(row.state))
         .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
         .field("guard", yes(row.guard))
         .field("retries", (row.retries > 0).then(|| row.retries.to_string()))
         .field("failure", failure.map(|f| format!("FailureRow::{f}")))
         .field("ends_turn", yes(row.ends_turn))
-        .field("client", (!row.client.is_empty()).then(|| format!("{:?}", row.client)))
+        .field("client", (!row.client.is_empty()).then(|| text(&row.client)))
         .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
         .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
         .field("each", row.each.map(|row| format!("Some({})", each(row))))
@@ -356,20 +362,20 @@ fn each(row: EachRow) -> String {
     )
 }
 
-fn choice(row: &ChoiceRow<'_>) -> String {
+fn choice(row: &ChoiceRow) -> String {
     let tools = row.tools.map_or("None".to_owned(), |tools| format!("Some({})", span(tools)));
     format!(
-        "ChoiceRow {{ name: {:?}, transition: TransitionId({}), fields: {}, tools: {tools} }}",
-        row.name,
+        "ChoiceRow {{ name: {}, transition: TransitionId({}), fields: {}, tools: {tools} }}",
+        text(&row.name),
         row.transition.0,
         span(row.fields)
     )
 }
 
-fn tool(row: &ToolRow<'_>) -> String {
-    let ToolRow { name, fields, idempotent } = *row;
-    let fields = span(fields);
-    format!("ToolRow {{ name: {name:?}, fields: {fields}, idempotent: {idempotent} }}")
+fn tool(row: &ToolRow) -> String {
+    let ToolRow { name, fields, idempotent } = row;
+    let (name, fields) = (text(name), span(*fields));
+    format!("ToolRow {{ name: {name}, fields: {fields}, idempotent: {idempotent} }}")
 }
 
 fn permission(row: &PermissionRow) -> String {
@@ -401,22 +407,22 @@ pub(super) fn literal(of: &Summary) -> String {
     out + "..Summary::PLAIN }"
 }
 
-fn type_row(row: &TypeRow<'_>) -> String {
-    let of = match row.of {
-        TypedRow::Param(name) => format!("Param({name:?})"),
-        TypedRow::Variable(name) => format!("Variable({name:?})"),
+fn type_row(row: &TypeRow) -> String {
+    let of = match &row.of {
+        TypedRow::Param(name) => format!("Param({})", text(name)),
+        TypedRow::Variable(name) => format!("Variable({})", text(name)),
         TypedRow::Answer(StepId(n)) => format!("Answer(StepId({n}))"),
-        TypedRow::Event(EventId(n), field) => format!("Event(EventId({n}), {field:?})"),
-        TypedRow::Record(name, field) => format!("Record({name:?}, {field:?})"),
+        TypedRow::Event(EventId(n), field) => format!("Event(EventId({n}), {})", text(field)),
+        TypedRow::Record(name, field) => format!("Record({}, {})", text(name), text(field)),
     };
     format!("TypeRow {{ of: TypedRow::{of}, ty: {} }}", span(row.ty))
 }
 
-fn rename(row: &RenameRow<'_>) -> String {
-    let what = match row.what {
-        RenamedRow::State(id) => format!("State({})", state_id(id)),
+fn rename(row: &RenameRow) -> String {
+    let what = match &row.what {
+        RenamedRow::State(id) => format!("State({})", state_id(*id)),
         RenamedRow::Step(StepId(n)) => format!("Step(StepId({n}))"),
-        RenamedRow::Variable(name) => format!("Variable({name:?})"),
+        RenamedRow::Variable(name) => format!("Variable({})", text(name)),
     };
-    format!("RenameRow {{ what: RenamedRow::{what}, old: {:?} }}", row.old)
+    format!("RenameRow {{ what: RenamedRow::{what}, old: {} }}", text(&row.old))
 }

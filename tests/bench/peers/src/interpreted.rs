@@ -22,20 +22,20 @@ impl Host for NoHost {
 }
 
 /// The plan of the one chart in a text, for as long as the program runs.
-pub(crate) fn plan(text: &str) -> &'static Plan<'static> {
+pub(crate) fn plan(text: &str) -> Plan {
     let path = "machine.chart";
     let checked = chartc::check(&[path.to_owned()], &Memory::of(path, text));
     let chart = checked.charts.first().expect("the chart is sound").chart();
-    Box::leak(Box::new(Plan::new(Box::leak(Box::new(chart.clone())))))
+    Plan::new(&chart.clone())
 }
 
 macro_rules! interpreted {
     ($name:ident, $file:literal) => {
-        pub(crate) struct $name(Interpreter<'static, NoHost>);
+        pub(crate) struct $name(Interpreter<NoHost>);
 
         impl $name {
-            fn plan() -> &'static Plan<'static> {
-                static PLAN: OnceLock<&'static Plan<'static>> = OnceLock::new();
+            fn plan() -> Plan {
+                static PLAN: OnceLock<Plan> = OnceLock::new();
                 PLAN.get_or_init(|| plan(include_str!(concat!("../../charts/", $file))))
             }
         }
@@ -72,7 +72,7 @@ interpreted!(Regions, "parallel.chart");
 interpreted!(Table, "table.chart");
 
 /// Leaves are counted where they stand; of several regions of four each, as the digits of a number.
-fn end(plan: &Plan<'_>, machine: &Interpreter<'_, NoHost>) -> End {
+fn end(plan: &Plan, machine: &Interpreter<NoHost>) -> End {
     let states = &plan.chart().states;
     let leaves: Vec<_> =
         (0..states.len()).filter(|i| matches!(states[*i].kind, StateKind::Atomic)).collect();

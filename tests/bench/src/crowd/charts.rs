@@ -73,12 +73,12 @@ impl Which {
     }
 
     /// The plan of its interpreter; it is never freed.
-    pub(super) fn plan(self) -> &'static Plan<'static> {
+    pub(super) fn plan(self) -> Plan {
         let name = format!("{}.chart", self.name());
         let done =
             chartc::check_within(std::slice::from_ref(&name), &Memory::of(&name, self.text()), 0);
         let chart = Box::leak(Box::new(done.charts[0].chart().clone()));
-        Box::leak(Box::new(Plan::new(chart)))
+        Plan::new(chart)
     }
 
     pub(super) fn params(self, nth: usize) -> Map {
@@ -119,12 +119,8 @@ pub(super) fn social(nth: usize) -> social::Machine<Reader> {
     social::Machine::new(params, Reader).unwrap_or_else(|_| unreachable!("they are in range"))
 }
 
-pub(super) fn interpreted(
-    which: Which,
-    plan: &'static Plan,
-    nth: usize,
-) -> Interpreter<'static, Reader> {
-    Interpreter::new(plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
+pub(super) fn interpreted(which: Which, plan: &Plan, nth: usize) -> Interpreter<Reader> {
+    Interpreter::new(&plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
 }
 
 /// An oracle that gives the same answer to every question.

@@ -76,7 +76,7 @@ pub(super) fn report(what: &str, agents: usize) {
         "turn-session-2" => turn_session(agents, 2, |_| charts::asking()),
         "turn-interpreted" => {
             let plan = Which::Asking.plan();
-            turn_session(agents, 1, |nth| charts::interpreted(Which::Asking, plan, nth))
+            turn_session(agents, 1, |nth| charts::interpreted(Which::Asking, &plan, nth))
         }
         "turn-engine" => turn_engine(agents, 1, 1, |engine| engine),
         "turn-at-once" => turn_engine(agents, 1, 1, Memory::with_work_at_once),
@@ -196,7 +196,7 @@ fn due(agents: usize) -> f64 {
 /// Nanoseconds to save and to restore an agent of the social chart, and the size of its snapshot in bytes.
 fn saved(agents: usize) -> (f64, f64, f64) {
     let plan = Which::Social.plan();
-    let mut all = sessions(agents, |nth| charts::interpreted(Which::Social, plan, nth));
+    let mut all = sessions(agents, |nth| charts::interpreted(Which::Social, &plan, nth));
     for session in &mut all {
         wait(session.post("start_browsing", Map::new())).expect("it has the event");
     }
@@ -215,7 +215,7 @@ fn saved(agents: usize) -> (f64, f64, f64) {
         .iter()
         .enumerate()
         .map(|(nth, text)| {
-            let machine = charts::interpreted(Which::Social, plan, nth);
+            let machine = charts::interpreted(Which::Social, &plan, nth);
             let mut session = charts::session(machine, &oracle, clock.clone());
             session.restore(&Saved::read(text).expect("it was written")).expect("it fits");
             session

@@ -56,7 +56,7 @@ pub(super) fn report(kind: &str, which: Which, agents: usize) {
         }
         ("bare-interpreted" | "interpreted", _) => {
             let (plan, is_bare) = (which.plan(), kind == "bare-interpreted");
-            sessions(which, agents, is_bare, |nth| charts::interpreted(which, plan, nth))
+            sessions(which, agents, is_bare, |nth| charts::interpreted(which, &plan, nth))
         }
         ("engine", Which::Social) => engine(which, agents, charts::social),
         ("engine", Which::Tiny) => engine(which, agents, |_| charts::tiny()),

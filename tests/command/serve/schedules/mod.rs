@@ -21,6 +21,7 @@ use chartc_runtime::trace::What;
 use chartc_store::{Letter, Options, Safety, Sqlite, Store, Worker};
 use life::{Life, Seen, WAYS, Way};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use test_support::project::number;
 use tokio::net::{TcpListener, TcpStream as Connection};
 
@@ -232,7 +233,11 @@ impl Story {
 }
 
 /// Plays a schedule; how many answers were accepted, and how many refused.
-async fn play(plans: &[Plan<'_>], file: &Path, seed: u64) -> Result<(usize, usize, usize), String> {
+async fn play(
+    plans: &Arc<[Plan]>,
+    file: &Path,
+    seed: u64,
+) -> Result<(usize, usize, usize), String> {
     let (mut chance, mut story) = (Chance(seed), Story::default());
     let till = Arc::new(Till::default());
     loop {
@@ -245,10 +250,13 @@ async fn play(plans: &[Plan<'_>], file: &Path, seed: u64) -> Result<(usize, usiz
         let options = Options {
             make: Box::new(|making| {
                 let machine = match making.saved {
-                    Some(saved) => {
-                        Interpreter::resume(&plans[0], plans, Script::empty(), saved.machine())
-                            .map_err(|why| why.to_string())?
-                    }
+                    Some(saved) => Interpreter::resume(
+                        &plans[0],
+                        plans.clone(),
+                        Script::empty(),
+                        saved.machine(),
+                    )
+                    .map_err(|why| why.to_string())?,
                     None => Interpreter::new(&plans[0], Script::empty(), Map::new())
                         .map_err(|why| why.to_string())?,
                 };
@@ -311,8 +319,7 @@ fn no_answer_is_applied_to_a_question_that_its_giver_did_not_see() {
     let done = chartc::check(&["t.chart".to_owned()], &Files::of("t.chart", PAY));
     let found: Vec<_> = done.diagnostics.iter().map(|d| d.message.as_str()).collect();
     let main = done.charts.last().unwrap_or_else(|| panic!("{found:#?}"));
-    let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let plans = main.plans();
     let folder = folder("serve-schedules");
     let (mut accepted, mut refused, mut paid) = (0, 0, 0);
     let schedules = number("CHARTC_SCHEDULES", SCHEDULES);

@@ -96,7 +96,7 @@ impl<M: Machine> Kin<M> {
             match effect {
                 Effect::Start(key) | Effect::Ask(key) => {
                     self.open.retain(|(of, open)| (of, open.key) != (member, *key));
-                    let steps = self.family.member(member).map(|machine| machine.tables().steps);
+                    let steps = self.family.member(member).map(|machine| &machine.tables().steps);
                     let row = steps.and_then(|steps| steps.get(key.step.index()));
                     if row.is_some_and(|row| !matches!(row.kind, StepRowKind::Run { .. })) {
                         let open = Open { key: *key, tool: None, offers: Vec::new() };
@@ -150,7 +150,7 @@ impl<M: Machine> Kin<M> {
 }
 
 impl Machine for Boxed<'_> {
-    fn tables(&self) -> &Tables<'_> {
+    fn tables(&self) -> &Tables {
         self.0.tables()
     }
 

@@ -241,7 +241,7 @@ fn waiting(machine: &mut dyn Machine, open: &mut Open) -> String {
 pub(crate) fn fixed(machine: &dyn Machine) -> String {
     let tables = machine.tables();
     let mut out = format!("chart: {} {:#x}\n", tables.name, tables.hash);
-    for state in tables.states {
+    for state in &tables.states {
         let _ = writeln!(out, "state: {:?} {:?}", state.path, state.kind);
     }
     for tool in 0..tables.tools.len() {
@@ -263,7 +263,7 @@ pub(crate) fn active(machine: &dyn Machine) -> Vec<String> {
     let tables = machine.tables();
     let all = tables.states.iter().enumerate();
     let active = all.filter(|(i, _)| machine.is_active(StateId::at(*i)));
-    active.map(|(_, s)| if s.path.is_empty() { ".".into() } else { s.path.into() }).collect()
+    active.map(|(_, s)| if s.path.is_empty() { ".".into() } else { s.path.to_string() }).collect()
 }
 
 /// What came of a script: the text of every step, the first of them about the machine as it was made.

@@ -22,6 +22,7 @@ use chartc_core::machine::{
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::tables::{StepRowKind, Tables};
+use std::sync::Arc;
 
 /// Effects and records of one input.
 #[derive(Default)]
@@ -39,8 +40,8 @@ impl Sink for Both {
 
 /// A family driven by hand; the last chart of the text is its root, of an SCXML document the first.
 pub(crate) struct Tree {
-    plans: &'static [Plan<'static>],
-    family: Family<Interpreter<'static, Notebook>>,
+    plans: Arc<[Plan]>,
+    family: Family<Interpreter<Notebook>>,
     host: Notebook,
     now: u64,
     receipt: Receipt,
@@ -57,15 +58,12 @@ impl Tree {
         let found: Vec<_> = done.diagnostics.iter().map(|d| (&d.rule.code, &d.message)).collect();
         let main = if is_document { done.charts.first() } else { done.charts.last() };
         let main = main.unwrap_or_else(|| panic!("{found:#?}\n{text}"));
-        let charts: Vec<Chart> = main.family().into_iter().cloned().collect();
-        let charts: &'static [Chart] = Box::leak(charts.into_boxed_slice());
-        let plans: Vec<Plan<'static>> = charts.iter().map(Plan::new).collect();
-        let plans: &'static [Plan<'static>] = Box::leak(plans.into_boxed_slice());
+        let plans = main.plans();
         let host = Notebook::default();
         let machine = Interpreter::new(&plans[0], host.clone(), []).expect("no params");
         let mut tree = Self {
+            family: Family::new(machine.with_charts(plans.clone())),
             plans,
-            family: Family::new(machine.with_charts(plans)),
             host,
             now: 0,
             receipt: Receipt::Handled,
@@ -103,9 +101,9 @@ impl Tree {
         match effect {
             Effect::Start(key) | Effect::Ask(key) | Effect::Call(key, _) => {
                 let machine = self.family.member(member).expect("it is there");
-                let row = machine.tables().steps[key.step.index()];
+                let row = &machine.tables().steps[key.step.index()];
                 if !matches!(row.kind, StepRowKind::Run { .. }) {
-                    let way = self.way(member, row.name);
+                    let way = self.way(member, &row.name);
                     self.open.push((way, member.clone(), key));
                 }
             }
@@ -122,8 +120,8 @@ impl Tree {
     fn record(&mut self, member: &MemberPath, record: Record) {
         let machine = self.family.member(member).expect("it is there");
         let tables = machine.tables();
-        let state = |s: chartc_core::arena::StateId| tables.states[s.index()].path;
-        let step = |s: chartc_core::arena::StepId| tables.steps[s.index()].name;
+        let state = |s: chartc_core::arena::StateId| &tables.states[s.index()].path;
+        let step = |s: chartc_core::arena::StepId| &tables.steps[s.index()].name;
         let text = match record {
             Record::Entered(s) if s.0 > 0 => format!("+{}", state(s)),
             Record::Error(ErrorKind::Livelock) => "livelock".to_owned(),
@@ -154,7 +152,7 @@ impl Tree {
     fn way(&self, member: &MemberPath, text: &str) -> String {
         let names = (0..member.len()).map(|i| {
             let above = self.family.member(&member[..i]).expect("it is there");
-            let name = above.tables().steps[member[i].step.index()].name;
+            let name = &above.tables().steps[member[i].step.index()].name;
             format!("{name}{}", index(member[i]))
         });
         let names: Vec<String> = names.collect();
@@ -210,7 +208,7 @@ impl Tree {
                         | chartc_core::tables::StateRowKind::Final(_)
                 );
                 if is_basic && machine.is_active(chartc_core::arena::StateId::at(i)) {
-                    found.push(self.way(&member, row.path));
+                    found.push(self.way(&member, &row.path));
                 }
             }
         }
@@ -236,7 +234,7 @@ impl Tree {
         let json = serde_json::to_string(&self.family.save()).expect("data");
         let snapshot = serde_json::from_str(&json).expect("data");
         let host = self.host.clone();
-        let restored = Interpreter::resume(&self.plans[0], self.plans, host, &snapshot);
+        let restored = Interpreter::resume(&self.plans[0], self.plans.clone(), host, &snapshot);
         self.family = Family::new(restored.expect("of these charts"));
     }
 }
@@ -247,12 +245,12 @@ fn index(key: StepKey) -> String {
 }
 
 /// `event to whom`.
-fn receiver(tables: &Tables<'_>, event: EventId, to: Receiver) -> String {
-    let step = |step: chartc_core::arena::StepId| tables.steps[step.index()].name;
+fn receiver(tables: &Tables, event: EventId, to: Receiver) -> String {
+    let step = |step: chartc_core::arena::StepId| &tables.steps[step.index()].name;
     let whom = match to {
         Receiver::Own => "itself".to_owned(),
         Receiver::Parent => "parent".to_owned(),
-        Receiver::Child(run) => step(run).to_owned(),
+        Receiver::Child(run) => step(run).to_string(),
         Receiver::Element(run, element) => format!("{}[{}]", step(run), element.index()),
     };
     format!("{} to {whom}", tables.events[event.index()].name)

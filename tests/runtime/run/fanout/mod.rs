@@ -71,11 +71,11 @@ chart Fan {{
     main.unwrap_or_else(|| panic!("{found:#?}\n{text}"))
 }
 
-type Run<'p> = Session<Interpreter<'p, Script>, JsonLines<Vec<u8>>>;
+type Run<'p> = Session<Interpreter<Script>, JsonLines<Vec<u8>>>;
 
 /// One that begins anew, or goes on.
 fn session<'p>(
-    plans: &'p [Plan<'p>],
+    plans: &'p Arc<[Plan]>,
     size: usize,
     course: Course,
     books: &Arc<Mutex<Books>>,
@@ -84,11 +84,13 @@ fn session<'p>(
     let clock = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
     let host = Script::empty();
     let machine = if let Some(saved) = saved {
-        Interpreter::resume(&plans[0], plans, host, saved.machine()).expect("of it")
+        Interpreter::resume(&plans[0], plans.clone(), host, saved.machine()).expect("of it")
     } else {
         let xs = (0..size).map(|n| Value::Int(i64::try_from(n).expect("small"))).collect();
         let params = [("xs".to_owned(), Value::List(xs))];
-        Interpreter::new(&plans[0], host, params).expect("params that fit").with_charts(plans)
+        Interpreter::new(&plans[0], host, params)
+            .expect("params that fit")
+            .with_charts(plans.clone())
     };
     let world = Arc::new(World { clock: clock.clone(), course, books: books.clone() });
     let mut session =
@@ -157,7 +159,7 @@ fn case(kind: &str, size: usize, says: Says, course: Course, stop: Option<u64>) 
         says.at_a_time, says.retries, says.lost, says.enough
     );
     let checked = chart(kind, says);
-    let plans: Vec<Plan<'_>> = checked.family().into_iter().map(Plan::new).collect();
+    let plans = checked.plans();
     let expected = expected(size, says, course, stop);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
 

@@ -129,7 +129,7 @@ impl Tools for Chance {
 
 /// Host functions that give any value of their type, or fail.
 pub(crate) struct Functions {
-    charts: Vec<Chart>,
+    charts: Vec<Arc<Chart>>,
     random: Random,
 }
 
@@ -217,8 +217,8 @@ pub(crate) fn run_around<T: Sink>(
     change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
     look: &mut dyn FnMut(&Run<'_, T>, Census),
 ) -> T {
-    let charts: Vec<Chart> = checked.family().into_iter().cloned().collect();
-    let plans: Vec<Plan<'_>> = charts.iter().map(Plan::new).collect();
+    let plans = checked.plans();
+    let charts: Vec<Arc<Chart>> = plans.iter().map(|plan| plan.chart().clone()).collect();
     let chart = &charts[0];
     let mut random = Random::new(seed);
     let clock: Arc<dyn Clock> = if restless {
@@ -236,7 +236,7 @@ pub(crate) fn run_around<T: Sink>(
         needed.map(|v| (v.name.clone(), sayable(value(random, chart, &v.ty, 2)))).collect()
     };
     let machine = Interpreter::new(&plans[0], Watched::new(host, log.clone()), params(&mut random));
-    let machine = machine.expect("params without a range").with_charts(&plans);
+    let machine = machine.expect("params without a range").with_charts(plans.clone());
     let chance = Arc::new(Chance {
         clock: clock.clone(),
         random: Mutex::new(Random::new(random.number())),
@@ -266,12 +266,12 @@ pub(crate) fn run_around<T: Sink>(
     session.into_parts().1
 }
 
-pub(crate) type Run<'p, T> = Session<Interpreter<'p, Watched<Functions>>, T>;
+pub(crate) type Run<'p, T> = Session<Interpreter<Watched<Functions>>, T>;
 
 /// One thing that the host does. What it may not do changes nothing.
 async fn act<T: Sink>(
     session: &mut Run<'_, T>,
-    chart: &Chart,
+    chart: &Arc<Chart>,
     random: &mut Random,
 ) -> Result<(), RunError> {
     let given = |random: &mut Random, ty: &Type| sayable(value(random, chart, ty, 2));
@@ -304,7 +304,7 @@ async fn act<T: Sink>(
 /// Runs a chart again from a trace.
 pub(crate) fn again(checked: &Checked, trace: &str) -> Result<Replayed, ReplayError> {
     let charts = checked.family();
-    let plans: Vec<Plan<'_>> = charts.iter().map(|chart| Plan::new(chart)).collect();
+    let plans = checked.plans();
     let tape = Tape::read(trace).expect("it was written as a trace");
     let is_param = |name: &str| {
         let mut rows = charts[0].variables.iter();
@@ -312,5 +312,5 @@ pub(crate) fn again(checked: &Checked, trace: &str) -> Result<Replayed, ReplayEr
     };
     let params: Map = tape.variables().into_iter().filter(|(name, _)| is_param(name)).collect();
     let machine = Interpreter::new(&plans[0], tape.host(), params).expect("as they were");
-    replay(&tape, machine.with_charts(&plans))
+    replay(&tape, machine.with_charts(plans.clone()))
 }

@@ -152,9 +152,10 @@ fn saved(row: &Row) -> (String, Arc<Books>) {
     let books = Arc::new(Books::default());
     let machine = Interpreter::new(&plans[0], Script::empty(), Map::new()).expect("defaults");
     let clock = Arc::new(VirtualClock::new());
-    let mut session = Session::new(machine.with_charts(&plans), Arc::new(Deny), clock, Vec::new())
-        .with_run("ada")
-        .with_driver(books.clone());
+    let mut session =
+        Session::new(machine.with_charts(plans.clone()), Arc::new(Deny), clock, Vec::new())
+            .with_run("ada")
+            .with_driver(books.clone());
     wait(lead(&mut session, row.at));
     (session.save().expect("it goes on").text().expect("data"), books)
 }
@@ -175,15 +176,15 @@ fn shown<T: chartc_runtime::trace::Sink>(
 }
 
 /// How the saved run and the new version fit, as `migrate --check` tells.
-fn compared(saved: &Saved, plans: &[Plan<'_>]) -> Comparison {
+fn compared(saved: &Saved, plans: &Arc<[Plan]>) -> Comparison {
     saved.compare(|name| plans.iter().find(|p| p.chart().name == name).map(|p| p.tables()))
 }
 
-fn from_snapshot(row: &Row, plans: &[Plan<'_>]) -> Result<String, String> {
+fn from_snapshot(row: &Row, plans: &Arc<[Plan]>) -> Result<String, String> {
     let (text, books) = saved(row);
     let saved = Saved::read(&text).expect("as written");
     let found = compared(&saved, plans);
-    let machine = Interpreter::resume(&plans[0], plans, Script::empty(), saved.machine());
+    let machine = Interpreter::resume(&plans[0], plans.clone(), Script::empty(), saved.machine());
     let machine = match machine {
         Ok(machine) => machine,
         Err(why) => {
@@ -215,7 +216,7 @@ fn from_snapshot(row: &Row, plans: &[Plan<'_>]) -> Result<String, String> {
     Ok(shown(&session, row.variable))
 }
 
-fn from_store(row: &Row, nth: usize, new: &[Plan<'_>]) -> Result<String, String> {
+fn from_store(row: &Row, nth: usize, new: &Arc<[Plan]>) -> Result<String, String> {
     let file = fresh(&format!("changed-{nth}"));
     let books = Arc::new(Books::default());
     let old = charts(OLD);
@@ -334,7 +335,8 @@ fn a_call_keeps_its_name_however_often_the_run_is_saved_after_its_step_was_renam
     let old = books.paid.lock().expect("one thread").clone();
     for _ in 0..3 {
         let saved = Saved::read(&text).expect("as written");
-        let machine = Interpreter::resume(&plans[0], &plans, Script::empty(), saved.machine());
+        let machine =
+            Interpreter::resume(&plans[0], plans.clone(), Script::empty(), saved.machine());
         let driver = Arc::new(Silent::default());
         let clock = Arc::new(VirtualClock::starting_at(saved.now()));
         let mut session: Own<'_> =

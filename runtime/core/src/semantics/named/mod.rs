@@ -190,14 +190,14 @@ pub(super) enum To {
 pub struct Gone(pub String);
 
 /// The path of the state that declares an option, and the option's name.
-pub(crate) fn option(tables: &Tables<'_>, id: ChoiceId) -> (String, String) {
+pub(crate) fn option(tables: &Tables, id: ChoiceId) -> (String, String) {
     let row = &tables.choices[id.index()];
     let source = tables.transitions[row.transition.index()].source;
     (tables.state(source).path.to_string(), row.name.to_string())
 }
 
 /// Converts a key to names.
-pub(crate) fn key(tables: &Tables<'_>, key: &StepKey) -> Key {
+pub(crate) fn key(tables: &Tables, key: &StepKey) -> Key {
     Key {
         step: tables.steps[key.step.index()].name.to_string(),
         leaf: tables.state(key.leaf).path.to_string(),
@@ -221,7 +221,7 @@ pub(super) struct Line<'t> {
 }
 
 /// All transitions with a deadline, in document order.
-pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>> {
+pub(super) fn lines<'t>(tables: &'t Tables) -> impl Iterator<Item = Line<'t>> {
     let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
     tables.transitions.iter().filter_map(move |row| {
         let slot = row.trigger.deadline()?;
@@ -237,17 +237,17 @@ pub(super) fn lines<'t>(tables: &'t Tables<'_>) -> impl Iterator<Item = Line<'t>
         Some(Line {
             slot,
             source: row.source,
-            state: tables.state(row.source).path,
+            state: &tables.state(row.source).path,
             kind,
             step: row.trigger.timed_step(),
             nth: *count - 1,
-            targets: row.targets.of(tables.state_pool),
+            targets: row.targets.of(&tables.state_pool),
         })
     })
 }
 
 /// The keyword of a step's kind, followed by `… each` for a step with a list.
-pub(super) fn kind_of(tables: &Tables<'_>, id: StepId) -> &'static str {
+pub(super) fn kind_of(tables: &Tables, id: StepId) -> &'static str {
     let row = &tables.steps[id.index()];
     match (row.kind, row.each.is_some()) {
         (StepRowKind::Llm, false) => "llm",
@@ -272,7 +272,7 @@ impl Snapshot {
     }
 
     /// Converts the registers to names.
-    pub fn named(&self, tables: &Tables<'_>) -> Named {
+    pub fn named(&self, tables: &Tables) -> Named {
         let [configuration, _, touched, unbroken] = &self.bits;
         let open = self.open_steps();
         let (deadlines, passed) = self.named_deadlines(tables, &open);
@@ -308,7 +308,7 @@ impl Snapshot {
         }
     }
 
-    fn named_history(&self, tables: &Tables<'_>) -> BTreeMap<String, Vec<String>> {
+    fn named_history(&self, tables: &Tables) -> BTreeMap<String, Vec<String>> {
         let words = bits::words(tables.states.len());
         let [_, history, _, _] = &self.bits;
         let histories = tables.states.iter().filter_map(|row| {
@@ -319,7 +319,7 @@ impl Snapshot {
         histories.collect()
     }
 
-    fn named_states(&self, tables: &Tables<'_>) -> BTreeMap<String, StateCounts> {
+    fn named_states(&self, tables: &Tables) -> BTreeMap<String, StateCounts> {
         let [turns_here, turns_in, fails_here, calls] = &self.counters;
         let counts = (0..tables.states.len()).filter_map(|i| {
             let counts = StateCounts {
@@ -338,7 +338,7 @@ impl Snapshot {
         counts.collect()
     }
 
-    fn named_questions(&self, tables: &Tables<'_>) -> Vec<SavedQuestion> {
+    fn named_questions(&self, tables: &Tables) -> Vec<SavedQuestion> {
         let questions = self.questions.iter().flatten().map(|question| SavedQuestion {
             key: key(tables, &question.key),
             calling: question.calling.map(|(choice, tool)| {
@@ -349,7 +349,7 @@ impl Snapshot {
         questions.collect()
     }
 
-    fn named_steps(&self, tables: &Tables<'_>) -> BTreeMap<String, StepCounts> {
+    fn named_steps(&self, tables: &Tables) -> BTreeMap<String, StepCounts> {
         let steps =
             self.steps.iter().enumerate().filter(|(_, one)| **one != StepRegister::default());
         let steps = steps.map(|(i, one)| {
@@ -365,7 +365,7 @@ impl Snapshot {
         steps.collect()
     }
 
-    fn named_walks(&self, tables: &Tables<'_>) -> BTreeMap<String, WalkAt> {
+    fn named_walks(&self, tables: &Tables) -> BTreeMap<String, WalkAt> {
         let walks = tables.walks.iter().zip(&self.walks).filter(|(_, walk)| **walk != Walk::NEW);
         let walks = walks.map(|(row, walk)| {
             let at = WalkAt {
@@ -378,7 +378,7 @@ impl Snapshot {
                 turn_taken: walk.turn_taken,
                 order: match walk.stage {
                     WalkStage::Open => {
-                        row.steps.of(tables.steps).iter().map(|row| row.name.to_string()).collect()
+                        row.steps.of(&tables.steps).iter().map(|row| row.name.to_string()).collect()
                     }
                     WalkStage::New | WalkStage::Over => Vec::new(),
                 },
@@ -388,8 +388,8 @@ impl Snapshot {
         walks.collect()
     }
 
-    fn named_fans(&self, tables: &Tables<'_>) -> BTreeMap<String, FanAt> {
-        let each = tables.steps.iter().filter_map(|row| Some((row.name, row.each?)));
+    fn named_fans(&self, tables: &Tables) -> BTreeMap<String, FanAt> {
+        let each = tables.steps.iter().filter_map(|row| Some((&row.name, row.each?)));
         let fans = each.filter_map(|(name, each)| {
             let Fan { size, next, done, lost, open } = &self.fans[each.slot as usize];
             let open = open.iter().map(|one| key(tables, one)).collect();
@@ -402,7 +402,7 @@ impl Snapshot {
     /// The deadlines that are armed, and those that have fired.
     fn named_deadlines(
         &self,
-        tables: &Tables<'_>,
+        tables: &Tables,
         open: &BTreeSet<StepId>,
     ) -> (Vec<Armed>, Vec<Passed>) {
         let [configuration, ..] = &self.bits;
@@ -422,7 +422,7 @@ impl Snapshot {
         (armed, passed)
     }
 
-    fn named_sends(&self, tables: &Tables<'_>) -> Vec<Posted> {
+    fn named_sends(&self, tables: &Tables) -> Vec<Posted> {
         let sends = self.sends.iter().map(|sent| Posted {
             event: tables.events[sent.event.index()].name.to_string(),
             due: sent.due,
@@ -439,16 +439,16 @@ impl Snapshot {
 }
 
 /// The path of the state with this index.
-fn path(tables: &Tables<'_>, state: usize) -> String {
+fn path(tables: &Tables, state: usize) -> String {
     tables.states[state].path.to_string()
 }
 
-fn paths(tables: &Tables<'_>, set: &[u64]) -> Vec<String> {
+fn paths(tables: &Tables, set: &[u64]) -> Vec<String> {
     bits::iter(set).map(|state| path(tables, state)).collect()
 }
 
 /// The name of a step.
-fn step(tables: &Tables<'_>, id: StepId) -> String {
+fn step(tables: &Tables, id: StepId) -> String {
     tables.steps[id.index()].name.to_string()
 }
 
@@ -456,7 +456,7 @@ fn step(tables: &Tables<'_>, id: StepId) -> String {
 
 /// Looks up names of a chart's parts. Earlier names (`renamed_from`) count unless another part has that name now.
 pub(crate) struct Numbers<'t> {
-    pub(super) tables: &'t Tables<'t>,
+    pub(super) tables: &'t Tables,
     states: BTreeMap<&'t str, StateId>,
     steps: BTreeMap<&'t str, StepId>,
     /// The earlier names of states, by parent. They do not contain the names of the ancestors.
@@ -465,22 +465,22 @@ pub(crate) struct Numbers<'t> {
 }
 
 impl<'t> Numbers<'t> {
-    pub(crate) fn of(tables: &'t Tables<'t>) -> Self {
-        let states = tables.states.iter().enumerate().map(|(i, row)| (row.path, StateId::at(i)));
+    pub(crate) fn of(tables: &'t Tables) -> Self {
+        let states = tables.states.iter().enumerate().map(|(i, row)| (&*row.path, StateId::at(i)));
         let mut steps = BTreeMap::new();
         let mut renamed: BTreeMap<StateId, Vec<(&str, StateId)>> = BTreeMap::new();
         let mut variables = BTreeMap::new();
-        for row in tables.renames {
-            match row.what {
+        for row in &tables.renames {
+            match &row.what {
                 RenamedRow::State(id) => {
-                    renamed.entry(tables.state(id).parent).or_default().push((row.old, id));
+                    renamed.entry(tables.state(*id).parent).or_default().push((&*row.old, *id));
                 }
-                RenamedRow::Step(id) => drop(steps.insert(row.old, id)),
-                RenamedRow::Variable(name) => drop(variables.insert(row.old, name)),
+                RenamedRow::Step(id) => drop(steps.insert(&*row.old, *id)),
+                RenamedRow::Variable(name) => drop(variables.insert(&*row.old, &**name)),
             }
         }
         // Present names replace equal earlier ones.
-        steps.extend(tables.steps.iter().enumerate().map(|(i, row)| (row.name, StepId::at(i))));
+        steps.extend(tables.steps.iter().enumerate().map(|(i, row)| (&*row.name, StepId::at(i))));
         Self { tables, states: states.collect(), steps, renamed, variables }
     }
 
@@ -507,7 +507,7 @@ impl<'t> Numbers<'t> {
 
     /// The child of a state with this present or earlier name.
     fn child(&self, above: StateId, name: &str) -> Option<StateId> {
-        let prefix = self.tables.state(above).path;
+        let prefix = &self.tables.state(above).path;
         let now = if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") };
         let now: Option<StateId> = self.states.get(now.as_str()).copied();
         let mut old = self.renamed.get(&above).into_iter().flatten();
@@ -515,7 +515,7 @@ impl<'t> Numbers<'t> {
     }
 
     /// The tables of the chart.
-    pub(crate) fn tables(&self) -> &'t Tables<'t> {
+    pub(crate) fn tables(&self) -> &'t Tables {
         self.tables
     }
 
@@ -529,19 +529,19 @@ impl<'t> Numbers<'t> {
     }
 
     pub(crate) fn event(&self, name: &str) -> Result<EventId, Gone> {
-        let found = self.tables.events.iter().position(|row| row.name == name);
+        let found = self.tables.events.iter().position(|row| row.name == *name);
         found.map(EventId::at).ok_or_else(|| Gone(format!("the event `{name}`")))
     }
 
     pub(crate) fn tool(&self, name: &str) -> Result<ToolId, Gone> {
-        let found = self.tables.tools.iter().position(|row| row.name == name);
+        let found = self.tables.tools.iter().position(|row| row.name == *name);
         found.map(ToolId::at).ok_or_else(|| Gone(format!("the tool `{name}`")))
     }
 
     pub(crate) fn choice(&self, state: &str, name: &str) -> Result<ChoiceId, Gone> {
         let found = self.tables.choices.iter().position(|row| {
             let source = self.tables.transitions[row.transition.index()].source;
-            row.name == name && self.tables.state(source).path == state
+            row.name == *name && self.tables.state(source).path == *state
         });
         found.map(ChoiceId::at).ok_or_else(|| Gone(format!("the option `{name}` of `{state}`")))
     }
@@ -750,10 +750,9 @@ impl Named {
     fn number_sends(&self, numbers: &Numbers<'_>, snapshot: &mut Snapshot) -> Result<(), Gone> {
         let tables = numbers.tables;
         for (slot, posted) in (0..).zip(&self.sends) {
-            let id = posted
-                .id
-                .as_ref()
-                .and_then(|id| tables.send_ids.iter().position(|name| name == id).map(SendId::at));
+            let id = posted.id.as_ref().and_then(|id| {
+                tables.send_ids.iter().position(|name| *name == **id).map(SendId::at)
+            });
             let to = match &posted.to {
                 To::Own => Receiver::Own,
                 To::Parent => Receiver::Parent,

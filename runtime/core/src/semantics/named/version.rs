@@ -313,7 +313,7 @@ impl Named {
                 StateRowKind::Parallel if below == 0 => found.push(Difference::Nested(path())),
                 StateRowKind::Parallel => {
                     for region in regions(tables, state) {
-                        let known = tables.state(region).path;
+                        let known = &tables.state(region).path;
                         if !bits::has(&active, region.index()) {
                             found.push(Difference::Region(path(), known.to_string()));
                         }
@@ -382,7 +382,7 @@ impl Named {
     fn add_renames(&self, numbers: &Numbers<'_>, found: &mut Vec<Change>) {
         for path in &self.active {
             if let Ok(state) = numbers.state(path)
-                && numbers.tables.state(state).path != path
+                && numbers.tables.state(state).path != **path
             {
                 let now = numbers.tables.state(state).path.to_string();
                 found.push(Change::State(path.clone(), now));
@@ -390,7 +390,7 @@ impl Named {
         }
         for name in self.steps.keys() {
             if let Ok(step) = numbers.step(name)
-                && numbers.tables.steps[step.index()].name != name
+                && numbers.tables.steps[step.index()].name != **name
             {
                 let now = numbers.tables.steps[step.index()].name.to_string();
                 found.push(Change::Step(name.clone(), now));
@@ -400,7 +400,7 @@ impl Named {
 }
 
 /// The regions of a parallel state.
-fn regions<'t>(tables: &'t Tables<'_>, state: StateId) -> impl Iterator<Item = StateId> + 't {
+fn regions<'t>(tables: &'t Tables, state: StateId) -> impl Iterator<Item = StateId> + 't {
     let below = state.index() + 1..tables.state(state).end.index();
     below.map(StateId::at).filter(move |child| {
         let row = tables.state(*child);
@@ -436,7 +436,7 @@ pub(in crate::semantics) struct Deadlines {
 }
 
 /// The deadlines in the version that saved them, by slot.
-pub(in crate::semantics) fn same(named: &Named, tables: &Tables<'_>) -> Vec<u64> {
+pub(in crate::semantics) fn same(named: &Named, tables: &Tables) -> Vec<u64> {
     let armed: BTreeMap<_, u64> = (named.deadlines.iter())
         .map(|one| ((one.state.as_str(), one.kind.as_str(), one.nth), one.due))
         .collect();
@@ -502,7 +502,7 @@ pub(in crate::semantics) fn other(
 /// Transitions by their state and kind.
 type ByKind<T> = BTreeMap<(StateId, TimerKind), Vec<T>>;
 
-fn lines_by_kind<'t>(tables: &'t Tables<'_>) -> ByKind<Line<'t>> {
+fn lines_by_kind<'t>(tables: &'t Tables) -> ByKind<Line<'t>> {
     let mut new = ByKind::new();
     for line in lines(tables) {
         let kind = match (line.step, line.kind.as_str()) {
@@ -562,7 +562,7 @@ fn kind_of(kind: &str, numbers: &Numbers<'_>) -> Option<TimerKind> {
     }
 }
 
-fn timed(tables: &Tables<'_>, kind: TimerKind) -> Timed {
+fn timed(tables: &Tables, kind: TimerKind) -> Timed {
     match kind {
         TimerKind::After => Timed::After,
         TimerKind::AfterTurns => Timed::AfterTurns,
@@ -570,6 +570,6 @@ fn timed(tables: &Tables<'_>, kind: TimerKind) -> Timed {
     }
 }
 
-fn path(tables: &Tables<'_>, state: StateId) -> String {
+fn path(tables: &Tables, state: StateId) -> String {
     tables.state(state).path.to_string()
 }

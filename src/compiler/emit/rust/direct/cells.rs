@@ -32,7 +32,6 @@ use chartc_core::machine::Record;
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::{Candidate, Operation, Place, Unroll, Unrolled};
 use chartc_core::store::Occurrence;
-use chartc_core::tables::Tables;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -40,7 +39,7 @@ use std::fmt::Write;
 pub(super) struct Cells<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) pool: Pool<'c>,
-    pub(super) unroll: Unroll<'c>,
+    pub(super) unroll: Unroll,
     pub(super) queues: bool,
     pub(super) revives: bool,
 }
@@ -68,8 +67,7 @@ enum Try {
 
 impl<'c> Cells<'c> {
     pub(super) fn new(context: &'c Context<'c>) -> Self {
-        let tables: Tables<'c> = context.tables;
-        let mut unroll = Unroll::new(tables);
+        let mut unroll = Unroll::new(&context.tables);
         // Only a machine that can be in a dead end must take note when it leaves one.
         let revives = context.configurations().iter().any(|leaves| unroll.ends_dead_in(leaves));
         let queues = context.is_queueing();

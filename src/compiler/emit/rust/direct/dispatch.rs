@@ -398,7 +398,7 @@ fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
     let ends = context.chart.states.iter().any(|state| {
         matches!(state.kind, StateKind::Final { .. }) && state.parent == Some(StateId(0))
     });
-    item.associate_const("TABLES", "&'static tables::Tables<'static>", "&TABLES", "");
+    item.associate_const("TABLES", "&'static tables::Tables", "&TABLES", "");
     for (name, holds) in [
         ("GOES_ON", ends || context.is_queueing()),
         ("DEAD_ENDS", !cells.dead_ends().is_empty()),

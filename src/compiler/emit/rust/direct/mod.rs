@@ -35,9 +35,9 @@ use chartc_core::machine::ErrorKind;
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Limits, Observable, StateKind, Transition, Trigger,
 };
+use chartc_core::plan::Plan;
 use chartc_core::semantics::unroll::Unroll;
 use chartc_core::store::Occurrence;
-use chartc_core::tables::Tables;
 use codegen::{Function, Impl};
 use dispatch::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,11 +149,11 @@ const DEEPEST: usize = 100;
 
 impl Shape {
     /// The simplest shape for the chart. Direct code requires that everything in the chart is known at compile time.
-    pub(super) fn new(chart: &Chart, tables: &Tables<'_>) -> Self {
+    pub(super) fn new(chart: &Chart, plan: &Plan) -> Self {
         if let Some(why) = why_not(chart) {
             return Self::Shared(why);
         }
-        match self::all(chart, tables) {
+        match self::all(chart, plan) {
             Ok(all) => Self::Direct(all),
             Err(why) => Self::Shared(why),
         }
@@ -402,7 +402,7 @@ const MOST_ROWS: usize = 4096;
 ///
 /// # Errors
 /// The reason why the configurations are not enumerated.
-fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>>, &'static str> {
+fn all(chart: &Chart, plan: &Plan) -> Result<Vec<Vec<StateId>>, &'static str> {
     let is_parallel = |kind: &StateKind| matches!(kind, StateKind::Parallel);
     if !chart.states.iter().any(|state| is_parallel(&state.kind)) {
         return Ok(leaves(chart).map(|leaf| vec![leaf]).collect());
@@ -413,7 +413,7 @@ fn all(chart: &Chart, tables: &Tables<'_>) -> Result<Vec<Vec<StateId>>, &'static
     }
     let occurrences = occurrences(chart);
     let most = MOST_CONFIGURATIONS.min(MOST_ROWS / (chart.events.len() + 1));
-    let mut unroll = Unroll::new(*tables);
+    let mut unroll = Unroll::new(plan);
     let mut all = vec![unroll.start().lowest.to_vec()];
     let mut known: BTreeSet<Vec<StateId>> = all.iter().cloned().collect();
     let mut at = 0;

@@ -127,7 +127,7 @@ impl Writer<'_> {
             let inside = self.place.as_ref().is_some_and(is_in);
             Code::owned(inside.to_string(), Type::Bool).known(Constant::Bool(inside))
         } else if *observable == Observable::State {
-            let path = self.place.as_ref().map_or("", |place| tables.state(place.leaf).path);
+            let path = self.place.as_ref().map_or("", |place| &tables.state(place.leaf).path);
             Code::lent(format!("{path:?}"), Type::Text)
         } else if *observable == Observable::Turns {
             Code::owned("i64::from(self.registers.turns())", Type::Int)

@@ -103,7 +103,7 @@ impl Writer<'_> {
         }
         let place = self.place.as_ref().filter(|_| self.context.is_direct())?;
         let is_state = expr.kind == model::ExprKind::Observable(Observable::State);
-        is_state.then(|| self.context.tables.state(place.leaf).path.to_owned())
+        is_state.then(|| self.context.tables.state(place.leaf).path.to_string())
     }
 
     /// Writes `x == x`, and other comparisons with a known result.
