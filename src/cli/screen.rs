@@ -23,14 +23,17 @@
 
 use super::output::{Exit, StyledText, complain, foot, print, print_json, say};
 use crate::report::Terminal;
-use chartc_compiler::notation;
 use chartc_core::expr::{self, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine;
 use chartc_core::model::{Chart, StateKind};
 use chartc_core::tables::StepRowKind;
 use chartc_runtime::budget::Usage;
-use chartc_runtime::trace::{Line, LineName, Sink, What};
+use chartc_runtime::trace::view::{
+    EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words, action_of,
+    joined, json, number, short, state, time,
+};
+use chartc_runtime::trace::{Line, Sink, TraceEvent};
 use chartc_runtime::{Session, TurnReport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -65,15 +68,6 @@ pub(super) struct Screen {
     note: Option<String>,
 }
 
-#[derive(Clone, Copy)]
-enum TextStyle {
-    Plain,
-    Bold,
-    Good,
-    Bad,
-    Faint,
-}
-
 impl Screen {
     /// Creates a screen for a chart and its child charts.
     pub(super) fn new(terminal: Terminal, charts: &[&Chart]) -> Self {
@@ -105,7 +99,7 @@ impl Screen {
         Self { started: from.is_some(), shown: from.unwrap_or(0), ..self }
     }
 
-    fn write(&mut self, style: TextStyle, text: &str) -> io::Result<()> {
+    fn write(&mut self, tone: Tone, text: &str) -> io::Result<()> {
         // Turns that are over come before the line with the time that has passed since.
         if self.now >= self.shown + 1000 {
             self.over()?;
@@ -114,9 +108,9 @@ impl Screen {
         self.time()?;
         self.note = None;
         if self.child.is_empty() {
-            return self.put(style, text);
+            return self.put(tone, text);
         }
-        self.put(style, &format!("  {}: {}", self.child, text.trim_start()))
+        self.put(tone, &format!("  {}: {}", self.child, text.trim_start()))
     }
 
     /// Whether the state is an atomic or final state of the chart whose line is being shown.
@@ -125,23 +119,22 @@ impl Screen {
         states.is_some_and(|states| states.contains(state))
     }
 
-    /// Switches to the chart that the line belongs to. Returns whether the line may be shown.
-    fn turn_to(&mut self, line: &Line) -> bool {
-        if line.child != self.child {
-            self.child.clone_from(&line.child);
+    /// Switches to the chart that the event belongs to. Returns whether the event may be shown.
+    fn turn_to(&mut self, event: &TraceEvent<'_>) -> bool {
+        if event.child != self.child {
+            event.child.clone_into(&mut self.child);
             self.targets.clear();
             self.answered = None;
         }
-        if let What::Run { chart, .. } = &line.what {
-            self.charts.insert(line.child.clone(), chart.clone());
-        }
-        if matches!(line.what, What::Turn { .. }) && !line.child.is_empty() {
-            self.acting.insert(line.child.clone());
-        } else if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {
-            self.acting.remove(&line.child);
+        let child = event.child.to_owned();
+        match event.what {
+            Happening::Begun { chart, .. } => drop(self.charts.insert(child, chart.to_owned())),
+            Happening::Turn(_) if !child.is_empty() => drop(self.acting.insert(child)),
+            Happening::TurnEnded | Happening::Ended { .. } => drop(self.acting.remove(&child)),
+            _ => {}
         }
         // The turn of a child is part of its parent's turn, and is not shown on its own.
-        line.child.is_empty() || !matches!(line.what, What::Turn { .. } | What::TurnEnded { .. })
+        event.child.is_empty() || !matches!(event.what, Happening::Turn(_) | Happening::TurnEnded)
     }
 
     /// Shows the time that has passed since the last line, in whole seconds. The remainder counts for later lines.
@@ -151,7 +144,7 @@ impl Screen {
             return Ok(());
         }
         self.shown += passed;
-        self.put(TextStyle::Faint, &format!("+{}", expr::Duration(passed)))
+        self.put(Tone::Faint, &format!("+{}", expr::Duration(passed)))
     }
 
     /// Shows the turns in `silent` if all of them have ended: nothing will be printed in them any more.
@@ -162,10 +155,10 @@ impl Screen {
         match self.silent.take() {
             None => Ok(()),
             Some((only, last)) if only == last => {
-                self.put(TextStyle::Faint, &format!("turn {only}: nothing"))
+                self.put(Tone::Faint, &format!("turn {only}: nothing"))
             }
             Some((first, last)) => {
-                self.put(TextStyle::Faint, &format!("turns {first} to {last}: nothing"))
+                self.put(Tone::Faint, &format!("turns {first} to {last}: nothing"))
             }
         }
     }
@@ -175,76 +168,78 @@ impl Screen {
         let Some((first, last)) = self.silent.take() else { return Ok(()) };
         match last - first {
             0 => {}
-            1 => self.put(TextStyle::Faint, &format!("turn {first}: nothing"))?,
-            _ => self.put(TextStyle::Faint, &format!("turns {first} to {}: nothing", last - 1))?,
+            1 => self.put(Tone::Faint, &format!("turn {first}: nothing"))?,
+            _ => self.put(Tone::Faint, &format!("turns {first} to {}: nothing", last - 1))?,
         }
-        self.put(TextStyle::Bold, &format!("turn {last}"))
+        self.put(Tone::Input, &format!("turn {last}"))
     }
 
-    fn put(&self, style: TextStyle, text: &str) -> io::Result<()> {
-        let code = match style {
-            TextStyle::Plain => "",
-            TextStyle::Bold => "1",
-            TextStyle::Good => "32",
-            TextStyle::Bad => "31",
-            TextStyle::Faint => "2",
-        };
+    fn put(&self, tone: Tone, text: &str) -> io::Result<()> {
         let mut out = StyledText::on(self.terminal);
-        out.styled(code, text);
+        out.styled(colour(tone), text);
         print(&out).map_err(|fault| io::Error::other(fault.to_string()))
+    }
+}
+
+/// The colour of a tone, as the terminal is told it.
+pub(super) const fn colour(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Input => "1",
+        Tone::Good => "32",
+        Tone::Bad => "31",
+        Tone::Faint => "2",
     }
 }
 
 impl Sink for Screen {
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        self.now = line.at_ms;
-        if !self.turn_to(line) {
+        let event = line.event();
+        self.now = event.at_ms;
+        if !self.turn_to(&event) {
             return Ok(());
         }
-        let is_child = !line.child.is_empty();
-        match &line.what {
-            What::Run { chart, .. } if is_child => {
-                self.write(TextStyle::Plain, &format!("runs {chart}"))
-            }
-            What::Ended { status, result, .. } if is_child => {
-                let text = format!("ended {status} {}", object(result));
-                self.write(TextStyle::Plain, text.trim_end())
-            }
-            What::Run { chart, .. } => self.write(TextStyle::Bold, chart),
-            What::Turn { turn } => self.turn(*turn),
-            What::Event { event, data } => {
-                self.started = true;
-                self.over()?;
-                self.write(TextStyle::Bold, format!("event {event} {}", object(data)).trim_end())
-            }
-            What::Delivered { event } => {
-                self.over()?;
-                self.write(TextStyle::Bold, &format!("event {event}, sent by the chart"))
-            }
-            What::Note { text, .. } if self.note.as_ref() != Some(text) => {
-                self.write(TextStyle::Faint, &format!("  {text}"))?;
-                self.note = Some(text.clone());
-                Ok(())
-            }
-            What::Entered { state } if !is_child && !self.started && !state.is_empty() => {
-                self.write(TextStyle::Good, &format!("  -> {state}"))
-            }
-            // The step may take long, so show the turn now.
-            What::Started { .. } => self.turns(),
-            // The state entered is not the target itself: the target has an `initial`, or is a history.
-            What::Entered { state } if self.is_basic(state) && !self.targets.contains(state) => {
-                self.write(TextStyle::Good, &format!("  -> {state}"))
-            }
-            What::TurnEnded { .. } => {
+        let is_child = !event.child.is_empty();
+        match event.what {
+            Happening::Begun { chart, .. } if !is_child => self.write(Tone::Input, chart),
+            Happening::Ended { .. } if !is_child => Ok(()),
+            Happening::Turn(turn) => self.turn(turn),
+            Happening::TurnEnded => {
                 self.ended = true;
                 Ok(())
             }
-            what => self.step(what),
+            Happening::Event { fate: fate @ (EventFate::Handled(_) | EventFate::Delivered), .. } => {
+                self.started |= matches!(fate, EventFate::Handled(_));
+                self.over()?;
+                self.brief(&event)
+            }
+            Happening::Note { text, .. } if self.note.as_deref() != Some(text) => {
+                self.write(Tone::Faint, &format!("  {text}"))?;
+                self.note = Some(text.to_owned());
+                Ok(())
+            }
+            Happening::Entered(state) if self.is_shown(state) => {
+                self.write(Tone::Good, &format!("  -> {state}"))
+            }
+            // The step may take long, so show the turn now.
+            Happening::Step(StepPhase::Started(_)) => self.turns(),
+            Happening::Step(StepPhase::Done(None))
+                if self.answered.as_deref() != Some(event.subject) =>
+            {
+                self.write(Tone::Faint, &format!("  {}", event.subject))
+            }
+            _ => self.brief(&event),
         }
     }
 }
 
 impl Screen {
+    /// Whether to show that a state was entered: it is an initial one, or not the target itself, which has an `initial` or is a history.
+    fn is_shown(&self, state: &str) -> bool {
+        let is_initial = self.child.is_empty() && !self.started && !state.is_empty();
+        is_initial || self.is_basic(state) && !self.targets.iter().any(|target| target == state)
+    }
+
     /// Notes that a turn begins. It is shown with its first line.
     fn turn(&mut self, turn: u32) -> io::Result<()> {
         self.started = true;
@@ -258,151 +253,111 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows a line about a step, or another detail.
-    fn step(&mut self, what: &What) -> io::Result<()> {
-        match what {
-            What::Answer { step, option, value, rung, .. } => {
-                self.answer(step, option.as_ref(), value, rung)
+    /// Shows an event on one line, if it is worth a line.
+    fn brief(&mut self, event: &TraceEvent<'_>) -> io::Result<()> {
+        let Some((tone, text)) = brief(event) else { return Ok(()) };
+        match event.what {
+            Happening::CallEnded(_, Outcome::Answer { .. }) => {
+                self.answered = Some(event.subject.to_owned());
             }
-            What::Unusable { step, why, .. } => {
-                self.write(TextStyle::Bad, &format!("  {step}: no usable answer: {why}"))
-            }
-            What::CallFailed { step, why, .. } => {
-                self.write(TextStyle::Bad, &format!("  {step}: failed: {why}"))
-            }
-            What::Usage { step, output_tokens, allowed: Some(most), .. } => {
-                let why = more_tokens(*output_tokens, *most);
-                self.write(TextStyle::Bad, &format!("  {step}: {why}"))
-            }
-            What::Waiting { step, until_ms, .. } => {
-                let wait = expr::Duration(until_ms.saturating_sub(self.now));
-                self.write(TextStyle::Faint, &format!("  {step}: tried again in {wait}"))
-            }
-            What::NotRetried { step, wanted_ms, most_ms, .. } => {
-                let (wanted, most) = (expr::Duration(*wanted_ms), expr::Duration(*most_ms));
-                let why = format!("wait {wanted} wanted, {most} at most");
-                self.write(TextStyle::Bad, &format!("  {step}: not tried again: {why}"))
-            }
-            What::Cancelled { step, .. } => {
-                self.write(TextStyle::Faint, &format!("  {step}: given up"))
-            }
-            What::Done { step, element: None } if self.answered.as_ref() != Some(step) => {
-                self.write(TextStyle::Faint, &format!("  {step}"))
-            }
-            What::Unasked { option } => {
-                self.write(TextStyle::Plain, &format!("  {option}, the only option"))
-            }
-            What::Fallback { step, why } => {
-                self.write(TextStyle::Bad, &format!("  {step}: {}", fallback(why)))
-            }
-            _ => self.action(what),
+            Happening::Transition(line, Fate::Taken(_)) => self.targets.clone_from(&line.targets),
+            _ => {}
         }
+        let margin = if tone == Tone::Input { "" } else { "  " };
+        self.write(tone, &format!("{margin}{text}"))
     }
+}
 
-    fn answer(
-        &mut self,
-        step: &str,
-        option: Option<&String>,
-        value: &Value,
-        rung: &str,
-    ) -> io::Result<()> {
-        self.answered = Some(step.to_owned());
-        let said = match option {
-            Some(option) if *value == Value::None => option.clone(),
-            Some(option) => format!("{option}{}", arguments(value)),
-            None => said(value),
-        };
-        let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
-        self.write(TextStyle::Plain, &format!("  {step}: {}{how}", short(&said)))
+/// An event on one line; `None` if it is not worth a line.
+fn brief(event: &TraceEvent<'_>) -> Option<(Tone, String)> {
+    let subject = event.subject;
+    if let Happening::Transition(line, Fate::Taken(held)) = event.what {
+        let (from, trigger) = (state(&line.state), line.trigger(held));
+        return Some(match line.targets.join(", ") {
+            to if to.is_empty() => (Tone::Faint, format!("{from}: {trigger}")),
+            to => (Tone::Good, format!("{from} -> {to}  ({trigger})")),
+        });
     }
-
-    /// Shows a line about a tool, an action or the world, or another detail.
-    fn action(&mut self, what: &What) -> io::Result<()> {
-        match what {
-            What::ToolCall { tool, arguments, .. } => {
-                self.write(TextStyle::Plain, &format!("  {tool} {}", short(&json(arguments))))
-            }
-            What::ToolResult { tool, value, .. } => {
-                self.write(TextStyle::Plain, &format!("  {tool} returned {}", short(&json(value))))
-            }
-            What::ToolFailed { tool, why, .. } => {
-                self.write(TextStyle::Bad, &format!("  {tool} failed: {why}"))
-            }
-            What::Forbidden { state, tool, .. } => {
-                self.write(TextStyle::Bad, &format!("  {tool}: may not be called in {state}"))
-            }
-            What::Acted { action, arguments, value, changes, failed, why, .. } => {
-                let style = if failed.is_empty() { TextStyle::Plain } else { TextStyle::Bad };
-                let outcome = outcome((value, changes), (failed, why));
-                self.write(style, &format!("  {}: {outcome}", action_call(action, arguments)))
-            }
-            What::NotActed { failed, why, .. } => {
-                self.write(TextStyle::Bad, &format!("  no action: {failed}: {}", short(why)))
-            }
-            What::HostNote { text, .. } => {
-                self.write(TextStyle::Faint, &format!("  {}", short(text)))
-            }
-            What::World { event, data } => {
-                let data = serde_json::to_string(data).unwrap_or_default();
-                self.write(TextStyle::Faint, &format!("  {event} {}", short(&data)))
-            }
-            _ => self.effect(what),
+    let Words { tone, text, why } = event.words()?;
+    let text = match event.what {
+        Happening::Ended { status, result, .. } => {
+            let text = format!("ended {status} {}", object(result));
+            return Some((Tone::Plain, text.trim_end().to_owned()));
         }
-    }
-
-    /// Shows a line about what an input leads to: transitions, sent events and errors.
-    fn effect(&mut self, what: &What) -> io::Result<()> {
-        match what {
-            What::Posted { event, to } => {
-                self.write(TextStyle::Faint, &format!("  {event}: sent to {to}"))
-            }
-            What::Undelivered { event, to } => {
-                self.write(TextStyle::Bad, &format!("  {event}: {to} cannot take it"))
-            }
-            What::SendCanceled { event } => {
-                self.write(TextStyle::Faint, &format!("  {event}: taken back"))
-            }
-            What::Input { name, value } => {
-                self.write(TextStyle::Faint, &format!("  {name} = {}", short(&json(value))))
-            }
-            What::Taken { line, held } => self.taken(line, held),
-            What::Denied { line } => self.write(
-                TextStyle::Bad,
-                &format!(
-                    "  {}: no `allow` line permits -> {}",
-                    line.trigger,
-                    line.targets.join(", ")
-                ),
-            ),
-            What::Refused { event } => {
-                self.write(TextStyle::Bad, &format!("  {event}: nothing handles it now"))
-            }
-            What::NotTaken { input, why, .. } => {
-                let why =
-                    if why == "closed" { "the run has ended" } else { "a turn is being walked" };
-                self.write(TextStyle::Bad, &format!("  {input}: not taken, {why}"))
-            }
-            What::WalkEnded { why, step: Some(step), .. } if why == "failed" => {
-                self.write(TextStyle::Bad, &format!("  the turn failed at {step}"))
-            }
-            What::Error { error } => {
-                self.write(TextStyle::Bad, &format!("  {}", notation::machine_event(error)))
-            }
-            What::Warned { limit } => self.write(TextStyle::Bad, &format!("  limit.warn.{limit}")),
-            _ => Ok(()),
+        Happening::Begun { .. } => return Some((Tone::Plain, text)),
+        Happening::Resumed { .. } | Happening::CallEnded(_, Outcome::Late) => return None,
+        Happening::Transition(line, _) => {
+            format!("{}: no `allow` line permits -> {}", line.trigger, line.targets.join(", "))
         }
-    }
-
-    fn taken(&mut self, line: &LineName, held: &[String]) -> io::Result<()> {
-        let trigger = trigger(&line.trigger, held);
-        self.targets.clone_from(&line.targets);
-        let from = if line.state.is_empty() { "*" } else { &line.state };
-        if line.targets.is_empty() {
-            self.write(TextStyle::Faint, &format!("  {from}: {trigger}"))
-        } else {
-            let targets = line.targets.join(", ");
-            self.write(TextStyle::Good, &format!("  {from} -> {targets}  ({trigger})"))
+        Happening::Event { event, fate: EventFate::Handled(data) } => {
+            format!("event {event} {}", object(data)).trim_end().to_owned()
         }
+        Happening::Event { event, fate: EventFate::Refused } => format!("{event}: {why}"),
+        Happening::Event { event, fate: EventFate::NotTaken(_) } => {
+            format!("{event}: not taken, {why}")
+        }
+        Happening::Message { event, to, fate: MessageFate::Posted } => {
+            return Some((Tone::Faint, format!("{event}: sent to {to}")));
+        }
+        Happening::Message { event, to, fate: MessageFate::Undelivered } => {
+            format!("{event}: {to} cannot take it")
+        }
+        Happening::Message { event, .. } => format!("{event}: taken back"),
+        Happening::Input { name, value } => format!("{name} = {}", short(&json(value))),
+        Happening::CallBegun(call, Request::Arguments(arguments)) => {
+            format!("{} {}", call.name, short(&json(arguments)))
+        }
+        Happening::CallEnded(_, Outcome::Answer { option, value, rung, .. }) => {
+            let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
+            format!("{subject}: {}{how}", short(&said(option, value)))
+        }
+        Happening::CallEnded(call, Outcome::Returned(value)) => {
+            format!("{} returned {}", call.name, short(&json(value)))
+        }
+        Happening::CallEnded(call, Outcome::Failed(..)) if call.is_tool => {
+            format!("{} failed: {why}", call.name)
+        }
+        Happening::CallEnded(_, Outcome::Failed(..)) => format!("{subject}: failed: {why}"),
+        Happening::CallEnded(_, Outcome::GivenUp) => format!("{subject}: {text}"),
+        Happening::Step(StepPhase::Waiting(until)) => {
+            format!("{subject}: tried again in {}", time(until.saturating_sub(event.at_ms)))
+        }
+        Happening::Step(StepPhase::Fallback(_)) | Happening::CallUsage(..) => {
+            format!("{subject}: {why}")
+        }
+        Happening::CallEnded(..) | Happening::Step(_) => format!("{subject}: {text}: {why}"),
+        Happening::Chosen { .. } | Happening::Event { .. } => format!("{text}, {why}"),
+        Happening::Forbidden { state, tool } => format!("{tool}: may not be called in {state}"),
+        Happening::Action { .. } => format!("{text}: {}", short(&why)),
+        Happening::World { event, data } => format!("{event} {}", short(&json(data))),
+        Happening::HostNote(text) => short(text),
+        Happening::Note { .. } => return None,
+        Happening::WalkEnded { .. } => format!("the turn failed at {subject}"),
+        _ => text,
+    };
+    Some((tone, text))
+}
+
+/// The answer of a model: an option with its arguments, an action with its reason, or a value as JSON.
+fn said(option: Option<&str>, value: &Value) -> String {
+    match (option, value) {
+        (Some(option), Value::None) => option.to_owned(),
+        (Some(option), Value::List(values)) => {
+            format!("{option}({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
+        }
+        (Some(option), value) => format!("{option} {}", json(value)),
+        (None, value) => match action_of(value) {
+            Some((action, Some(Value::Text(why)))) => joined(", ", &[action, why]),
+            Some((action, _)) => action.to_owned(),
+            None => json(value),
+        },
+    }
+}
+
+fn object(value: &Value) -> String {
+    match value {
+        Value::Map(map) if map.is_empty() => String::new(),
+        _ => json(value),
     }
 }
 
@@ -462,8 +417,8 @@ impl Sink for Live {
         }
         self.wipe()?;
         self.screen.line(line)?;
-        self.status.hear(line);
-        if matches!(line.what, What::Ended { .. }) && line.child.is_empty() {
+        self.status.hear(&line.event());
+        if matches!(line.event().what, Happening::Ended { .. }) && line.child.is_empty() {
             self.wipe()?;
             self.drawn = None;
             return Ok(());
@@ -487,50 +442,40 @@ struct Status {
 }
 
 impl Status {
-    /// Updates the content for a line of the trace. Only the run's own chart has states here, but calls of its children count, too.
-    fn hear(&mut self, line: &Line) {
-        let own = line.child.is_empty();
-        match &line.what {
-            What::Entered { state } if own => drop(self.states.insert(state.clone())),
-            What::Exited { state } if own => drop(self.states.remove(state)),
-            What::Turn { turn } if own => self.turn = *turn,
-            What::Question { step, .. } => {
+    /// Updates the content for an event. Only the run's own chart has states here, but calls of its children count, too.
+    fn hear(&mut self, event: &TraceEvent<'_>) {
+        let (step, own) = (event.subject, event.child.is_empty());
+        match event.what {
+            Happening::Entered(state) if own => drop(self.states.insert(state.to_owned())),
+            Happening::Exited(state) if own => drop(self.states.remove(state)),
+            Happening::Turn(turn) if own => self.turn = turn,
+            Happening::CallBegun(_, Request::Question { .. }) => {
                 self.calls += 1;
-                self.waits.push(step.clone());
+                self.waits.push(step.to_owned());
             }
-            What::Usage { input_tokens, output_tokens, .. } => {
-                self.tokens = self.tokens.saturating_add(input_tokens + output_tokens);
+            Happening::CallUsage(_, usage) => {
+                let both = usage.input_tokens + usage.output_tokens;
+                self.tokens = self.tokens.saturating_add(both);
             }
-            What::Answer { step, option, .. } => {
-                self.answered(step);
-                if let Some(option) = option {
-                    self.last = format!("{step}: {option}, by the model");
+            Happening::CallEnded(call, outcome) if !call.is_tool => self.ended(step, outcome),
+            Happening::Action { action, outcome } => {
+                let about = action.map_or(step, |(action, _)| action);
+                let how = if outcome.failed.is_empty() { "done" } else { outcome.failed };
+                self.last = format!("{about}: {how}");
+            }
+            Happening::Chosen { option, is_asked } => {
+                if !is_asked {
+                    self.last = format!("{option}, the only option");
                 }
-            }
-            What::Unusable { step, why, .. } => {
-                self.answered(step);
-                self.last = format!("{step}: asked again, {why}");
-            }
-            What::CallFailed { step, why, .. } => {
-                self.answered(step);
-                self.last = format!("{step}: failed, {why}");
-            }
-            What::Cancelled { step, .. } => self.answered(step),
-            What::Acted { action, failed, .. } if failed.is_empty() => {
-                self.last = format!("{action}: done");
-            }
-            What::Acted { action, failed, .. } => self.last = format!("{action}: {failed}"),
-            What::NotActed { step, failed, .. } => self.last = format!("{step}: {failed}"),
-            What::Unasked { option } => {
-                self.last = format!("{option}, the only option");
                 self.chosen = true;
             }
-            What::Chosen { .. } => self.chosen = true,
-            What::Fallback { step, why } => self.last = format!("{step}: fell back, {why}"),
-            What::Denied { line } => {
+            Happening::Step(StepPhase::Fallback(why)) => {
+                self.last = format!("{step}: fell back, {why}");
+            }
+            Happening::Transition(line, Fate::Denied) => {
                 self.last = format!("{}: denied, no `allow` line permits it", line.trigger);
             }
-            What::Taken { line, .. } => {
+            Happening::Transition(line, Fate::Taken(_)) => {
                 // The line of a chosen option already says so.
                 let is_told = std::mem::take(&mut self.chosen);
                 if !is_told && !line.targets.is_empty() {
@@ -541,7 +486,17 @@ impl Status {
         }
     }
 
-    fn answered(&mut self, step: &str) {
+    fn ended(&mut self, step: &str, outcome: Outcome<'_>) {
+        let last = match outcome {
+            Outcome::Answer { option, .. } => option.map(|option| format!("{option}, by the model")),
+            Outcome::Unusable(why) => Some(format!("asked again, {why}")),
+            Outcome::Failed(_, why) => Some(format!("failed, {why}")),
+            Outcome::Returned(_) | Outcome::Late => return,
+            Outcome::GivenUp => None,
+        };
+        if let Some(last) = last {
+            self.last = format!("{step}: {last}");
+        }
         if let Some(at) = self.waits.iter().position(|waits| waits == step) {
             self.waits.remove(at);
         }
@@ -555,9 +510,9 @@ impl Status {
         };
         let states: Vec<&str> = self.states.iter().filter(inner).map(String::as_str).collect();
         let mut parts = vec![format!("turn {}", self.turn), states.join(", ")];
-        parts.push(format!("{} calls", self.calls));
+        parts.push(number(self.calls.into(), "call"));
         if self.tokens > 0 {
-            parts.push(format!("{} tokens", self.tokens));
+            parts.push(number(self.tokens, "token"));
         }
         if !self.last.is_empty() {
             parts.push(self.last.clone());
@@ -568,101 +523,6 @@ impl Status {
         parts.retain(|part| !part.is_empty());
         parts.join(" · ")
     }
-}
-
-// Formats what happened in a run as text.
-
-/// The maximum number of characters of an answer that are shown.
-const SHOWN: usize = 100;
-
-/// Formats an action of an agent, with the artifact that it is about.
-pub(super) fn action_call(action: &str, arguments: &Value) -> String {
-    let about = match arguments {
-        Value::Map(map) => map.get("artifact_id").or_else(|| map.get("artifact")),
-        _ => None,
-    };
-    match about {
-        Some(Value::Text(id)) => format!("{action} {id}"),
-        Some(_) | None => action.to_owned(),
-    }
-}
-
-/// Formats the result of an action and the changes it made, or the reason why it failed.
-pub(super) fn outcome(
-    (value, changes): (&Value, &[String]),
-    (failed, why): (&str, &str),
-) -> String {
-    let changes = changes.join(", ");
-    match (failed, value, changes.as_str()) {
-        ("", Value::None, "") => "ok".into(),
-        ("", Value::None, _) => changes,
-        ("", value, "") => short(&json(value)),
-        ("", value, _) => format!("{} ({changes})", short(&json(value))),
-        (failed, ..) => short(&format!("{failed}: {why}")),
-    }
-}
-
-/// Formats the arguments of an option: a list in parentheses, anything else as JSON.
-pub(super) fn arguments(value: &Value) -> String {
-    match value {
-        Value::List(values) => {
-            format!("({})", values.iter().map(json).collect::<Vec<_>>().join(", "))
-        }
-        _ => format!(" {}", json(value)),
-    }
-}
-
-pub(super) fn fallback(why: &str) -> &'static str {
-    match why {
-        "no_option" => "no option is enabled, so `else`",
-        "unusable" => "no usable answer, so `else`",
-        "stale" => "the option no longer holds, so `else`",
-        "failed" => "the call failed, so `else`",
-        _ => "no outcome line holds, so the state stays",
-    }
-}
-
-/// Formats an action with its reason; other values as JSON.
-pub(super) fn said(value: &Value) -> String {
-    if let Value::Map(map) = value
-        && let Some(Value::Text(action)) = map.get("action")
-    {
-        return match map.get("reasoning") {
-            Some(Value::Text(reason)) if !reason.is_empty() => format!("{action}, {reason}"),
-            Some(_) | None => action.clone(),
-        };
-    }
-    json(value)
-}
-
-pub(super) fn json(value: &Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-pub(super) fn object(value: &Value) -> String {
-    match value {
-        Value::Map(map) if map.is_empty() => String::new(),
-        _ => json(value),
-    }
-}
-
-pub(super) fn short(text: &str) -> String {
-    let line = text.replace('\n', " ");
-    if line.chars().count() <= SHOWN {
-        return line;
-    }
-    let head: String = line.chars().take(SHOWN).collect();
-    format!("{head}…")
-}
-
-/// The message about a server that reported more output tokens than `max_tokens`.
-pub(super) fn more_tokens(reported: u64, allowed: u64) -> String {
-    format!("the server reports {reported} output tokens, {allowed} were allowed")
-}
-
-/// Formats the trigger of a transition with the alternatives of its guard that held, as in `when: tries >= 3`.
-pub(super) fn trigger(trigger: &str, held: &[String]) -> String {
-    if held.is_empty() { trigger.to_owned() } else { format!("{trigger}: {}", held.join("; ")) }
 }
 
 /// Prints the closing line of a run, and returns its exit code. `nobody` says that no oracle was chosen.
@@ -677,7 +537,7 @@ pub(super) fn close<M: Machine, T: Sink>(
         states => states.join(", "),
     };
     let mut counts =
-        format!("{}, {}", number(session.turns(), "turn"), number(session.calls(), "model call"));
+        format!("{}, {}", number(session.turns().into(), "turn"), number(session.calls().into(), "model call"));
     counts += &spent(session.spent());
     let failed = last.and_then(|turn| turn.failed);
     let how = match (session.status(), &failed) {
@@ -751,10 +611,6 @@ fn spent(usage: Usage) -> String {
     }
 }
 
-fn number(count: u32, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -764,7 +620,7 @@ mod tests {
         for (i, text) in lines.iter().enumerate() {
             let text = format!(r#"{{"v":1,"seq":{},"at_ms":0,{text}}}"#, i + 1);
             let line: Line = serde_json::from_str(&text).expect("a line of a trace");
-            status.hear(&line);
+            status.hear(&line.event());
         }
         status.line()
     }
@@ -778,7 +634,7 @@ mod tests {
             r#""kind":"turn","turn":3"#,
             r#""kind":"question","step":"triage","attempt":1,"prompt":"?","options":["a"]"#,
         ];
-        assert_eq!(heard(&begun), "turn 3 · open.sorting · 1 calls · waiting for triage");
+        assert_eq!(heard(&begun), "turn 3 · open.sorting · 1 call · waiting for triage");
         let answered = [
             r#""kind":"usage","step":"triage","attempt":1,"input_tokens":40,"output_tokens":2,"cost":0.0"#,
             r#""kind":"answer","step":"triage","attempt":1,"text":"a","rung":"whole","option":"a""#,
@@ -788,7 +644,7 @@ mod tests {
         let all: Vec<&str> = begun.iter().chain(&answered).copied().collect();
         assert_eq!(
             heard(&all),
-            "turn 3 · open.drafting · 1 calls · 42 tokens · triage: a, by the model"
+            "turn 3 · open.drafting · 1 call · 42 tokens · triage: a, by the model"
         );
     }
 

@@ -11,9 +11,11 @@
 mod describe;
 #[cfg(test)]
 mod tests;
+pub mod view;
 
 pub use describe::describe;
 pub(crate) use describe::{taken, which};
+pub use view::TraceEvent;
 
 use chartc_core::expr::Value;
 use chartc_core::machine::Instant;

@@ -26,15 +26,13 @@ use super::files::Root;
 use super::output::{
     Colour, Exit, StyledText, align_columns, complain, print, print_json, print_made, terminal,
 };
-use super::screen::trigger;
 use super::{pick, replay};
 use crate::report::Terminal;
 use chartc_core::model::StepKind;
 use chartc_runtime::Saved;
-use chartc_runtime::trace::What;
-use read::{Filter, Read, number, time};
+use chartc_runtime::trace::view::{Fate, Happening, number, time};
+use read::{Filter, Read};
 use std::path::{Path, PathBuf};
-use story::way;
 use summary::Summary;
 use world::{Log, Views};
 
@@ -92,7 +90,8 @@ pub(super) struct Args {
 /// The steps that ask people, by chart. Empty unless the chart's file is still where the trace says.
 fn people(path: &Path, trace: &Read) -> sequence::People {
     let mut people = sequence::People::new();
-    let Some(What::Run { file, .. }) = trace.lines.first().map(|line| &line.what) else {
+    let Some(Happening::Begun { file, .. }) = trace.lines.first().map(|line| line.event().what)
+    else {
         return people;
     };
     let root = Root::default();
@@ -241,10 +240,10 @@ fn kept(saved: &Saved) -> StyledText {
     let has_others = saved.history().any(|line| !line.child.is_empty());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in saved.history() {
-        let What::Taken { line: taken, held } = &line.what else { continue };
+        let Happening::Transition(taken, Fate::Taken(held)) = line.event().what else { continue };
         let mut row = vec![time(line.at_ms)];
         row.extend(has_others.then(|| line.child.clone()));
-        row.extend([way(taken), trigger(&taken.trigger, held)]);
+        row.extend([taken.way(), taken.trigger(held)]);
         rows.push(row);
     }
     if rows.is_empty() {

@@ -1,9 +1,9 @@
 //! Reads a trace: its lines, the events that charts send each other, and how states and times are written.
 
 use crate::cli::instance;
-use chartc_core::expr::Duration;
 use chartc_runtime::Saved;
-use chartc_runtime::trace::{self, Line, What};
+use chartc_runtime::trace::view::{EventFate, Fate, Happening, MessageFate};
+use chartc_runtime::trace::{self, Line, TraceEvent};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +36,8 @@ impl Read {
     /// The names of the charts, by path.
     pub(super) fn charts<'s>(&'s self) -> BTreeMap<&'s str, &'s str> {
         let chart = |line: &'s Line| {
-            let What::Run { chart, .. } = &line.what else { return None };
-            Some((line.child.as_str(), chart.as_str()))
+            let Happening::Begun { chart, .. } = line.event().what else { return None };
+            Some((line.child.as_str(), chart))
         };
         let runs = self.lines.iter().filter_map(chart);
         runs.collect()
@@ -110,20 +110,22 @@ pub(super) fn of_lines(name: String, lines: Vec<Line>, mut faults: Vec<String>) 
     // The charts whose turns are under way. Children have their turns after that of the outermost chart has ended, and as part of it.
     let mut below: BTreeSet<&str> = BTreeSet::new();
     let turns = lines.iter().map(|line| {
-        if matches!(line.what, What::Turn { .. }) && !line.child.is_empty() {
-            below.insert(&line.child);
-        }
-        if let (What::Turn { turn: nth }, "") = (&line.what, line.child.as_str()) {
-            turn = Some(*nth);
-            last = turn;
+        let TraceEvent { child, what, .. } = line.event();
+        match what {
+            Happening::Turn(nth) if child.is_empty() => {
+                turn = Some(nth);
+                last = turn;
+            }
+            Happening::Turn(_) => drop(below.insert(child)),
+            _ => {}
         }
         // An agent's action is performed after the turn that chose it.
-        let is_action = matches!(line.what, What::Acted { .. } | What::NotActed { .. });
+        let is_action = matches!(what, Happening::Action { .. });
         let of = if is_action || !below.is_empty() { last } else { turn };
-        if matches!(line.what, What::TurnEnded { .. } | What::Ended { .. }) {
-            below.remove(line.child.as_str());
+        if matches!(what, Happening::TurnEnded | Happening::Ended { .. }) {
+            below.remove(child);
         }
-        if let (What::TurnEnded { .. }, "") = (&line.what, line.child.as_str()) {
+        if matches!(what, Happening::TurnEnded) && child.is_empty() {
             turn = None;
         }
         of
@@ -166,46 +168,36 @@ impl<'t> Letters<'t> {
         // An event that was passed on reaches its receivers before any that was posted: the sender and the event.
         let mut passed: Option<(&str, &str)> = None;
         for line in lines {
-            if let What::Posted { event, to } = &line.what {
-                let (seq, to) = (line.seq, receiver(&line.child, to).unwrap_or_default());
-                under_way.push(Letter { seq, from: &line.child, to, event, is_heard: false });
-            } else if let What::Undelivered { event, to } = &line.what {
-                let to = receiver(&line.child, to).unwrap_or_default();
-                let is_it = |letter: &Letter<'_>| {
-                    (letter.from, letter.event, &letter.to) == (&line.child, event, &to)
-                };
-                // The line follows the post that it is about, so search from the end.
-                if let Some(at) = under_way.iter().rposition(is_it) {
-                    under_way.remove(at);
+            let TraceEvent { child, what, .. } = line.event();
+            match what {
+                Happening::Message { event, to, fate: MessageFate::Posted } => {
+                    let (seq, to) = (line.seq, receiver(child, to).unwrap_or_default());
+                    under_way.push(Letter { seq, from: child, to, event, is_heard: false });
                 }
-            } else if let What::PassedOn { event } = &line.what {
-                passed = Some((&line.child, event));
-            } else if let What::Taken { .. } = &line.what {
-                passed = None;
-            } else if let What::Event { event, .. } = &line.what {
-                let is_it = |letter: &Letter<'_>| {
-                    letter.event == event
-                        && (letter.to == line.child || is_element(&line.child, &letter.to))
-                };
-                // The next child is offered the event only if this one does not take it: a `taken` line ends the passing on.
-                passed = passed.filter(|(by, what)| what == event && is_below(&line.child, by));
-                let sender = if let Some((by, _)) = passed {
-                    From::Chart(by)
-                } else if let Some(at) = under_way.iter().position(is_it) {
-                    let from = under_way[at].from;
-                    if under_way[at].to == line.child {
+                Happening::Message { event, to, fate: MessageFate::Undelivered } => {
+                    let to = receiver(child, to).unwrap_or_default();
+                    let is_it = |letter: &Letter<'_>| {
+                        (letter.from, letter.event, &letter.to) == (child, event, &to)
+                    };
+                    // The line follows the post that it is about, so search from the end.
+                    if let Some(at) = under_way.iter().rposition(is_it) {
                         under_way.remove(at);
-                    } else {
-                        under_way[at].is_heard = true;
                     }
-                    From::Chart(from)
-                } else if line.child.is_empty() {
-                    From::Host
-                } else {
-                    // Nobody posted it, so it is the copy for a child that receives all events of its parent.
-                    From::Chart(above(&line.child))
-                };
-                from.insert(line.seq, sender);
+                }
+                Happening::Event { event, fate: EventFate::PassedOn } => {
+                    passed = Some((child, event));
+                }
+                // The next child is offered the event only if this one does not take it.
+                Happening::Transition(_, Fate::Taken(_)) => passed = None,
+                Happening::Event { event, fate: EventFate::Handled(_) } => {
+                    passed = passed.filter(|(by, what)| *what == event && is_below(child, by));
+                    let sender = match passed {
+                        Some((by, _)) => From::Chart(by),
+                        None => sender(&mut under_way, child, event),
+                    };
+                    from.insert(line.seq, sender);
+                }
+                _ => {}
             }
         }
         under_way.retain(|letter| !letter.is_heard);
@@ -221,6 +213,24 @@ impl<'t> Letters<'t> {
     pub(super) fn is_lost(&self, line: &Line) -> bool {
         self.lost.contains(&line.seq)
     }
+}
+
+/// The sender of an event that a chart handles and that nobody has passed on.
+fn sender<'t>(under_way: &mut Vec<Letter<'t>>, child: &'t str, event: &str) -> From<'t> {
+    let is_it = |letter: &Letter<'_>| {
+        letter.event == event && (letter.to == child || is_element(child, &letter.to))
+    };
+    let Some(at) = under_way.iter().position(is_it) else {
+        // Nobody posted it, so for a child it is the copy of an event that all children of its parent receive.
+        return if child.is_empty() { From::Host } else { From::Chart(above(child)) };
+    };
+    let from = under_way[at].from;
+    if under_way[at].to == child {
+        under_way.remove(at);
+    } else {
+        under_way[at].is_heard = true;
+    }
+    From::Chart(from)
 }
 
 /// The path of the chart to which `from` sends an event; `None` if that is the parent of the outermost chart.
@@ -249,38 +259,6 @@ fn is_below(child: &str, above: &str) -> bool {
         "" => !child.is_empty(),
         above => child.strip_prefix(above).is_some_and(|rest| rest.starts_with('/')),
     }
-}
-
-/// The name of a state; `*` for the chart itself.
-pub(super) fn state(path: &str) -> &str {
-    if path.is_empty() { "*" } else { path }
-}
-
-/// Formats a time on the run's clock, or a duration, in at most two units.
-pub(super) fn time(ms: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)];
-    if ms < 60_000 && !ms.is_multiple_of(1000) {
-        return if ms < 1000 { format!("{ms}ms") } else { format!("{:.1}s", ms as f64 / 1000.0) };
-    }
-    if ms < 60_000 {
-        return Duration(ms).to_string();
-    }
-    // Two units are precise enough.
-    let mut parts = Vec::new();
-    let mut rest = ms;
-    for (unit, millis) in UNITS {
-        if rest >= millis || !parts.is_empty() {
-            parts.push(format!("{}{unit}", rest / millis));
-            rest %= millis;
-        }
-    }
-    parts.push(format!("{}s", rest / 1000));
-    parts.truncate(2);
-    parts.concat()
-}
-
-pub(super) fn number(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The maximum number of errors that are reported one by one.

@@ -11,12 +11,13 @@
 //! ```
 
 use super::super::output::cut;
-use super::super::screen::{action_call, trigger};
-use super::read::{Filter, From, Letters, Read, above, receiver, state, time};
-use super::story::{decision, fallback, not_taken, value};
-use chartc_compiler::notation;
+use super::read::{Filter, From, Letters, Read, above, receiver};
 use chartc_core::visible;
-use chartc_runtime::trace::{Line, What, Which};
+use chartc_runtime::trace::view::{
+    CallName, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, decision,
+    state, time, value,
+};
+use chartc_runtime::trace::{Line, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum length of a message, in characters.
@@ -41,14 +42,15 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
     let mut messages: Vec<String> = Vec::new();
     let (mut last, mut more) = (0, 0);
     for (line, turn) in trace.told() {
-        if let What::Run { chart, .. } = &line.what {
-            picture.charts.insert(&line.child, chart);
+        let event = line.event();
+        if let Happening::Begun { chart, .. } = event.what {
+            picture.charts.insert(event.child, chart);
         }
         let is_wanted = filter.turn.is_none_or(|wanted| turn == Some(wanted))
-            && filter.step.is_none_or(|wanted| step(line).is_none_or(|step| step == wanted));
+            && filter.step.is_none_or(|wanted| !is_of_step(&event) || event.subject == wanted);
         // Before `follow`: an answer still counts as under way in its own message.
-        let message = picture.message(line);
-        picture.follow(line);
+        let message = picture.message(line, &event);
+        picture.follow(&event);
         let Some(message) = message.filter(|_| is_wanted) else { continue };
         if messages.len() >= MOST {
             more += 1;
@@ -128,29 +130,21 @@ struct Picture<'t> {
     seen: BTreeSet<String>,
 }
 
-/// The step that a line is about, if it is about a call.
-fn step(line: &Line) -> Option<&str> {
-    let (What::Question { step, .. }
-    | What::Answer { step, .. }
-    | What::Unusable { step, .. }
-    | What::CallFailed { step, .. }
-    | What::ToolCall { step, .. }
-    | What::ToolResult { step, .. }
-    | What::ToolFailed { step, .. }
-    | What::Fallback { step, .. }
-    | What::Cancelled { step, .. }) = &line.what
-    else {
-        return None;
-    };
-    Some(step)
+/// Whether an event is about a call of a step.
+fn is_of_step(event: &TraceEvent<'_>) -> bool {
+    match event.what {
+        Happening::CallEnded(_, outcome) => !matches!(outcome, Outcome::Late),
+        Happening::CallBegun(..) | Happening::Step(StepPhase::Fallback(_)) => true,
+        _ => false,
+    }
 }
 
 /// The name of a call, which tells it from other calls of its chart that may be under way.
-fn call(name: &str, which: &Which) -> String {
-    match (&which.element, which.state.as_str()) {
-        (Some(element), _) => format!("{name}[{element}]"),
-        (None, "") => name.to_owned(),
-        (None, state) => format!("{name} in {state}"),
+fn call_name(call: CallName<'_>) -> String {
+    match (&call.which.element, call.which.state.as_str()) {
+        (Some(element), _) => format!("{}[{element}]", call.name),
+        (None, "") => call.name.to_owned(),
+        (None, state) => format!("{} in {state}", call.name),
     }
 }
 
@@ -160,37 +154,36 @@ impl<'t> Picture<'t> {
         self.actors.get(child).map_or("chart", String::as_str)
     }
 
-    /// The column of the model or person who answers a step.
-    fn asked(&self, line: &Line, step: &str) -> &'static str {
-        let chart = self.charts.get(line.child.as_str()).copied().unwrap_or_default();
-        let is_person = self.people.contains(&(chart.to_owned(), step.to_owned()));
+    /// The column of the tools, or of the model or person who answers a step.
+    fn asked(&self, event: &TraceEvent<'_>, call: CallName<'_>) -> &'static str {
+        if call.is_tool {
+            return "tools";
+        }
+        let chart = self.charts.get(event.child).copied().unwrap_or_default();
+        let is_person = self.people.contains(&(chart.to_owned(), call.name.to_owned()));
         if is_person { "person" } else { "model" }
     }
 
     /// The text of an answer, with the name of its call if several are under way.
-    fn answer(&self, call: &str, text: &str) -> String {
+    fn answer(&self, call: CallName<'_>, text: &str) -> String {
         let several = self.open.values().sum::<u32>() > 1;
-        if several { format!("{call}: {text}") } else { text.to_owned() }
+        if several { format!("{}: {text}", call_name(call)) } else { text.to_owned() }
     }
 
     /// Updates the calls under way.
-    fn follow(&mut self, line: &'t Line) {
-        if let What::Question { step, which, .. } | What::ToolCall { tool: step, which, .. } =
-            &line.what
-        {
-            *self.open.entry((&line.child, call(step, which))).or_default() += 1;
-        } else if let What::Answer { step, which, .. }
-        | What::Unusable { step, which, .. }
-        | What::CallFailed { step, which, .. }
-        | What::Cancelled { step, which, .. }
-        | What::ToolResult { tool: step, which, .. }
-        | What::ToolFailed { tool: step, which, .. } = &line.what
-        {
-            if let Some(open) = self.open.get_mut(&(line.child.as_str(), call(step, which))) {
-                *open = open.saturating_sub(1);
+    fn follow(&mut self, event: &TraceEvent<'t>) {
+        match event.what {
+            Happening::CallBegun(call, _) => {
+                *self.open.entry((event.child, call_name(call))).or_default() += 1;
             }
-        } else if let What::Ended { .. } = &line.what {
-            self.open.retain(|(child, _), _| *child != line.child);
+            Happening::CallEnded(_, Outcome::Late) => {}
+            Happening::CallEnded(call, _) => {
+                if let Some(open) = self.open.get_mut(&(event.child, call_name(call))) {
+                    *open = open.saturating_sub(1);
+                }
+            }
+            Happening::Ended { .. } => self.open.retain(|(child, _), _| *child != event.child),
+            _ => {}
         }
     }
 
@@ -210,104 +203,119 @@ impl<'t> Picture<'t> {
         }
     }
 
-    fn message(&self, line: &Line) -> Option<SequenceRow> {
-        let own = self.actor(&line.child);
-        let from_host = |text: &str| say("host", "->>", own, text);
-        let above = if line.child.is_empty() { "host" } else { self.actor(above(&line.child)) };
-        match &line.what {
-            What::Event { event, data } => {
-                let from = match self.letters.from(line) {
-                    From::Host => "host",
-                    From::Chart(child) => self.actor(child),
-                };
-                say(from, "->>", own, format!("{event} {}", value(data)).trim_end())
-            }
-            What::Posted { event, to } if self.letters.is_lost(line) => {
-                note(&format!("{event} to {to} is under way"))
-            }
-            What::Undelivered { event, to } => {
-                let text = format!("{event}: {to} cannot take it");
-                match receiver(&line.child, to).filter(|to| self.charts.contains_key(to.as_str())) {
-                    Some(to) => say(own, "--x", self.actor(&to), &text),
-                    None => note(&text),
+    fn message(&self, line: &Line, event: &TraceEvent<'_>) -> Option<SequenceRow> {
+        let is_child = !event.child.is_empty();
+        let own = self.actor(event.child);
+        let above = if is_child { self.actor(above(event.child)) } else { "host" };
+        let words = event.words();
+        let (text, why) = words.as_ref().map_or(("", ""), |words| (&words.text, &words.why));
+        match event.what {
+            Happening::Event { event: name, fate } => match fate {
+                EventFate::Handled(data) => {
+                    let from = match self.letters.from(line) {
+                        From::Host => "host",
+                        From::Chart(child) => self.actor(child),
+                    };
+                    say(from, "->>", own, format!("{name} {}", value(data)).trim_end())
                 }
+                EventFate::Delivered => say(own, "->>", own, name),
+                EventFate::NotTaken(_) => {
+                    say(above, "->>", own, &format!("{name} (not taken: {why})"))
+                }
+                EventFate::Refused => note(&format!("{name}: nothing handles it")),
+                EventFate::PassedOn => None,
+            },
+            Happening::Message { event: name, to, fate } => self.sent(line, (name, to, fate)),
+            Happening::Begun { .. } if is_child => say(above, "->>", own, text),
+            Happening::Ended { status, .. } if is_child && status != "canceled" => {
+                say(own, "-->>", above, text)
             }
-            What::Run { chart, .. } if !line.child.is_empty() => {
-                say(above, "->>", own, &format!("runs {chart}"))
-            }
-            What::Ended { status, .. } if !line.child.is_empty() && status != "canceled" => {
-                say(own, "-->>", above, &format!("ended {status}"))
-            }
-            What::Turn { turn } if line.child.is_empty() => from_host(&format!("turn {turn}")),
-            What::Input { name, value: given } => from_host(&format!("{name} = {}", value(given))),
-            What::NotTaken { input, why, .. } => {
-                say(above, "->>", own, &format!("{input} (not taken: {})", not_taken(why)))
-            }
-            What::Delivered { event } => say(own, "->>", own, event),
-            What::HostNote { text, .. } => note(text),
-            What::World { event, data } => note(format!("{event} {}", value(data)).trim_end()),
-            What::Taken { line, held } => {
-                let trigger = trigger(&line.trigger, held);
+            Happening::Turn(turn) if !is_child => say("host", "->>", own, &format!("turn {turn}")),
+            Happening::Input { .. } => say("host", "->>", own, text),
+            Happening::HostNote(text) => note(text),
+            Happening::World { .. } => note(format!("{text} {why}").trim_end()),
+            Happening::Transition(line, Fate::Taken(held)) => {
                 let to = line.targets.join(", ");
                 let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
+                let trigger = line.trigger(held);
                 say(own, "->>", own, &format!("{} {to} ({trigger})", state(&line.state)))
             }
-            What::Denied { line } => {
+            Happening::Transition(line, Fate::Denied) => {
                 note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
             }
-            What::Refused { event } => note(&format!("{event}: nothing handles it")),
-            What::Fallback { why, .. } => note(fallback(why)),
-            What::Unasked { option } => note(&format!("{option}, the only option")),
-            What::Error { error } => note(&notation::machine_event(error)),
-            What::Ended { status, .. } => note(&format!("ended {status}")),
-            _ => self.call_row(line),
+            Happening::Step(StepPhase::Fallback(_)) => note(why),
+            Happening::Chosen { is_asked: false, .. } => note(&format!("{text}, {why}")),
+            Happening::Error(_) | Happening::Ended { .. } => note(text),
+            Happening::CallBegun(call, request) => {
+                let asked = self.asked(event, call);
+                match request {
+                    Request::Arguments(_) => say(own, "->>", asked, text),
+                    Request::Question { .. } => say(own, "->>", asked, &question(event, call)),
+                }
+            }
+            Happening::CallEnded(call, outcome) => self.answered(event, call, outcome),
+            Happening::Action { outcome, .. } if outcome.failed.is_empty() => {
+                say(own, "->>", "world", text)
+            }
+            Happening::Action { action: Some((action, _)), outcome } => {
+                say(own, "--x", "world", &format!("{action}: {}", outcome.reason()))
+            }
+            Happening::Action { action: None, .. } => note(&format!("{text}: {why}")),
+            _ => None,
         }
     }
 
-    /// The row of a call of a model, the world or a tool, if the line is about one.
-    fn call_row(&self, line: &Line) -> Option<SequenceRow> {
-        let own = self.actor(&line.child);
-        match &line.what {
-            What::Question { step, attempt: 1, which, .. } => {
-                say(own, "->>", self.asked(line, step), &call(step, which))
+    /// The row of an event for another chart. One that arrives has a row where it is handled.
+    fn sent(
+        &self,
+        line: &Line,
+        (event, to, fate): (&str, &str, MessageFate),
+    ) -> Option<SequenceRow> {
+        match fate {
+            MessageFate::Posted if self.letters.is_lost(line) => {
+                note(&format!("{event} to {to} is under way"))
             }
-            What::Question { step, attempt, which, .. } => {
-                let text = format!("{} (attempt {attempt})", call(step, which));
-                say(own, "->>", self.asked(line, step), &text)
+            MessageFate::Undelivered => {
+                let text = format!("{event}: {to} cannot take it");
+                match receiver(&line.child, to).filter(|to| self.charts.contains_key(to.as_str())) {
+                    Some(to) => say(self.actor(&line.child), "--x", self.actor(&to), &text),
+                    None => note(&text),
+                }
             }
-            What::Answer { step, option, value, which, .. } => {
-                let text = self.answer(&call(step, which), &decision(option.as_ref(), value));
-                say(self.asked(line, step), "-->>", own, &text)
-            }
-            What::Unusable { step, why, which, .. } => {
-                note(&self.answer(&call(step, which), &format!("not usable: {why}")))
-            }
-            What::CallFailed { step, error, why, which, .. } => {
-                let text = self.answer(&call(step, which), &format!("{error}: {why}"));
-                say(self.asked(line, step), "--x", own, &text)
-            }
-            What::Cancelled { step, which, .. } => {
-                note(&format!("{} is given up", call(step, which)))
-            }
-            What::Acted { action, arguments, failed, .. } if failed.is_empty() => {
-                say(own, "->>", "world", &action_call(action, arguments))
-            }
-            What::Acted { action, failed, why, .. } => {
-                say(own, "--x", "world", &format!("{action}: {failed}: {why}"))
-            }
-            What::NotActed { failed, why, .. } => note(&format!("no action: {failed}: {why}")),
-            What::ToolCall { tool, arguments, .. } => {
-                say(own, "->>", "tools", format!("{tool} {}", value(arguments)).trim_end())
-            }
-            What::ToolResult { tool, value: result, which, .. } => {
-                say("tools", "-->>", own, &self.answer(&call(tool, which), &value(result)))
-            }
-            What::ToolFailed { tool, error, why, which, .. } => {
-                let text = self.answer(&call(tool, which), &format!("{error}: {why}"));
-                say("tools", "--x", own, &text)
-            }
-            _ => None,
+            MessageFate::Posted | MessageFate::Canceled => None,
         }
+    }
+
+    /// The row of the end of a call.
+    fn answered(
+        &self,
+        event: &TraceEvent<'_>,
+        call: CallName<'_>,
+        outcome: Outcome<'_>,
+    ) -> Option<SequenceRow> {
+        let (own, asked) = (self.actor(event.child), self.asked(event, call));
+        match outcome {
+            Outcome::Answer { option, value, .. } => {
+                say(asked, "-->>", own, &self.answer(call, &decision(option, value)))
+            }
+            Outcome::Returned(result) => {
+                say(asked, "-->>", own, &self.answer(call, &value(result)))
+            }
+            Outcome::Unusable(why) => note(&self.answer(call, &format!("not usable: {why}"))),
+            Outcome::Failed(error, why) => {
+                say(asked, "--x", own, &self.answer(call, &format!("{error}: {why}")))
+            }
+            Outcome::GivenUp => note(&format!("{} is given up", call_name(call))),
+            Outcome::Late => None,
+        }
+    }
+}
+
+/// The text of a question, with the number of the attempt from the second on.
+fn question(event: &TraceEvent<'_>, call: CallName<'_>) -> String {
+    match event.attempt {
+        1 => call_name(call),
+        attempt => format!("{} (attempt {attempt})", call_name(call)),
     }
 }
 

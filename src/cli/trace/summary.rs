@@ -11,13 +11,16 @@
 //! ended ok          ended["ok"] is counted when the run is closed
 //! ```
 
-use super::read::{self, Read, number, state, time};
+use super::read::{self, Read};
 use crate::cli::output::{StyledText, align_columns, complain};
 use chartc_compiler::compile::Checked;
 use chartc_core::arena::TransitionId;
 use chartc_core::model;
 use chartc_core::plan::Plan;
-use chartc_runtime::trace::{Line, LineName, What};
+use chartc_runtime::trace::view::{
+    EventFate, Fate, Happening, Outcome, StepPhase, number, state, time,
+};
+use chartc_runtime::trace::{Line, LineName, TraceEvent, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -98,6 +101,12 @@ struct RunTotals {
     status: Option<String>,
 }
 
+impl RunTotals {
+    fn leaf(&self, step: &str) -> &str {
+        self.leaves.get(step).map_or("", String::as_str)
+    }
+}
+
 impl Summary {
     /// The totals of all traces together.
     pub(super) fn from_traces(traces: &[Read]) -> Self {
@@ -166,12 +175,14 @@ impl Sums {
             self.runs.insert(agent.to_owned(), BTreeMap::new());
         }
         let Some(runs) = self.runs.get_mut(agent) else { return };
-        if let What::Run { chart, .. } = &line.what {
+        let event = line.event();
+        if let Happening::Begun { chart, .. } = event.what {
+            let chart = chart.to_owned();
             let run = RunTotals { chart: chart.clone(), begun: line.at_ms, ..RunTotals::default() };
             if let Some(over) = runs.insert(line.child.clone(), run) {
                 self.summary.close(over, line.at_ms);
             }
-            self.summary.charts.entry(chart.clone()).or_default().runs += 1;
+            self.summary.charts.entry(chart).or_default().runs += 1;
             return;
         }
         if !runs.contains_key(&line.child) {
@@ -183,7 +194,7 @@ impl Sums {
             self.summary.charts.insert(run.chart.clone(), Chart::default());
         }
         if let Some(chart) = self.summary.charts.get_mut(&run.chart) {
-            chart.line(run, line);
+            chart.add(run, &event);
         }
     }
 
@@ -214,71 +225,76 @@ impl Chart {
         self.states.entry(path.to_owned()).or_default()
     }
 
-    fn line(&mut self, run: &mut RunTotals, line: &Line) {
-        let leaf = |run: &RunTotals, step: &str| run.leaves.get(step).cloned().unwrap_or_default();
-        match &line.what {
-            What::Turn { .. } => self.turns += 1,
-            What::Entered { state } => {
-                run.since.insert(state.clone(), line.at_ms);
+    fn add(&mut self, run: &mut RunTotals, event: &TraceEvent<'_>) {
+        let (step, at) = (event.subject, event.at_ms);
+        match event.what {
+            Happening::Turn(_) => self.turns += 1,
+            Happening::Entered(state) => {
+                run.since.insert(state.to_owned(), at);
                 self.state(state).visits += 1;
             }
-            What::Exited { state } => {
-                let since = run.since.remove(state).unwrap_or(line.at_ms);
-                self.state(state).time_ms += line.at_ms - since.min(line.at_ms);
+            Happening::Exited(state) => {
+                let since = run.since.remove(state).unwrap_or(at);
+                self.state(state).time_ms += at - since.min(at);
             }
-            What::Started { step, state, .. } => {
-                run.leaves.insert(step.clone(), state.clone());
+            Happening::Step(StepPhase::Started(state)) => {
+                run.leaves.insert(step.to_owned(), state.to_owned());
             }
-            What::Question { step, .. } => {
+            Happening::Step(StepPhase::Retried) => self.retries += 1,
+            Happening::Step(StepPhase::Fallback(why)) => count(&mut self.fallbacks, why),
+            Happening::CallBegun(call, _) if call.is_tool => self.tool(call.name).calls += 1,
+            Happening::CallBegun(..) => {
                 self.questions += 1;
                 count(&mut self.steps, step);
-                self.state(&leaf(run, step)).questions += 1;
+                self.state(run.leaf(step)).questions += 1;
             }
-            What::Answer { rung, .. } => count(&mut self.rungs, rung),
-            What::Unusable { .. } => self.unusable += 1,
-            What::CallFailed { step, error, .. } => {
-                count(&mut self.failures, error);
-                self.state(&leaf(run, step)).failed += 1;
+            Happening::CallEnded(call, outcome) => match outcome {
+                Outcome::Answer { rung, .. } => count(&mut self.rungs, rung),
+                Outcome::Unusable(_) => self.unusable += 1,
+                Outcome::Failed(..) if call.is_tool => self.tool(call.name).failed += 1,
+                Outcome::Failed(error, _) => {
+                    count(&mut self.failures, error);
+                    self.state(run.leaf(step)).failed += 1;
+                }
+                Outcome::Returned(_) | Outcome::GivenUp | Outcome::Late => {}
+            },
+            Happening::CallUsage(_, usage) => {
+                self.input_tokens += usage.input_tokens;
+                self.output_tokens += usage.output_tokens;
+                self.cost += usage.cost;
+                self.assumed += u64::from(usage.assumed);
+                let state = self.state(run.leaf(step));
+                state.tokens += usage.input_tokens + usage.output_tokens;
+                state.cost += usage.cost;
             }
-            What::Usage { step, input_tokens, output_tokens, cost, assumed, .. } => {
-                self.input_tokens += input_tokens;
-                self.output_tokens += output_tokens;
-                self.cost += cost;
-                self.assumed += u64::from(*assumed);
-                let state = self.state(&leaf(run, step));
-                state.tokens += input_tokens + output_tokens;
-                state.cost += cost;
+            Happening::Action { action, outcome } => {
+                if let Some((action, _)) = action {
+                    let is_good = outcome.failed.is_empty();
+                    self.actions.entry(action.to_owned()).or_default().add(is_good);
+                }
+                if !outcome.failed.is_empty() {
+                    count(&mut self.setbacks, outcome.failed);
+                }
             }
-            What::Retried { .. } => self.retries += 1,
-            What::Fallback { why, .. } => count(&mut self.fallbacks, why),
-            What::ToolCall { tool, .. } => self.tools.entry(tool.clone()).or_default().calls += 1,
-            What::ToolFailed { tool, .. } => {
-                self.tools.entry(tool.clone()).or_default().failed += 1;
-            }
-            What::Acted { action, failed, .. } => self.act(action, failed),
-            What::NotActed { failed, .. } => count(&mut self.setbacks, failed),
-            What::Forbidden { .. } => self.forbidden += 1,
-            What::Denied { .. } => self.denied += 1,
-            What::Refused { .. } => self.refused += 1,
-            What::Error { error } => {
+            Happening::Forbidden { .. } => self.forbidden += 1,
+            Happening::Transition(_, Fate::Denied) => self.denied += 1,
+            Happening::Transition(line, Fate::Taken(_)) => self.take(line),
+            Happening::Event { fate: EventFate::Refused, .. } => self.refused += 1,
+            Happening::Error(error) => {
                 count(&mut self.errors, error);
                 run.is_stuck |= error.starts_with("stuck.");
             }
-            What::Taken { line: taken, .. } => self.take(taken),
-            What::Ended { status, .. } => {
+            Happening::Ended { status, .. } => {
                 run.is_stuck |= status == "stuck";
-                run.status = Some(status.clone());
-                self.time_ms += line.at_ms - run.begun.min(line.at_ms);
+                run.status = Some(status.to_owned());
+                self.time_ms += at - run.begun.min(at);
             }
             _ => {}
         }
     }
 
-    fn act(&mut self, action: &str, failed: &str) {
-        self.actions.entry(action.to_owned()).or_default().add(failed.is_empty());
-        if !failed.is_empty() {
-            count(&mut self.setbacks, failed);
-        }
+    fn tool(&mut self, name: &str) -> &mut Tool {
+        self.tools.entry(name.to_owned()).or_default()
     }
 
     fn take(&mut self, taken: &LineName) {
@@ -527,7 +543,7 @@ pub(in crate::cli) fn taken(
             ));
         }
         for line in &trace.lines {
-            if let What::Taken { line: name, .. } = &line.what
+            if let Happening::Transition(name, Fate::Taken(_)) = line.event().what
                 && charts.get(line.child.as_str()).is_some_and(|of| *of == chart.name)
                 && let Some(id) = find(chart, name)
             {

@@ -9,7 +9,7 @@
 //! 4. The agents that the census has in `busy` are printed.
 
 use self::{CASCADE_KINDS as CAUSES, CENSUS_KINDS as STATES};
-use super::read::{LogHead, Read, names_agent, number, of_lines, time};
+use super::read::{LogHead, Read, names_agent, of_lines};
 use super::summary::{self, Tool, list};
 use crate::cli::files::stream;
 use crate::cli::glance::{Style, bars, fullest, name, plot};
@@ -19,7 +19,8 @@ use crate::cli::output::{
 use crate::report::Terminal;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Duration, Map, Value};
-use chartc_runtime::trace::{self, Line, Logged, What};
+use chartc_runtime::trace::view::{Happening, number, time};
+use chartc_runtime::trace::{self, Line, Logged};
 use chartc_world::{
     Bounds, Cascades, Caused, Census, Deed, Distribution, Edge, Influence, Link, Sample, Tree,
     Unit, Unknown,
@@ -552,14 +553,14 @@ struct World {
 
 impl World {
     fn line(&mut self, line: &Line) {
-        let What::World { event, data: Value::Map(data) } = &line.what else { return };
+        let Happening::World { event, data: Value::Map(data) } = line.event().what else { return };
         if event == "tick_summary" {
             return;
         }
-        *self.events.entry(event.clone()).or_default() += 1;
-        let is_money = MONEY_KINDS.contains(&event.as_str());
+        *self.events.entry(event.to_owned()).or_default() += 1;
+        let is_money = MONEY_KINDS.contains(&event);
         if let (Some(Value::Int(amount)), true) = (data.get("amount"), is_money) {
-            let moved = self.scrip.entry(event.clone()).or_default();
+            let moved = self.scrip.entry(event.to_owned()).or_default();
             moved.times += 1;
             moved.scrip = moved.scrip.saturating_add(*amount);
         }
@@ -621,23 +622,26 @@ impl Overview {
         let count = |counts: &mut BTreeMap<String, u64>, name: &str| {
             *counts.entry(name.to_owned()).or_default() += 1;
         };
-        if let What::Acted { action, failed, .. } = &line.what {
-            self.actions.entry(action.clone()).or_default().add(failed.is_empty());
-            if !failed.is_empty() {
-                count(&mut self.setbacks, failed);
+        let event = line.event();
+        match event.what {
+            Happening::Action { action, outcome } => {
+                if let Some((action, _)) = action {
+                    let is_good = outcome.failed.is_empty();
+                    self.actions.entry(action.to_owned()).or_default().add(is_good);
+                }
+                if !outcome.failed.is_empty() {
+                    count(&mut self.setbacks, outcome.failed);
+                }
             }
-        } else if let What::NotActed { failed, .. } = &line.what {
-            count(&mut self.setbacks, failed);
-        } else if let What::Usage { input_tokens, output_tokens, cost, .. } = &line.what {
-            self.input_tokens += input_tokens;
-            self.output_tokens += output_tokens;
-            self.cost += cost;
-        } else if let What::Error { error } = &line.what {
-            count(&mut self.errors, error);
-        } else if let What::Turn { .. } = &line.what {
-            self.turns += u64::from(line.child.is_empty());
-        } else if let What::Question { .. } = &line.what {
-            self.questions += 1;
+            Happening::CallUsage(_, usage) => {
+                self.input_tokens += usage.input_tokens;
+                self.output_tokens += usage.output_tokens;
+                self.cost += usage.cost;
+            }
+            Happening::Error(error) => count(&mut self.errors, error),
+            Happening::Turn(_) => self.turns += u64::from(event.child.is_empty()),
+            Happening::CallBegun(call, _) => self.questions += u64::from(!call.is_tool),
+            _ => {}
         }
     }
 
@@ -788,7 +792,9 @@ impl CountTime {
 
 /// The tick that a line summarizes, if it does.
 fn tick(logged: &Logged) -> Option<u64> {
-    let What::World { event, data: Value::Map(data) } = &logged.line.what else { return None };
+    let Happening::World { event, data: Value::Map(data) } = logged.line.event().what else {
+        return None;
+    };
     match data.get("tick") {
         Some(Value::Int(tick)) if event == "tick_summary" => u64::try_from(*tick).ok(),
         Some(_) | None => None,
@@ -942,7 +948,7 @@ fn count(data: &Map, name: &str) -> u64 {
 impl Totals {
     /// Adds a line of the world, if it summarizes a tick.
     fn line(&mut self, line: &Line) {
-        let What::World { event, data: Value::Map(data) } = &line.what else { return };
+        let Happening::World { event, data: Value::Map(data) } = line.event().what else { return };
         if event != "tick_summary" {
             return;
         }
