@@ -193,7 +193,7 @@ pub(super) fn recorded(
 }
 
 /// Finds the file that a trace names, relative to this folder or else to the folder of the trace.
-pub(super) fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
+fn find(name: &str, trace: &Path, file: &str, root: &Root) -> miette::Result<String> {
     if file.is_empty() {
         return Err(miette::miette!(
             help = "name it: chartc replay TRACE FILE",

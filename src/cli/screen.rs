@@ -28,10 +28,9 @@ use chartc_core::host::Machine;
 use chartc_core::machine;
 use chartc_core::model::{Chart, StateKind};
 use chartc_core::tables::StepRowKind;
-use chartc_runtime::budget::Usage;
 use chartc_runtime::trace::view::{
     EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words, action_of,
-    joined, json, number, short, state, time,
+    joined, json, number, short, spent, state, time,
 };
 use chartc_runtime::trace::{Line, Sink, TraceEvent};
 use chartc_runtime::{Session, TurnReport};
@@ -208,7 +207,10 @@ impl Sink for Screen {
                 self.ended = true;
                 Ok(())
             }
-            Happening::Event { fate: fate @ (EventFate::Handled(_) | EventFate::Delivered), .. } => {
+            Happening::Event {
+                fate: fate @ (EventFate::Handled(_) | EventFate::Delivered),
+                ..
+            } => {
                 self.started |= matches!(fate, EventFate::Handled(_));
                 self.over()?;
                 self.brief(&event)
@@ -314,7 +316,7 @@ fn brief(event: &TraceEvent<'_>) -> Option<(Tone, String)> {
         Happening::CallEnded(call, Outcome::Returned(value)) => {
             format!("{} returned {}", call.name, short(&json(value)))
         }
-        Happening::CallEnded(call, Outcome::Failed(..)) if call.is_tool => {
+        Happening::CallEnded(call, Outcome::Failed(..)) if call.is_tool() => {
             format!("{} failed: {why}", call.name)
         }
         Happening::CallEnded(_, Outcome::Failed(..)) => format!("{subject}: failed: {why}"),
@@ -457,7 +459,7 @@ impl Status {
                 let both = usage.input_tokens + usage.output_tokens;
                 self.tokens = self.tokens.saturating_add(both);
             }
-            Happening::CallEnded(call, outcome) if !call.is_tool => self.ended(step, outcome),
+            Happening::CallEnded(call, outcome) if !call.is_tool() => self.ended(step, outcome),
             Happening::Action { action, outcome } => {
                 let about = action.map_or(step, |(action, _)| action);
                 let how = if outcome.failed.is_empty() { "done" } else { outcome.failed };
@@ -488,7 +490,9 @@ impl Status {
 
     fn ended(&mut self, step: &str, outcome: Outcome<'_>) {
         let last = match outcome {
-            Outcome::Answer { option, .. } => option.map(|option| format!("{option}, by the model")),
+            Outcome::Answer { option, .. } => {
+                option.map(|option| format!("{option}, by the model"))
+            }
             Outcome::Unusable(why) => Some(format!("asked again, {why}")),
             Outcome::Failed(_, why) => Some(format!("failed, {why}")),
             Outcome::Returned(_) | Outcome::Late => return,
@@ -536,9 +540,14 @@ pub(super) fn close<M: Machine, T: Sink>(
         states if states.concat().is_empty() => session.machine().tables().name.to_string(),
         states => states.join(", "),
     };
-    let mut counts =
-        format!("{}, {}", number(session.turns().into(), "turn"), number(session.calls().into(), "model call"));
-    counts += &spent(session.spent());
+    let mut counts = format!(
+        "{}, {}",
+        number(session.turns().into(), "turn"),
+        number(session.calls().into(), "model call")
+    );
+    let usage = session.spent();
+    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+    counts += &spent(tokens, usage.cost.unwrap_or_default());
     let failed = last.and_then(|turn| turn.failed);
     let how = match (session.status(), &failed) {
         (Some(status), _) => format!("ended {}", status.word()),
@@ -597,18 +606,6 @@ fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str
     let steps = &machine.tables().steps;
     let step = steps.iter().find(|row| starts_in_a_turn(row.kind) && machine.is_active(row.state));
     step.map(|row| &*row.name)
-}
-
-/// Formats tokens and money, with a comma before them; empty if no tokens are known.
-fn spent(usage: Usage) -> String {
-    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-    if tokens == 0 {
-        return String::new();
-    }
-    match usage.cost {
-        Some(cost) if cost > 0 => format!(", {tokens} tokens, {:.4} spent", cost as f64 / 1e6),
-        Some(_) | None => format!(", {tokens} tokens"),
-    }
 }
 
 #[cfg(test)]

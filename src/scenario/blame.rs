@@ -26,7 +26,8 @@ use chartc_core::machine::{Status, StepKey};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, Expr, ExprKind, State, StateKind, StepKind, Transition, Trigger,
 };
-use chartc_runtime::trace::{Line, LineName, What};
+use chartc_runtime::trace::view::{EventFate, Fate, Happening, Outcome, Request, StepPhase};
+use chartc_runtime::trace::{Line, LineName, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of places that a failure shows.
@@ -184,9 +185,11 @@ impl<'b> Blame<'b, '_> {
             }
             Some((Expected::Prompt(step, _), _)) => {
                 asked(player, checked, step, false, &mut self.reads, &mut self.places);
-                let has_asked = self.lines.iter().any(
-                    |line| matches!(&line.what, What::Question { step: other, .. } if other == step),
-                );
+                let has_asked = self.lines.iter().map(Line::event).any(|event| {
+                    let is_question =
+                        matches!(event.what, Happening::CallBegun(_, Request::Question { .. }));
+                    is_question && event.subject == step
+                });
                 let nth = checked.chart().steps.iter().position(|one| one.name == *step);
                 let prompt = nth.and_then(|nth| checked.map().steps[nth].prompt);
                 if let Some(prompt) = prompt.filter(|_| has_asked) {
@@ -410,15 +413,16 @@ pub(crate) fn follow<'c>(
     // The chart that runs at each path of `run` steps, by its name's span: the same chart may run at several.
     let mut places: BTreeMap<&str, Span> = BTreeMap::from([("", own.map.name)]);
     for (nth, line) in lines.iter().enumerate() {
-        if let What::Run { chart, .. } = &line.what
-            && let Some(one) = family.iter().find(|one| one.chart.name == *chart)
-            && !line.child.is_empty()
+        let event = line.event();
+        if let Happening::Begun { chart, .. } = event.what
+            && let Some(one) = family.iter().find(|one| one.chart.name == chart)
+            && !event.child.is_empty()
         {
-            places.insert(&line.child, one.map.name);
+            places.insert(event.child, one.map.name);
         }
-        let place = places.get(line.child.as_str());
+        let place = places.get(event.child);
         if let Some((subject, one)) = place.and_then(|at| subjects.get_mut(at)) {
-            subject.read(&line.what, &mut |did| see(one, nth, did));
+            subject.read(&event, &mut |did| see(one, nth, did));
         }
     }
 }
@@ -431,49 +435,57 @@ impl<'c> FollowedChart<'c> {
         Self { chart, map, paths, active: BTreeSet::new(), leaves: BTreeMap::new() }
     }
 
-    fn read(&mut self, what: &What, see: &mut impl FnMut(Did)) {
-        match what {
-            What::Run { .. } => {
+    fn read(&mut self, event: &TraceEvent<'_>, see: &mut impl FnMut(Did)) {
+        match event.what {
+            Happening::Begun { .. } => {
                 self.active.clear();
                 self.leaves.clear();
             }
-            What::Entered { state } => {
-                if let Some(state) = self.paths.get(state.as_str()) {
+            Happening::Entered(state) => {
+                if let Some(state) = self.paths.get(state) {
                     self.active.insert(*state);
                     see(Did::Entered(*state));
                 }
             }
-            What::Exited { state } => {
-                if let Some(state) = self.paths.get(state.as_str()) {
+            Happening::Exited(state) => {
+                if let Some(state) = self.paths.get(state) {
                     self.active.remove(state);
                 }
             }
-            What::Started { step, state, .. } => {
-                if let Some(state) = self.paths.get(state.as_str()) {
-                    self.leaves.insert(step.clone(), *state);
+            Happening::Step(StepPhase::Started(state)) => {
+                if let Some(state) = self.paths.get(state) {
+                    self.leaves.insert(event.subject.to_owned(), *state);
                 }
             }
-            What::Turn { .. } | What::Event { .. } => self.rest(see),
-            What::Taken { line, .. } => self.line(line).map(Did::Taken).into_iter().for_each(see),
-            What::Lost { line, why } if why == "guard" => {
-                self.line(line).map(Did::Refused).into_iter().for_each(see);
+            Happening::Turn(_) | Happening::Event { fate: EventFate::Handled(_), .. } => {
+                self.rest(see);
             }
-            What::Denied { line } => self.line(line).map(Did::Denied).into_iter().for_each(see),
-            What::Question { step, options, .. } => {
+            Happening::Transition(line, fate) => {
+                let did = match fate {
+                    Fate::Taken(_) => Did::Taken,
+                    Fate::Lost("guard") => Did::Refused,
+                    Fate::Lost(_) => return,
+                    Fate::Denied => Did::Denied,
+                };
+                self.line(line).map(did).into_iter().for_each(see);
+            }
+            Happening::CallBegun(_, Request::Question { options, .. }) => {
                 self.rest(see);
                 options.iter().cloned().map(Did::Offered).for_each(&mut *see);
-                if let Some(leaf) = self.leaves.get(step).filter(|_| !options.is_empty()) {
+                let leaf = self.leaves.get(event.subject);
+                if let Some(leaf) = leaf.filter(|_| !options.is_empty()) {
                     self.offer(*leaf, options, see);
                 }
             }
-            What::Chosen { option } => see(Did::Chosen(option.clone())),
-            What::Unasked { option } => {
-                see(Did::Offered(option.clone()));
-                see(Did::Chosen(option.clone()));
+            Happening::Chosen { option, is_asked } => {
+                if !is_asked {
+                    see(Did::Offered(option.to_owned()));
+                }
+                see(Did::Chosen(option.to_owned()));
             }
-            What::Called { tool, .. } => see(Did::Chosen(tool.clone())),
-            What::Done { step, element: None } => {
-                let nth = self.chart.steps.iter().position(|one| one.name == *step);
+            Happening::ToolChosen(tool) => see(Did::Chosen(tool.to_owned())),
+            Happening::Step(StepPhase::Done(None)) => {
+                let nth = self.chart.steps.iter().position(|one| one.name == event.subject);
                 nth.map(|nth| Did::Done(StepId::at(nth))).into_iter().for_each(see);
             }
             _ => {}
@@ -725,12 +737,12 @@ pub(super) fn permitting(
     places: &mut Vec<RelatedPlace>,
 ) {
     let chart = checked.chart();
-    let left = lines
-        .iter()
-        .rev()
-        .find_map(|line| if let What::Exited { state } = &line.what { Some(state) } else { None });
+    let left = lines.iter().rev().find_map(|line| match line.event().what {
+        Happening::Exited(state) => Some(state),
+        _ => None,
+    });
     for (row, span) in chart.permissions.iter().zip(&checked.map().permissions) {
-        let is_from = row.from.is_none_or(|from| Some(&chart.state(from).path) == left);
+        let is_from = row.from.is_none_or(|from| Some(chart.state(from).path.as_str()) == left);
         if is_from && Some(row.to) == state {
             push(places, *span, "this permits it");
             row.guard.iter().for_each(|guard| named(checked, guard, places));
@@ -740,12 +752,20 @@ pub(super) fn permitting(
 
 /// The step with the last unusable answer, if there was one.
 pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
-    let own = lines.iter().filter(|line| line.child.is_empty());
-    own.rev().find_map(|line| {
-        let What::Unusable { step, why, .. } = &line.what else { return None };
-        let nth = checked.chart().steps.iter().position(|one| one.name == *step)?;
+    unusable_answers(lines).find_map(|(step, why)| {
+        let nth = checked.chart().steps.iter().position(|one| one.name == step)?;
         let span = checked.map().steps[nth].name;
         Some(RelatedPlace { span, what: format!("its answer cannot be used: {why}"), sets: None })
+    })
+}
+
+/// The unusable answers of the run's own chart, the last one first: the step and the reason.
+fn unusable_answers(lines: &[Line]) -> impl Iterator<Item = (&str, &str)> {
+    lines.iter().rev().map(Line::event).filter_map(|event| match event.what {
+        Happening::CallEnded(_, Outcome::Unusable(why)) if event.child.is_empty() => {
+            Some((event.subject, why))
+        }
+        _ => None,
     })
 }
 
@@ -774,11 +794,9 @@ pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) ->
             }
             None => format!("`{name}` still waits for an answer{of}"),
         };
-        let before = lines.iter().rev().filter(|line| line.child.is_empty()).find_map(|line| {
-            let What::Unusable { step: other, why, .. } = &line.what else { return None };
-            (key.attempt > 1 && other == name)
-                .then(|| format!("; the last could not be used: {why}"))
-        });
+        let before = unusable_answers(lines)
+            .find(|(other, _)| key.attempt > 1 && other == name)
+            .map(|(_, why)| format!("; the last could not be used: {why}"));
         let what = what + &before.unwrap_or_default();
         RelatedPlace { span: checked.map().step(key.step).name, what, sets: None }
     };
@@ -790,16 +808,16 @@ pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Ve
     let chart = checked.chart();
     let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
     let own = lines[since..].iter().filter(|line| line.child.is_empty());
-    let refused = own.rev().find_map(|line| {
-        let (What::Refused { event } | What::PassedOn { event }) = &line.what else { return None };
-        Some(event)
+    let refused = own.rev().find_map(|line| match line.event().what {
+        Happening::Event { event, fate: EventFate::Refused | EventFate::PassedOn } => Some(event),
+        _ => None,
     });
     let Some(name) = refused else { return Vec::new() };
     let leaf = player.leaf();
     let machine = player.session.machine();
     let is_about = |line: &Transition| {
         if let Trigger::Event(events) = &line.trigger {
-            return events.iter().any(|e| chart.events[e.index()].name == *name);
+            return events.iter().any(|e| chart.events[e.index()].name == name);
         }
         line.trigger == Trigger::AnyEvent
     };
@@ -831,7 +849,7 @@ pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Op
     if let Some(place) = unusable(checked, &lines[since..]) {
         return Some(place);
     }
-    let is_turn = own.any(|line| matches!(line.what, What::TurnEnded { .. }));
+    let is_turn = own.any(|line| matches!(line.event().what, Happening::TurnEnded));
     let what = if is_turn {
         "a turn leads nowhere from here"
     } else {
@@ -902,8 +920,9 @@ impl Player<'_> {
 
 /// The data of the event that was being handled at line `at` of the trace.
 fn payload(at: usize, lines: &[Line]) -> Vec<Value> {
-    let event = lines[..=at].iter().rev().find_map(|line| {
-        if let What::Event { data: Value::Map(data), .. } = &line.what { Some(data) } else { None }
+    let event = lines[..=at].iter().rev().find_map(|line| match line.event().what {
+        Happening::Event { fate: EventFate::Handled(Value::Map(data)), .. } => Some(data),
+        _ => None,
     });
     event.map(|data| data.iter().map(|(_, value)| value.clone()).collect()).unwrap_or_default()
 }

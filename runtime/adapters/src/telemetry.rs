@@ -15,8 +15,11 @@
 //! ```
 
 use chartc_core::machine::Instant;
-use chartc_core::model::{Chart, StepKind};
-use chartc_runtime::trace::{Line, What, Which};
+use chartc_core::model::Chart;
+use chartc_runtime::trace::view::{
+    CallName, CallUsage, Callee, Fate, Happening, Outcome, Request, json,
+};
+use chartc_runtime::trace::{Line, TraceEvent};
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig};
@@ -134,35 +137,41 @@ impl Run {
 
     /// Applies a line of the trace. Returns `true` when the run has ended.
     fn line(&mut self, export: &Export<'_>, line: &Line) -> bool {
-        let at = self.at(line.at_ms);
+        let event = line.event();
+        let at = self.at(event.at_ms);
         self.last = at;
-        // Lines of child charts have a `child` path. Only their calls become spans: turns and transitions are those of the root chart.
-        if line.child.is_empty() {
-            if let What::Run { chart, oracle, .. } | What::Resumed { chart, oracle, .. } =
-                &line.what
-            {
+        match event.what {
+            Happening::CallBegun(call, request) => self.ask(export, &event, (call, request), at),
+            Happening::CallUsage(call, usage) => self.measure(&Key::new(&event, call), usage),
+            Happening::CallEnded(call, outcome) => {
+                self.answer(export, &Key::new(&event, call), outcome, at);
+            }
+            // Only the calls of child charts become spans: turns and transitions are those of the root chart.
+            _ if !event.child.is_empty() => {}
+            Happening::Begun { chart, oracle, .. } | Happening::Resumed { chart, oracle } => {
                 self.begin(export, chart, oracle, at);
-            } else if let What::Turn { turn } = &line.what {
-                self.turn(export, *turn, at);
-            } else if let What::TurnEnded { .. } = &line.what {
+            }
+            Happening::Turn(turn) => self.turn(export, turn, at),
+            Happening::TurnEnded => {
                 if let Some(turn) = self.turn.take() {
                     ended(&turn, at);
                 }
-            } else if let What::Taken { line, .. } = &line.what {
+            }
+            Happening::Transition(line, Fate::Taken(_)) => {
                 let targets = line.targets.join(", ");
                 self.event(
                     "transition",
                     &[("from", &line.state), ("to", &targets), ("trigger", &line.trigger)],
                     at,
                 );
-            } else if let What::Error { error } = &line.what {
-                self.event("error", &[("error", error)], at);
-            } else if let What::Ended { status, .. } = &line.what {
+            }
+            Happening::Error(error) => self.event("error", &[("error", error)], at),
+            Happening::Ended { status, .. } => {
                 self.end(status, at);
                 return true;
             }
+            _ => {}
         }
-        self.call(export, line, at);
         false
     }
 
@@ -186,88 +195,75 @@ impl Run {
     }
 
     /// Adds an event to the span of the turn or, between turns, to that of the run.
-    fn event(&self, name: &'static str, values: &[(&'static str, &String)], at: SystemTime) {
+    fn event(&self, name: &'static str, values: &[(&'static str, &str)], at: SystemTime) {
         let Some(span) = self.turn.as_ref().or(self.root.as_ref()) else { return };
-        let values = values.iter().map(|(key, value)| KeyValue::new(*key, (*value).clone()));
+        let values = values.iter().map(|(key, value)| KeyValue::new(*key, (*value).to_owned()));
         span.span().add_event_with_timestamp(name, at, values.collect());
     }
 
-    /// Opens, updates or closes the span of the call that a line is about. Other lines change nothing.
-    fn call(&mut self, export: &Export<'_>, line: &Line, at: SystemTime) {
-        let key = |step: &str, which, is_tool| Key::new(&line.child, step, which, is_tool);
+    /// Opens the span of a call.
+    fn ask(
+        &mut self,
+        export: &Export<'_>,
+        event: &TraceEvent<'_>,
+        (call, request): (CallName<'_>, Request<'_>),
+        at: SystemTime,
+    ) {
         let Some(parent) = self.turn.as_ref().or(self.root.as_ref()) else { return };
-        if let What::Question { step, attempt, client, prompt, which, .. } = &line.what {
-            let key = key(step, which, false);
-            let call = Call::question(export, (step, client, prompt), &key, *attempt, (parent, at));
-            self.calls.insert(key, call);
-        } else if let What::Usage {
-            step,
-            input_tokens,
-            output_tokens,
-            cost,
-            assumed,
-            cut,
-            which,
-            ..
-        } = &line.what
-        {
-            let Some(call) = self.calls.get(&key(step, which, false)) else { return };
-            // Assumed numbers are those that were held for the call in its budget: the model has reported none.
-            if !assumed {
-                call.set(INPUT_TOKENS, i64::try_from(*input_tokens).unwrap_or(i64::MAX));
-                call.set(OUTPUT_TOKENS, i64::try_from(*output_tokens).unwrap_or(i64::MAX));
+        let key = Key::new(event, call);
+        let attributes = key.attributes(event.attempt);
+        let span = match request {
+            Request::Question { client, prompt, .. } => {
+                Call::question(export, call, (client, prompt), attributes, (parent, at))
             }
-            if *cost > 0.0 {
-                call.set("chartc.cost", *cost);
+            Request::Arguments(arguments) => {
+                Call::tool(export, call.name, json(arguments), attributes, (parent, at))
             }
-            if *cut {
-                let reasons = vec![opentelemetry::StringValue::from("length")];
-                call.set(FINISH, opentelemetry::Value::Array(reasons.into()));
-            }
-        } else if let What::Answer { step, text, which, .. } = &line.what {
-            self.answered(export, &key(step, which, false), text, at);
-        } else if let What::Unusable { step, why, which, .. } = &line.what {
-            self.close(&key(step, which, false), ("unusable_answer", why), at);
-        } else if let What::CallFailed { step, error, why, which, .. } = &line.what {
-            self.close(&key(step, which, false), (error, why), at);
-        } else if let What::Cancelled { step, which, .. } | What::Dropped { step, which, .. } =
-            &line.what
-        {
-            let failed = ("cancelled", "nobody waits for it any more");
-            // A cancelled step may wait for its model or for a tool, and the line does not say for which.
-            for is_tool in [false, true] {
-                self.close(&key(step, which, is_tool), failed, at);
-            }
-        } else if let What::ToolCall { step, tool, arguments, which } = &line.what {
-            let key = key(step, which, true);
-            let arguments = serde_json::to_string(arguments).unwrap_or_default();
-            let call = Call::tool(export, tool, arguments, &key, (parent, at));
-            self.calls.insert(key, call);
-        } else if let What::ToolResult { step, value, which, .. } = &line.what {
-            let Some(call) = self.calls.remove(&key(step, which, true)) else { return };
-            if export.has_content {
-                call.set(RESULT, serde_json::to_string(value).unwrap_or_default());
-            }
-            call.end(None, at);
-        } else if let What::ToolFailed { step, error, why, which, .. } = &line.what {
-            self.close(&key(step, which, true), (error, why), at);
+        };
+        self.calls.insert(key, span);
+    }
+
+    /// Sets the use of a call.
+    fn measure(&self, key: &Key, usage: CallUsage) {
+        let Some(call) = self.calls.get(key) else { return };
+        // Assumed numbers are those that were held for the call in its budget: the model has reported none.
+        if !usage.assumed {
+            call.set(INPUT_TOKENS, i64::try_from(usage.input_tokens).unwrap_or(i64::MAX));
+            call.set(OUTPUT_TOKENS, i64::try_from(usage.output_tokens).unwrap_or(i64::MAX));
+        }
+        if usage.cost > 0.0 {
+            call.set("chartc.cost", usage.cost);
+        }
+        if usage.cut {
+            let reasons = vec![opentelemetry::StringValue::from("length")];
+            call.set(FINISH, opentelemetry::Value::Array(reasons.into()));
         }
     }
 
-    /// Closes the span of a call with an answer.
-    fn answered(&mut self, export: &Export<'_>, key: &Key, text: &str, at: SystemTime) {
-        let Some(call) = self.calls.remove(key) else { return };
-        if export.has_content {
-            let said = json!([{"role": "assistant", "parts": [{"type": "text", "content": text}]}]);
-            call.set(OUTPUT, said.to_string());
-        }
-        call.end(None, at);
-    }
-
-    /// Closes the span of a call with a failure.
-    fn close(&mut self, key: &Key, failed: (&str, &str), at: SystemTime) {
-        if let Some(call) = self.calls.remove(key) {
-            call.end(Some(failed), at);
+    /// Closes the span of a call.
+    fn answer(&mut self, export: &Export<'_>, key: &Key, outcome: Outcome<'_>, at: SystemTime) {
+        let (content, failed) = match outcome {
+            Outcome::Answer { text, .. } => {
+                let parts = json!([{"type": "text", "content": text}]);
+                let said = json!([{"role": "assistant", "parts": parts}]);
+                (Some((OUTPUT, said.to_string())), None)
+            }
+            Outcome::Returned(value) => (Some((RESULT, json(value))), None),
+            Outcome::Unusable(why) => (None, Some(("unusable_answer", why))),
+            Outcome::Failed(error, why) => (None, Some((error, why))),
+            Outcome::GivenUp | Outcome::Late => {
+                (None, Some(("cancelled", "nobody waits for it any more")))
+            }
+        };
+        // A cancelled step may wait for its model or for a tool, and the line does not say for which.
+        let of_a_tool = Key { is_tool: true, ..key.clone() };
+        let is_any = matches!(outcome, Outcome::GivenUp | Outcome::Late);
+        for key in [key, &of_a_tool].into_iter().take(1 + usize::from(is_any)) {
+            let Some(call) = self.calls.remove(key) else { continue };
+            if let (Some((name, content)), true) = (&content, export.has_content) {
+                call.set(name, content.clone());
+            }
+            call.end(failed, at);
         }
     }
 
@@ -319,9 +315,10 @@ struct Key {
 }
 
 impl Key {
-    fn new(child: &str, step: &str, which: &Which, is_tool: bool) -> Self {
-        let (child, step) = (child.to_owned(), step.to_owned());
-        Self { child, step, state: which.state.clone(), element: which.element, is_tool }
+    fn new(event: &TraceEvent<'_>, call: CallName<'_>) -> Self {
+        let (child, step) = (event.child.to_owned(), event.subject.to_owned());
+        let (state, element) = (call.which.state.clone(), call.which.element);
+        Self { child, step, state, element, is_tool: call.is_tool() }
     }
 }
 
@@ -345,16 +342,15 @@ impl Call {
     /// Opens the span of a question to a model or a person.
     fn question(
         export: &Export<'_>,
-        (step, client, prompt): (&str, &str, &str),
-        key: &Key,
-        attempt: u32,
+        call: CallName<'_>,
+        (client, prompt): (&str, &str),
+        mut attributes: Vec<KeyValue>,
         at: (&Context, SystemTime),
     ) -> Self {
-        let mut attributes = key.attributes(attempt);
-        let (name, kind) = if export.models.is_person(step) {
-            (format!("ask_person {step}"), SpanKind::Internal)
+        let (name, kind) = if call.callee == Callee::Person {
+            (format!("ask_person {}", call.name), SpanKind::Internal)
         } else {
-            let model = export.models.of(step, client);
+            let model = export.models.of(call.name, client);
             attributes.push(KeyValue::new(OPERATION, "chat"));
             if !model.provider.is_empty() {
                 attributes.push(KeyValue::new(PROVIDER, provider(&model.provider)));
@@ -380,10 +376,9 @@ impl Call {
         export: &Export<'_>,
         tool: &str,
         arguments: String,
-        key: &Key,
+        mut attributes: Vec<KeyValue>,
         at: (&Context, SystemTime),
     ) -> Self {
-        let mut attributes = key.attributes(1);
         attributes.push(KeyValue::new(OPERATION, "execute_tool"));
         attributes.push(KeyValue::new(TOOL, tool.to_owned()));
         attributes.push(KeyValue::new(TOOL_TYPE, "function"));
@@ -470,12 +465,11 @@ struct Model {
     max_tokens: Option<i64>,
 }
 
-/// The models of a set of charts, by client and step, and the steps that ask people instead of models.
+/// The models of a set of charts, by client and step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Models {
     clients: BTreeMap<String, Model>,
     steps: BTreeMap<String, String>,
-    people: Vec<String>,
     only: Option<Model>,
 }
 
@@ -505,9 +499,6 @@ impl Models {
                 {
                     models.steps.insert(step.name.clone(), client.name.clone());
                 }
-                if matches!(step.kind, StepKind::Human(_)) {
-                    models.people.push(step.name.clone());
-                }
             }
         }
         models
@@ -525,9 +516,5 @@ impl Models {
             }
             None => known,
         }
-    }
-
-    fn is_person(&self, step: &str) -> bool {
-        self.people.iter().any(|person| person == step)
     }
 }

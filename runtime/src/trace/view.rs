@@ -138,10 +138,26 @@ pub enum MessageFate {
 pub struct CallName<'l> {
     /// The step, or the tool.
     pub name: &'l str,
-    /// Whether it is a call of a tool.
-    pub is_tool: bool,
+    /// Who is called.
+    pub callee: Callee,
     /// The region or the element.
     pub which: &'l Which,
+}
+
+/// Who is called. A line that does not tell a model from a person says `Model`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Callee {
+    Model,
+    Person,
+    Tool,
+}
+
+impl CallName<'_> {
+    /// Whether it is a call of a tool.
+    pub fn is_tool(&self) -> bool {
+        self.callee == Callee::Tool
+    }
 }
 
 /// What a call asks.
@@ -253,9 +269,7 @@ fn seen(what: &What) -> (&str, u32, Happening<'_>) {
         What::Refused { event } => event_with(event, EventFate::Refused),
         What::PassedOn { event } => event_with(event, EventFate::PassedOn),
         What::NotTaken { input, why, .. } => event_with(input, EventFate::NotTaken(why)),
-        What::Posted { event, to } => {
-            Happening::Message { event, to, fate: MessageFate::Posted }
-        }
+        What::Posted { event, to } => Happening::Message { event, to, fate: MessageFate::Posted },
         What::Undelivered { event, to } => {
             Happening::Message { event, to, fate: MessageFate::Undelivered }
         }
@@ -281,23 +295,28 @@ fn event_with<'l>(event: &'l str, fate: EventFate<'l>) -> Happening<'l> {
 /// What a line about a step tells.
 fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
     use Happening::{CallBegun, CallEnded, CallUsage as Used, Step};
-    let model = |name, which| CallName { name, is_tool: false, which };
-    let tool = |name, which| CallName { name, is_tool: true, which };
+    let model = |name, which| CallName { name, callee: Callee::Model, which };
+    let tool = |name, which| CallName { name, callee: Callee::Tool, which };
+    // Only a question to a person has an id.
+    let asked = |id: &str, name, which| match id {
+        "" => model(name, which),
+        _ => CallName { name, callee: Callee::Person, which },
+    };
     match what {
         What::Started { step, state, attempt, .. } => {
             (step, *attempt, Step(StepPhase::Started(state)))
         }
-        What::Question { step, attempt, client, prompt, options, which, .. } => {
+        What::Question { id, step, attempt, client, prompt, options, which } => {
             let request = Request::Question { client, prompt, options };
-            (step, *attempt, CallBegun(model(step, which), request))
+            (step, *attempt, CallBegun(asked(id, step, which), request))
         }
-        What::Answer { step, attempt, text, rung, repairs, option, value, which, .. } => {
+        What::Answer { id, step, attempt, text, rung, repairs, option, value, which } => {
             let option = option.as_deref();
             let outcome = Outcome::Answer { text, rung, repairs, option, value };
-            (step, *attempt, CallEnded(model(step, which), outcome))
+            (step, *attempt, CallEnded(asked(id, step, which), outcome))
         }
-        What::Unusable { step, attempt, why, which, .. } => {
-            (step, *attempt, CallEnded(model(step, which), Outcome::Unusable(why)))
+        What::Unusable { id, step, attempt, why, which, .. } => {
+            (step, *attempt, CallEnded(asked(id, step, which), Outcome::Unusable(why)))
         }
         What::CallFailed { step, attempt, error, why, which, .. } => {
             (step, *attempt, CallEnded(model(step, which), Outcome::Failed(error, why)))
@@ -308,7 +327,17 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
         What::Dropped { step, attempt, which } => {
             (step, *attempt, CallEnded(model(step, which), Outcome::Late))
         }
-        What::Usage { step, input_tokens, output_tokens, cost, assumed, cut, allowed, which, .. } => {
+        What::Usage {
+            step,
+            input_tokens,
+            output_tokens,
+            cost,
+            assumed,
+            cut,
+            allowed,
+            which,
+            ..
+        } => {
             let usage = CallUsage {
                 input_tokens: *input_tokens,
                 output_tokens: *output_tokens,
@@ -344,7 +373,7 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
         What::WalkEnded { why, step, region } => {
             (step.as_deref().unwrap_or_default(), 1, Happening::WalkEnded { why, region })
         }
-        What::Acted { step, action, arguments, value, changes, failed, why } => {
+        What::Acted { step, action, arguments, value, changes, failed, why, .. } => {
             let outcome = ActionOutcome { value, changes, failed, why };
             (step, 1, Happening::Action { action: Some((action, arguments)), outcome })
         }
@@ -488,7 +517,7 @@ fn step_words(phase: StepPhase<'_>, now: Instant) -> Option<Words> {
 }
 
 fn outcome_words(call: CallName<'_>, outcome: Outcome<'_>) -> Words {
-    let of_tool = if call.is_tool { format!("{} ", call.name) } else { String::new() };
+    let of_tool = if call.is_tool() { format!("{} ", call.name) } else { String::new() };
     let (tone, text, why) = match outcome {
         Outcome::Answer { rung, repairs, option, value, .. } => {
             let how = self::rung(rung, repairs);
@@ -690,7 +719,13 @@ pub fn time(ms: u64) -> String {
 
 /// A number with its noun, as in `1 call` and `2 calls`.
 pub fn number(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+    format!("{count} {word}{}", if count == 1 || word == "scrip" { "" } else { "s" })
+}
+
+/// Tokens and money, in millionths, with a comma before each; empty if no tokens are known.
+pub fn spent(tokens: u64, cost: u64) -> String {
+    let money = if cost > 0 { format!(", {:.4} spent", cost as f64 / 1e6) } else { String::new() };
+    if tokens > 0 { format!(", {}{money}", number(tokens, "token")) } else { String::new() }
 }
 
 #[cfg(test)]

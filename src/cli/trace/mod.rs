@@ -22,17 +22,14 @@ pub(super) mod world;
 
 pub(super) use summary::taken;
 
-use super::files::Root;
 use super::output::{
     Colour, Exit, StyledText, align_columns, complain, print, print_json, print_made, terminal,
 };
-use super::{pick, replay};
 use crate::report::Terminal;
-use chartc_core::model::StepKind;
 use chartc_runtime::Saved;
 use chartc_runtime::trace::view::{Fate, Happening, number, time};
 use read::{Filter, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use summary::Summary;
 use world::{Log, Views};
 
@@ -85,23 +82,6 @@ pub(super) struct Args {
     color: Colour,
     #[command(flatten)]
     views: Views,
-}
-
-/// The steps that ask people, by chart. Empty unless the chart's file is still where the trace says.
-fn people(path: &Path, trace: &Read) -> sequence::People {
-    let mut people = sequence::People::new();
-    let Some(Happening::Begun { file, .. }) = trace.lines.first().map(|line| line.event().what)
-    else {
-        return people;
-    };
-    let root = Root::default();
-    let found = replay::find(&trace.name, path, file, &root);
-    let Ok(done) = found.and_then(|file| pick::check(&file, &root, 0)) else { return people };
-    for chart in done.lowered.iter().map(|one| &one.chart) {
-        let human = chart.steps.iter().filter(|step| matches!(step.kind, StepKind::Human(_)));
-        people.extend(human.map(|step| (chart.name.clone(), step.name.clone())));
-    }
-    people
 }
 
 /// Opens the log of a world, if the only file is one.
@@ -174,7 +154,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             ));
         }
         ("mermaid", false) => match traces.as_slice() {
-            [one] => print_made(&sequence::sequence(one, filter, &people(&args.files[0], one)))?,
+            [one] => print_made(&sequence::sequence(one, filter))?,
             several => {
                 return Err(miette::miette!(
                     "--format mermaid draws one run; there are {} traces",

@@ -14,8 +14,8 @@ use super::super::output::cut;
 use super::read::{Filter, From, Letters, Read, above, receiver};
 use chartc_core::visible;
 use chartc_runtime::trace::view::{
-    CallName, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, decision,
-    state, time, value,
+    CallName, Callee, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase,
+    decision, state, time, value,
 };
 use chartc_runtime::trace::{Line, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,17 +25,14 @@ const LONG: usize = 80;
 /// The maximum number of messages. A larger diagram cannot be read.
 const MOST: usize = 400;
 
-/// The steps that ask people, as pairs of chart and step.
-pub(super) type People = BTreeSet<(String, String)>;
-
-/// Draws a trace. Questions of all steps except `people` go to the model.
-pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> String {
+/// Draws a trace.
+pub(super) fn sequence(trace: &Read, filter: Filter<'_>) -> String {
     let charts = trace.charts();
     let mut picture = Picture {
         actors: actors(&charts),
         letters: Letters::new(&trace.lines),
-        people,
-        charts: BTreeMap::new(),
+        people: BTreeSet::new(),
+        started: BTreeSet::new(),
         open: BTreeMap::new(),
         seen: BTreeSet::new(),
     };
@@ -43,11 +40,11 @@ pub(super) fn sequence(trace: &Read, filter: Filter<'_>, people: &People) -> Str
     let (mut last, mut more) = (0, 0);
     for (line, turn) in trace.told() {
         let event = line.event();
-        if let Happening::Begun { chart, .. } = event.what {
-            picture.charts.insert(event.child, chart);
-        }
         let is_wanted = filter.turn.is_none_or(|wanted| turn == Some(wanted))
             && filter.step.is_none_or(|wanted| !is_of_step(&event) || event.subject == wanted);
+        if let Happening::Begun { .. } = event.what {
+            picture.started.insert(event.child);
+        }
         // Before `follow`: an answer still counts as under way in its own message.
         let message = picture.message(line, &event);
         picture.follow(&event);
@@ -121,9 +118,10 @@ enum SequenceRow {
 struct Picture<'t> {
     actors: BTreeMap<&'t str, String>,
     letters: Letters<'t>,
-    people: &'t People,
-    /// The names of the charts that have started so far, by path.
-    charts: BTreeMap<&'t str, &'t str>,
+    /// The steps that have asked people, each with the path of its chart.
+    people: BTreeSet<(&'t str, &'t str)>,
+    /// The paths of the charts that have started so far.
+    started: BTreeSet<&'t str>,
     /// The calls under way, by chart and name, and how many of each there are.
     open: BTreeMap<(&'t str, String), u32>,
     /// The columns that have a message. Others are not declared.
@@ -156,11 +154,11 @@ impl<'t> Picture<'t> {
 
     /// The column of the tools, or of the model or person who answers a step.
     fn asked(&self, event: &TraceEvent<'_>, call: CallName<'_>) -> &'static str {
-        if call.is_tool {
+        if call.is_tool() {
             return "tools";
         }
-        let chart = self.charts.get(event.child).copied().unwrap_or_default();
-        let is_person = self.people.contains(&(chart.to_owned(), call.name.to_owned()));
+        let is_person =
+            call.callee == Callee::Person || self.people.contains(&(event.child, call.name));
         if is_person { "person" } else { "model" }
     }
 
@@ -174,6 +172,9 @@ impl<'t> Picture<'t> {
     fn follow(&mut self, event: &TraceEvent<'t>) {
         match event.what {
             Happening::CallBegun(call, _) => {
+                if call.callee == Callee::Person {
+                    self.people.insert((event.child, call.name));
+                }
                 *self.open.entry((event.child, call_name(call))).or_default() += 1;
             }
             Happening::CallEnded(_, Outcome::Late) => {}
@@ -277,7 +278,7 @@ impl<'t> Picture<'t> {
             }
             MessageFate::Undelivered => {
                 let text = format!("{event}: {to} cannot take it");
-                match receiver(&line.child, to).filter(|to| self.charts.contains_key(to.as_str())) {
+                match receiver(&line.child, to).filter(|to| self.started.contains(to.as_str())) {
                     Some(to) => say(self.actor(&line.child), "--x", self.actor(&to), &text),
                     None => note(&text),
                 }

@@ -490,7 +490,7 @@ fn reason(event: &TraceEvent<'_>) -> Option<String> {
                 format!("{step} answered {}", decision(option, value))
             }
             Outcome::Unusable(why) => format!("{step}: no usable answer: {why}"),
-            Outcome::Failed(_, why) if call.is_tool => {
+            Outcome::Failed(_, why) if call.is_tool() => {
                 format!("{step}: `{}` failed: {why}", call.name)
             }
             Outcome::Failed(error, why) => format!("{step}: {error}: {why}"),

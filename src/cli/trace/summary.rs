@@ -242,7 +242,7 @@ impl Chart {
             }
             Happening::Step(StepPhase::Retried) => self.retries += 1,
             Happening::Step(StepPhase::Fallback(why)) => count(&mut self.fallbacks, why),
-            Happening::CallBegun(call, _) if call.is_tool => self.tool(call.name).calls += 1,
+            Happening::CallBegun(call, _) if call.is_tool() => self.tool(call.name).calls += 1,
             Happening::CallBegun(..) => {
                 self.questions += 1;
                 count(&mut self.steps, step);
@@ -251,7 +251,7 @@ impl Chart {
             Happening::CallEnded(call, outcome) => match outcome {
                 Outcome::Answer { rung, .. } => count(&mut self.rungs, rung),
                 Outcome::Unusable(_) => self.unusable += 1,
-                Outcome::Failed(..) if call.is_tool => self.tool(call.name).failed += 1,
+                Outcome::Failed(..) if call.is_tool() => self.tool(call.name).failed += 1,
                 Outcome::Failed(error, _) => {
                     count(&mut self.failures, error);
                     self.state(run.leaf(step)).failed += 1;

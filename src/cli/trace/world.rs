@@ -640,7 +640,7 @@ impl Overview {
             }
             Happening::Error(error) => count(&mut self.errors, error),
             Happening::Turn(_) => self.turns += u64::from(event.child.is_empty()),
-            Happening::CallBegun(call, _) => self.questions += u64::from(!call.is_tool),
+            Happening::CallBegun(call, _) => self.questions += u64::from(!call.is_tool()),
             _ => {}
         }
     }
