@@ -115,6 +115,14 @@ impl StyledText {
         }
     }
 
+    /// Adds a line with a name and what it says, unless it says nothing.
+    #[cfg(feature = "run")]
+    pub fn row(&mut self, name: &str, text: impl AsRef<str>) {
+        if !text.as_ref().is_empty() {
+            self.line(format!("  {name:<12}{}", text.as_ref()));
+        }
+    }
+
     /// Adds each line of `text` behind `margin`, which should be one that no other line begins with.
     pub fn block(&mut self, margin: &str, text: &str) {
         for line in text.split('\n') {

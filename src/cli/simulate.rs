@@ -112,7 +112,9 @@ fn name(entry: &data::Entry) -> String {
         data::Sent::Nothing => "input".to_owned(),
         data::Sent::Turn => "turn".to_owned(),
         data::Sent::Event(name, _) => name.clone(),
-        data::Sent::Answer { value, .. } => format!("answer {}", chartc_runtime::trace::view::json(value)),
+        data::Sent::Answer { value, .. } => {
+            format!("answer {}", chartc_runtime::trace::view::json(value))
+        }
         data::Sent::Fail { .. } => "fail".to_owned(),
         data::Sent::Unusable { .. } => "unusable".to_owned(),
         data::Sent::Doubt { .. } => "doubt".to_owned(),

@@ -104,8 +104,7 @@ impl<'b> Blame<'b, '_> {
             expected,
             None | Some((Expected::At(_) | Expected::Ended(_) | Expected::Holds(_), true))
         );
-        let waits =
-            if is_awaited { waiting(self.player, self.checked, self.lines) } else { Vec::new() };
+        let waits = if is_awaited { self.waiting() } else { Vec::new() };
         // While a call is under way, the test expects something that has not happened yet: the call is the cause, so it comes first.
         let is_walking = self.player.session.machine().is_walking();
         let is_held_up = expected.is_some() && !waits.is_empty() && is_walking;
@@ -123,17 +122,14 @@ impl<'b> Blame<'b, '_> {
         let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
         let is_open = is_state || (expected.is_some() && !is_step && self.places.is_empty());
         let is_still = window.iter().all(|act| act.at < latest);
-        if expected.is_some() && !is_step && is_still {
-            let lost = lost(self.player, self.checked, self.lines);
-            if !lost.is_empty() {
-                self.places.extend(lost);
-                self.add_leading();
-                return self.places;
-            }
+        if expected.is_some() && !is_step && is_still && self.add_lost() {
+            self.add_leading();
+            return self.places;
         }
         if is_open && is_still {
             self.add_leading();
-            self.places.extend(idle(self.player, self.checked, self.lines));
+            let idle = self.idle();
+            self.places.extend(idle);
         }
         self.add_denied(&window);
         let since = self.add_last_taken(&window, latest);
@@ -146,11 +142,11 @@ impl<'b> Blame<'b, '_> {
         {
             let begins = self.checked.map().states.first().and_then(|root| root.initial);
             if let Some(begins) = begins {
-                push(&mut self.places, begins, "the run begins here, and stays");
+                self.push(begins, "the run begins here, and stays");
             }
         }
         if self.places.is_empty() {
-            self.places.extend(unusable(self.checked, self.lines));
+            self.places.extend(self.unusable(self.lines));
         }
         self.places.extend(later);
         self.places
@@ -168,65 +164,109 @@ impl<'b> Blame<'b, '_> {
         windows.find(|window| !window.is_empty()).unwrap_or_default()
     }
 
+    /// Adds a place, unless one that starts at the same position is already listed.
+    fn push(&mut self, span: Span, what: &str) {
+        let is_told =
+            |place: &RelatedPlace| place.span.file == span.file && place.span.start == span.start;
+        if !self.places.iter().any(is_told) {
+            self.places.push(RelatedPlace { span, what: what.to_owned(), sets: None });
+        }
+    }
+
     /// Adds what the failed expectation itself names.
     fn add_expected(&mut self) {
-        let (player, checked) = (&mut *self.player, self.checked);
         match self.expected {
             Some((Expected::Holds(condition), _)) => {
                 variables(condition, &mut self.reads);
                 self.add_assignments();
             }
-            Some((Expected::Offered(names, only), holds)) => {
-                let asked = (names.as_slice(), *only, holds);
-                offered(player, checked, self.acts, asked, self.lines, &mut self.places);
-            }
-            Some((Expected::Asked(step), holds)) => {
-                asked(player, checked, step, !holds, &mut self.reads, &mut self.places);
-            }
+            Some((Expected::Offered(names, only), holds)) => self.add_offered(names, *only, holds),
+            Some((Expected::Asked(step), holds)) => self.add_asked(step, !holds),
             Some((Expected::Prompt(step, _), _)) => {
-                asked(player, checked, step, false, &mut self.reads, &mut self.places);
+                self.add_asked(step, false);
                 let has_asked = self.lines.iter().map(Line::event).any(|event| {
                     let is_question =
                         matches!(event.what, Happening::CallBegun(_, Request::Question { .. }));
                     is_question && event.subject == step
                 });
-                let nth = checked.chart().steps.iter().position(|one| one.name == *step);
-                let prompt = nth.and_then(|nth| checked.map().steps[nth].prompt);
+                let prompt = self.step(step).and_then(|nth| self.checked.map().steps[nth].prompt);
                 if let Some(prompt) = prompt.filter(|_| has_asked) {
-                    push(&mut self.places, prompt, "the prompt is made of this");
+                    self.push(prompt, "the prompt is made of this");
                 }
             }
-            Some((Expected::Denied(state), true)) => {
-                permitting(checked, *state, self.lines, &mut self.places);
-            }
+            Some((Expected::Denied(state), true)) => self.add_permitting(*state),
             Some(_) | None => {}
         }
     }
 
+    /// The number of a step.
+    fn step(&self, name: &str) -> Option<usize> {
+        self.checked.chart().steps.iter().position(|one| one.name == name)
+    }
+
     /// Adds the step whose answer the failed move gives, or the one that still needs an answer.
     fn add_call(&mut self, failed: Option<&Move>) {
-        let (reads, places) = (&mut self.reads, &mut self.places);
         if let Some(Move::Answer(who, _) | Move::Fail(who, _)) = failed {
             if who.child.is_empty() {
-                asked(self.player, self.checked, &who.step, false, reads, places);
+                self.add_asked(&who.step, false);
             }
         } else if self.expected.is_none() {
             let open = self.player.desk.open();
             if let Some(Wanted::Answer(question)) = open.iter().find(|wanted| wanted.is_owed()) {
                 let step = question.step.clone();
                 drop(open);
-                asked(self.player, self.checked, &step, true, reads, places);
+                self.add_asked(&step, true);
             }
         }
     }
 
+    /// Adds the place where each of the variables that were read was last set, by a transition or a `code` step.
     fn add_assignments(&mut self) {
-        assigned(self.acts, self.checked, &self.reads, &mut self.places);
+        let (chart, map) = (self.checked.chart(), self.checked.map());
+        for id in self.reads.clone() {
+            let is_set = |actions: &[Action]| sets(actions, &[id]);
+            let own = self.acts.iter().filter(|act| act.map().name == map.name);
+            let last = own.rev().find_map(|act| match act.did {
+                Did::Taken(line) => {
+                    let actions = &chart.transition(line).actions;
+                    is_set(actions).then(|| map.transition(line).whole)
+                }
+                Did::Done(step) => match &chart.steps[step.index()].kind {
+                    StepKind::Code(actions) => is_set(actions).then(|| map.step(step).whole),
+                    _ => None,
+                },
+                _ => None,
+            });
+            let name = &chart.variables[id.index()].name;
+            if let Some(span) = last {
+                let before = self.places.len();
+                self.push(span, &format!("`{name}` is set here"));
+                if let Some(place) = self.places.get_mut(before) {
+                    place.sets = Some(name.clone());
+                }
+            }
+        }
     }
 
-    /// Adds the transitions that lead where the run should be.
+    /// Adds the transitions of active states that lead where the run should be, and were not taken.
     fn add_leading(&mut self) {
-        leading(self.player, self.checked, &self.wanted, &mut self.places);
+        let (chart, map) = (self.checked.chart(), self.checked.map());
+        for (line, spans) in chart.transitions.iter().zip(&map.transitions) {
+            let target = line.targets.iter().find(|target| self.wanted.contains(&target.state));
+            let is_active = self.player.session.machine().is_active(line.source);
+            if let Some(target) = target.filter(|_| is_active) {
+                let what =
+                    format!("leads to `{}`, and is not taken", chart.state(target.state).path);
+                // Skip a transition whose guard is listed already.
+                if !self.places.iter().any(|p| {
+                    spans.whole.file == p.span.file
+                        && spans.whole.start <= p.span.start
+                        && p.span.end <= spans.whole.end
+                }) {
+                    self.push(spans.whole, &what);
+                }
+            }
+        }
     }
 
     /// Adds the last choice that no `allow` line permits.
@@ -234,9 +274,9 @@ impl<'b> Blame<'b, '_> {
         let denied = window.iter().rev().find(|act| matches!(act.did, Did::Denied(_)));
         let Some(RecordedAct { one, did: Did::Denied(id), .. }) = denied else { return };
         let span = one.map.transition(*id).whole;
-        push(&mut self.places, span, "chosen, and no `allow` line permits it");
+        self.push(span, "chosen, and no `allow` line permits it");
         if one.map.name == self.checked.map().name {
-            refusing(self.player, self.checked, *id, &mut self.places);
+            self.add_refusing(*id);
         }
     }
 
@@ -246,11 +286,10 @@ impl<'b> Blame<'b, '_> {
         let last = window.iter().rev().find(|act| act.moves());
         let Some(last) = last.or_else(|| window.iter().rev().find(stays)) else { return 0 };
         if let RecordedAct { one, did: Did::Taken(id), .. } = last {
-            push(&mut self.places, one.map.transition(*id).whole, &taken(&one.chart, *id));
+            self.push(one.map.transition(*id).whole, &taken(&one.chart, *id));
             let guard = one.chart.transition(*id).guard.as_ref();
             if let Some(guard) = guard.filter(|_| one.map.name == self.checked.map().name) {
-                variables(guard, &mut self.reads);
-                named(self.checked, guard, &mut self.places);
+                self.add_guard(guard);
             }
         }
         let before = window.iter().rev().find(|act| act.moves() && act.at < last.at);
@@ -276,10 +315,9 @@ impl<'b> Blame<'b, '_> {
                 if is_own && is_fresh { self.player.why(id, act.at, self.lines) } else { None };
             let why = why.filter(|why| !why.holds).map(|ConditionValue { text, .. }| text);
             let what = why.unwrap_or_else(|| untaken(&act.one.chart, id));
-            push(&mut self.places, span, &what);
+            self.push(span, &what);
             if let Some(guard) = guard.filter(|_| is_own) {
-                variables(guard, &mut self.reads);
-                named(self.checked, guard, &mut self.places);
+                self.add_guard(guard);
             }
         }
     }
@@ -301,13 +339,7 @@ fn may_change(act: &RecordedAct<'_>, guard: &Expr) -> bool {
     variables(guard, &mut reads);
     // Observables and functions may change at any time, variables only when they are set.
     let is_plain = leaves.len() == reads.len();
-    let sets = |actions: &[Action]| {
-        let mut is_set = false;
-        Action::walk(actions, &mut |action| {
-            is_set |= matches!(action, Action::Assign(id, _) if reads.contains(id));
-        });
-        is_set
-    };
+    let sets = |actions: &[Action]| sets(actions, &reads);
     match act.did {
         Did::Taken(id) => !is_plain || sets(&chart.transition(id).actions),
         Did::Done(step) => match &chart.steps[step.index()].kind {
@@ -338,13 +370,13 @@ fn wanted(chart: &Chart, expected: Option<(&Expected, bool)>) -> Vec<StateId> {
     }
 }
 
-/// Adds a place, unless one that starts at the same position is already listed.
-pub(super) fn push(places: &mut Vec<RelatedPlace>, span: Span, what: &str) {
-    let is_told =
-        |place: &RelatedPlace| place.span.file == span.file && place.span.start == span.start;
-    if !places.iter().any(is_told) {
-        places.push(RelatedPlace { span, what: what.to_owned(), sets: None });
-    }
+/// Whether actions set one of these variables.
+fn sets(actions: &[Action], ids: &[VarId]) -> bool {
+    let mut is_set = false;
+    Action::walk(actions, &mut |action| {
+        is_set |= matches!(action, Action::Assign(id, _) if ids.contains(id));
+    });
+    is_set
 }
 
 fn taken(chart: &Chart, id: TransitionId) -> String {
@@ -358,7 +390,7 @@ fn taken(chart: &Chart, id: TransitionId) -> String {
     }
 }
 
-pub(super) fn untaken(chart: &Chart, id: TransitionId) -> String {
+fn untaken(chart: &Chart, id: TransitionId) -> String {
     if let Trigger::Choice(choice) = chart.transition(id).trigger {
         return format!("false: `{}` is not offered", chart.choices[choice.index()].name);
     }
@@ -544,7 +576,7 @@ impl<'c> FollowedChart<'c> {
 const MOST_VALUES: usize = 4;
 
 /// Collects the variables that an expression reads, each once.
-pub(super) fn variables(expr: &Expr, found: &mut Vec<VarId>) {
+fn variables(expr: &Expr, found: &mut Vec<VarId>) {
     let mut leaves = Vec::new();
     collect(expr, &mut leaves);
     for leaf in &leaves {
@@ -561,202 +593,216 @@ fn base(expr: &Expr) -> &Expr {
     if let ExprKind::Field(inner, _) = &expr.kind { base(inner) } else { expr }
 }
 
-/// Adds the place where each of the variables was last set, by a transition or a `code` step.
-pub(super) fn assigned(
-    acts: &[RecordedAct<'_>],
-    checked: &Checked,
-    reads: &[VarId],
-    places: &mut Vec<RelatedPlace>,
-) {
-    let own = acts.iter().filter(|act| act.map().name == checked.map().name);
-    let own: Vec<&RecordedAct<'_>> = own.collect();
-    for id in reads {
-        let chart = checked.chart();
-        let sets = |actions: &[Action]| {
-            let mut is_set = false;
-            Action::walk(actions, &mut |action| {
-                is_set |= matches!(action, Action::Assign(other, _) if other == id);
-            });
-            is_set
+impl Blame<'_, '_> {
+    /// Adds the options that the last question wrongly offers or leaves out.
+    fn add_offered(&mut self, names: &[String], only: bool, holds: bool) {
+        let (chart, map, all) = (self.checked.chart(), self.checked.map(), self.acts);
+        let own = |act: &&RecordedAct<'_>| act.map().name == map.name;
+        let is_option = |act: &&RecordedAct<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
+        let Some(last) = all.iter().filter(own).rfind(|act| matches!(act.did, Did::Held(_))) else {
+            return;
         };
-        let last = own.iter().rev().find_map(|act| {
-            if let Did::Taken(line) = act.did {
-                let is_set = sets(&chart.transition(line).actions);
-                return is_set.then(|| checked.map().transition(line).whole);
+        let mut unknown: Vec<&String> = names.iter().filter(|_| holds).collect();
+        let mut end = None;
+        for act in all.iter().filter(own).filter(is_option).filter(|act| act.at == last.at) {
+            let (Did::Held(id) | Did::Refused(id)) = act.did else { continue };
+            let Trigger::Choice(choice) = chart.transition(id).trigger else { continue };
+            let name = &chart.choices[choice.index()].name;
+            let is_named = names.contains(name);
+            unknown.retain(|other| *other != name);
+            let is_offered = matches!(act.did, Did::Held(_));
+            let is_wrong = if is_offered {
+                if holds { only && !is_named } else { is_named }
+            } else {
+                holds && is_named
+            };
+            let spans = map.transition(id);
+            end = Some(spans.whole);
+            if is_wrong {
+                let what = self.player.why(id, act.at, self.lines).map(|why| why.text);
+                let what = what.unwrap_or_else(|| match (is_offered, spans.guard) {
+                    (true, None) => "offered, as it has no condition".to_owned(),
+                    (true, Some(_)) => "true: it is offered".to_owned(),
+                    (false, _) => untaken(chart, id),
+                });
+                self.push(spans.guard.unwrap_or(spans.whole), &what);
             }
-            let Did::Done(step) = act.did else { return None };
-            let StepKind::Code(actions) = &chart.steps[step.index()].kind else { return None };
-            sets(actions).then(|| checked.map().step(step).whole)
+        }
+        // A name with a dot is a tool: tools are offered by lines that name a set of them.
+        let is_option = |name: &&&String| !name.contains('.');
+        if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
+            self.push(end, &format!("the last option here: `{name}` is none of them"));
+        }
+    }
+
+    /// Adds the condition of a step that was skipped, or that asks although it should not (`unexpected`).
+    fn add_asked(&mut self, step: &str, unexpected: bool) {
+        let Some(nth) = self.step(step) else { return };
+        let spans = &self.checked.map().steps[nth];
+        if let (Some(guard), Some(span)) = (&self.checked.chart().steps[nth].guard, spans.guard) {
+            let what = self.player.condition_value(guard, &[], &[]).map(|why| why.text);
+            self.push(span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
+            self.add_guard(guard);
+        } else if unexpected {
+            self.push(spans.name, "it asks whenever the turn comes to it: it has no condition");
+        }
+    }
+
+    /// Adds what a condition reads: its variables, and the declarations of the named conditions that it uses.
+    fn add_guard(&mut self, guard: &Expr) {
+        variables(guard, &mut self.reads);
+        self.add_named(guard);
+    }
+
+    /// Adds the declarations of the named conditions that a condition uses.
+    fn add_named(&mut self, guard: &Expr) {
+        let mut leaves = Vec::new();
+        collect(guard, &mut leaves);
+        for leaf in &leaves {
+            if let ExprKind::Predicate(id) = leaf.kind
+                && let Some(span) = self.checked.map().predicates.get(id.index())
+            {
+                let name = &self.checked.chart().predicates[id.index()].name;
+                self.push(*span, &format!("`{name}` is declared here"));
+            }
+        }
+    }
+
+    /// Adds the permission whose false guard denied the move.
+    fn add_refusing(&mut self, id: TransitionId) {
+        let chart = self.checked.chart();
+        let (leaf, line) = (self.player.leaf(), chart.transition(id));
+        let is_from = |from: Option<StateId>| from.is_none_or(|from| chart.contains(from, leaf));
+        let rows = chart.permissions.iter().zip(&self.checked.map().permissions);
+        let mut rows = rows.filter(|(row, _)| is_from(row.from));
+        let closed = rows.find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
+        if let Some((row, span)) = closed {
+            let guard = row.guard.as_ref();
+            let why = guard.and_then(|guard| self.player.condition_value(guard, &[], &[]));
+            let what = why.map_or_else(|| "its condition is false".to_owned(), |why| why.text);
+            self.push(*span, &what);
+        }
+    }
+
+    /// Adds the permissions that allowed a move that the test expected to be denied.
+    fn add_permitting(&mut self, state: Option<StateId>) {
+        let chart = self.checked.chart();
+        let left = self.lines.iter().rev().find_map(|line| match line.event().what {
+            Happening::Exited(state) => Some(state),
+            _ => None,
         });
-        let name = &chart.variables[id.index()].name;
-        if let Some(span) = last {
-            let before = places.len();
-            push(places, span, &format!("`{name}` is set here"));
-            if let Some(place) = places.get_mut(before) {
-                place.sets = Some(name.clone());
+        for (row, span) in chart.permissions.iter().zip(&self.checked.map().permissions) {
+            let is_from = row.from.is_none_or(|from| Some(&*chart.state(from).path) == left);
+            if is_from && Some(row.to) == state {
+                self.push(*span, "this permits it");
+                row.guard.iter().for_each(|guard| self.add_named(guard));
             }
         }
     }
-}
 
-/// Adds the transitions of active states that lead where the run should be, and were not taken.
-pub(super) fn leading(
-    player: &Player<'_>,
-    checked: &Checked,
-    wanted: &[StateId],
-    places: &mut Vec<RelatedPlace>,
-) {
-    let chart = checked.chart();
-    let machine = player.session.machine();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
-        let target = line.targets.iter().find(|target| wanted.contains(&target.state));
-        if let Some(target) = target.filter(|_| machine.is_active(line.source)) {
-            let what = format!("leads to `{}`, and is not taken", chart.state(target.state).path);
-            // Skip a transition whose guard is listed already.
-            if !places.iter().any(|p| {
-                spans.whole.file == p.span.file
-                    && spans.whole.start <= p.span.start
-                    && p.span.end <= spans.whole.end
-            }) {
-                push(places, spans.whole, &what);
-            }
-        }
+    /// The step with the last unusable answer in these lines, if there was one.
+    fn unusable(&self, lines: &[Line]) -> Option<RelatedPlace> {
+        unusable_answers(lines).find_map(|(step, why)| {
+            let span = self.checked.map().steps[self.step(step)?].name;
+            let what = format!("its answer cannot be used: {why}");
+            Some(RelatedPlace { span, what, sets: None })
+        })
     }
-}
 
-/// Adds the options that the last question wrongly offers or leaves out.
-pub(super) fn offered(
-    player: &mut Player<'_>,
-    checked: &Checked,
-    acts: &[RecordedAct<'_>],
-    (names, only, holds): (&[String], bool, bool),
-    lines: &[Line],
-    places: &mut Vec<RelatedPlace>,
-) {
-    let own = |act: &&RecordedAct<'_>| act.map().name == checked.map().name;
-    let is_option = |act: &&RecordedAct<'_>| matches!(act.did, Did::Held(_) | Did::Refused(_));
-    let Some(last) = acts.iter().filter(own).rfind(|act| matches!(act.did, Did::Held(_))) else {
-        return;
-    };
-    let mut unknown: Vec<&String> = names.iter().filter(|_| holds).collect();
-    let mut end = None;
-    let all = acts.iter().filter(own).filter(is_option).filter(|act| act.at == last.at);
-    for act in all {
-        let (Did::Held(id) | Did::Refused(id)) = act.did else { continue };
-        let line = checked.chart().transition(id);
-        let Trigger::Choice(choice) = line.trigger else { continue };
-        let name = &checked.chart().choices[choice.index()].name;
-        let is_named = names.contains(name);
-        unknown.retain(|other| *other != name);
-        let is_offered = matches!(act.did, Did::Held(_));
-        let is_wrong = if is_offered {
-            if holds { only && !is_named } else { is_named }
-        } else {
-            holds && is_named
+    /// The calls that the run waits for, those to people last.
+    fn waiting(&self) -> Vec<RelatedPlace> {
+        let (machine, chart) = (self.player.session.machine(), self.checked.chart());
+        let mut keys = machine.pending();
+        let is_person = |step: StepId| matches!(chart.steps[step.index()].kind, StepKind::Human(_));
+        // A person may take any time, so a waiting model or tool is the likelier cause.
+        keys.sort_by_key(|key| is_person(key.step));
+        let place = |key: StepKey| {
+            let step = &chart.steps[key.step.index()];
+            let name = &step.name;
+            let of = match step.failure.retries {
+                0 => String::new(),
+                retries => format!(": attempt {} of {}", key.attempt, retries + 1),
+            };
+            let what = match machine.calls(key) {
+                Some(tool) => {
+                    let tool = &chart.tools[tool.index()].name;
+                    format!("`{name}` waits for the tool `{tool}`{of}")
+                }
+                None if matches!(step.kind, StepKind::Run(_)) => {
+                    format!("`{name}` has not ended yet")
+                }
+                None => format!("`{name}` still waits for an answer{of}"),
+            };
+            let before = unusable_answers(self.lines)
+                .find(|(other, _)| key.attempt > 1 && other == name)
+                .map(|(_, why)| format!("; the last could not be used: {why}"));
+            let what = what + &before.unwrap_or_default();
+            RelatedPlace { span: self.checked.map().step(key.step).name, what, sets: None }
         };
-        let spans = checked.map().transition(id);
-        end = Some(spans.whole);
-        if is_wrong {
-            let what = player.why(id, act.at, lines).map(|why| why.text);
-            let what = what.unwrap_or_else(|| match (is_offered, spans.guard) {
-                (true, None) => "offered, as it has no condition".to_owned(),
-                (true, Some(_)) => "true: it is offered".to_owned(),
-                (false, _) => untaken(checked.chart(), id),
-            });
-            push(places, spans.guard.unwrap_or(spans.whole), &what);
+        keys.into_iter().map(place).collect()
+    }
+
+    /// The lines of the run's own chart since the last input of the test.
+    fn since_the_last_input(&self) -> &[Line] {
+        let since = self.player.marks.last().copied().unwrap_or(0).min(self.lines.len());
+        &self.lines[since..]
+    }
+
+    /// Adds the transitions for an event that nothing handled which exclude the present state; if there are none, the state itself.
+    /// Returns whether there was such an event.
+    fn add_lost(&mut self) -> bool {
+        let (chart, map) = (self.checked.chart(), self.checked.map());
+        let own = self.since_the_last_input().iter().filter(|line| line.child.is_empty());
+        let refused = own.rev().find_map(|line| match line.event().what {
+            Happening::Event { event, fate: EventFate::Refused | EventFate::PassedOn } => {
+                Some(event.to_owned())
+            }
+            _ => None,
+        });
+        let Some(name) = refused else { return false };
+        let leaf = self.player.leaf();
+        let is_about = |line: &Transition| {
+            if let Trigger::Event(events) = &line.trigger {
+                return events.iter().any(|e| chart.events[e.index()].name == name);
+            }
+            line.trigger == Trigger::AnyEvent
+        };
+        let mut is_any = false;
+        for (line, spans) in chart.transitions.iter().zip(&map.transitions) {
+            let Some(scope) = line.scope.as_ref().filter(|_| is_about(line)) else { continue };
+            let machine = self.player.session.machine();
+            let left_out = scope.none_of.iter().find(|state| machine.is_active(**state));
+            if let Some(state) = left_out.filter(|_| machine.is_active(line.source)) {
+                let path = &chart.state(*state).path;
+                let is_target = line.targets.iter().any(|target| target.state == *state);
+                let why = if is_target { "its own target, " } else { "" };
+                let what = format!("not taken: this leaves out {why}`{path}`, where the run is");
+                self.push(spans.whole, &what);
+                is_any = true;
+            }
         }
-    }
-    // A name with a dot is a tool: tools are offered by lines that name a set of them.
-    let is_option = |name: &&&String| !name.contains('.');
-    if let (Some(end), Some(name)) = (end, unknown.iter().find(is_option)) {
-        push(places, end, &format!("the last option here: `{name}` is none of them"));
-    }
-}
-
-/// Adds the condition of a step that was skipped, or that asks although it should not (`unexpected`).
-pub(super) fn asked(
-    player: &mut Player<'_>,
-    checked: &Checked,
-    step: &str,
-    unexpected: bool,
-    reads: &mut Vec<VarId>,
-    places: &mut Vec<RelatedPlace>,
-) {
-    let chart = checked.chart();
-    let Some(nth) = chart.steps.iter().position(|one| one.name == step) else { return };
-    let spans = &checked.map().steps[nth];
-    if let (Some(guard), Some(span)) = (&chart.steps[nth].guard, spans.guard) {
-        let what = player.condition_value(guard, &[], &[]).map(|why| why.text);
-        push(places, span, &what.unwrap_or_else(|| format!("decides whether `{step}` asks")));
-        named(checked, guard, places);
-        variables(guard, reads);
-    } else if unexpected {
-        push(places, spans.name, "it asks whenever the turn comes to it: it has no condition");
-    }
-}
-
-/// Adds the declarations of the named conditions that a condition uses.
-pub(super) fn named(checked: &Checked, guard: &Expr, places: &mut Vec<RelatedPlace>) {
-    let mut leaves = Vec::new();
-    collect(guard, &mut leaves);
-    for leaf in &leaves {
-        if let ExprKind::Predicate(id) = leaf.kind
-            && let Some(span) = checked.map().predicates.get(id.index())
-        {
-            let name = &checked.chart().predicates[id.index()].name;
-            push(places, *span, &format!("`{name}` is declared here"));
+        if !is_any {
+            self.push(map.state(leaf).name, &format!("no line here is about `{name}`"));
         }
+        true
     }
-}
 
-/// Adds the permission whose false guard denied the move.
-pub(super) fn refusing(
-    player: &mut Player<'_>,
-    checked: &Checked,
-    id: TransitionId,
-    places: &mut Vec<RelatedPlace>,
-) {
-    let chart = checked.chart();
-    let (leaf, line) = (player.leaf(), chart.transition(id));
-    let is_from = |from: Option<StateId>| from.is_none_or(|from| chart.contains(from, leaf));
-    let rows = chart.permissions.iter().zip(&checked.map().permissions);
-    let rows: Vec<_> = rows.filter(|(row, _)| is_from(row.from)).collect();
-    let closed = rows.iter().find(|(row, _)| line.targets.iter().any(|to| to.state == row.to));
-    if let Some((row, span)) = closed {
-        let why = row.guard.as_ref().and_then(|guard| player.condition_value(guard, &[], &[]));
-        let what = why.map_or_else(|| "its condition is false".to_owned(), |why| why.text);
-        push(places, **span, &what);
-    }
-}
-
-/// Adds the permissions that allowed a move that the test expected to be denied.
-pub(super) fn permitting(
-    checked: &Checked,
-    state: Option<StateId>,
-    lines: &[Line],
-    places: &mut Vec<RelatedPlace>,
-) {
-    let chart = checked.chart();
-    let left = lines.iter().rev().find_map(|line| match line.event().what {
-        Happening::Exited(state) => Some(state),
-        _ => None,
-    });
-    for (row, span) in chart.permissions.iter().zip(&checked.map().permissions) {
-        let is_from = row.from.is_none_or(|from| Some(chart.state(from).path.as_str()) == left);
-        if is_from && Some(row.to) == state {
-            push(places, *span, "this permits it");
-            row.guard.iter().for_each(|guard| named(checked, guard, places));
+    /// The state in which the run stays although the host did something.
+    fn idle(&self) -> Option<RelatedPlace> {
+        let state = self.checked.map().states.get(self.player.leaf().index())?;
+        let lines = self.since_the_last_input();
+        if let Some(place) = self.unusable(lines) {
+            return Some(place);
         }
+        let mut own = lines.iter().filter(|line| line.child.is_empty());
+        let is_turn = own.any(|line| matches!(line.event().what, Happening::TurnEnded));
+        let what = if is_turn {
+            "a turn leads nowhere from here"
+        } else {
+            "the run stays here: no line is taken"
+        };
+        Some(RelatedPlace { span: state.name, what: what.to_owned(), sets: None })
     }
-}
-
-/// The step with the last unusable answer, if there was one.
-pub(super) fn unusable(checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
-    unusable_answers(lines).find_map(|(step, why)| {
-        let nth = checked.chart().steps.iter().position(|one| one.name == step)?;
-        let span = checked.map().steps[nth].name;
-        Some(RelatedPlace { span, what: format!("its answer cannot be used: {why}"), sets: None })
-    })
 }
 
 /// The unusable answers of the run's own chart, the last one first: the step and the reason.
@@ -769,110 +815,16 @@ fn unusable_answers(lines: &[Line]) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The calls that the run waits for, those to people last.
-pub(super) fn waiting(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
-    let machine = player.session.machine();
-    let mut keys = machine.pending();
-    let is_person =
-        |step: StepId| matches!(checked.chart().steps[step.index()].kind, StepKind::Human(_));
-    // A person may take any time, so a waiting model or tool is the likelier cause.
-    keys.sort_by_key(|key| is_person(key.step));
-    let place = |key: StepKey| {
-        let step = &checked.chart().steps[key.step.index()];
-        let name = &step.name;
-        let of = match step.failure.retries {
-            0 => String::new(),
-            retries => format!(": attempt {} of {}", key.attempt, retries + 1),
-        };
-        let what = match machine.calls(key) {
-            Some(tool) => {
-                let tool = &checked.chart().tools[tool.index()].name;
-                format!("`{name}` waits for the tool `{tool}`{of}")
-            }
-            None if matches!(step.kind, StepKind::Run(_)) => {
-                format!("`{name}` has not ended yet")
-            }
-            None => format!("`{name}` still waits for an answer{of}"),
-        };
-        let before = unusable_answers(lines)
-            .find(|(other, _)| key.attempt > 1 && other == name)
-            .map(|(_, why)| format!("; the last could not be used: {why}"));
-        let what = what + &before.unwrap_or_default();
-        RelatedPlace { span: checked.map().step(key.step).name, what, sets: None }
-    };
-    keys.into_iter().map(place).collect()
-}
-
-/// The transitions for an event that nothing handled which exclude the present state; if there are none, the state itself.
-pub(super) fn lost(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Vec<RelatedPlace> {
-    let chart = checked.chart();
-    let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
-    let own = lines[since..].iter().filter(|line| line.child.is_empty());
-    let refused = own.rev().find_map(|line| match line.event().what {
-        Happening::Event { event, fate: EventFate::Refused | EventFate::PassedOn } => Some(event),
-        _ => None,
-    });
-    let Some(name) = refused else { return Vec::new() };
-    let leaf = player.leaf();
-    let machine = player.session.machine();
-    let is_about = |line: &Transition| {
-        if let Trigger::Event(events) = &line.trigger {
-            return events.iter().any(|e| chart.events[e.index()].name == name);
-        }
-        line.trigger == Trigger::AnyEvent
-    };
-    let mut places = Vec::new();
-    for (line, spans) in chart.transitions.iter().zip(&checked.map().transitions) {
-        let Some(scope) = line.scope.as_ref().filter(|_| is_about(line)) else { continue };
-        let left_out = scope.none_of.iter().find(|state| machine.is_active(**state));
-        if let Some(state) = left_out.filter(|_| machine.is_active(line.source)) {
-            let path = &chart.state(*state).path;
-            let is_target = line.targets.iter().any(|target| target.state == *state);
-            let why = if is_target { "its own target, " } else { "" };
-            let what = format!("not taken: this leaves out {why}`{path}`, where the run is");
-            push(&mut places, spans.whole, &what);
-        }
-    }
-    if places.is_empty() {
-        let span = checked.map().state(leaf).name;
-        push(&mut places, span, &format!("no line here is about `{name}`"));
-    }
-    places
-}
-
-/// The state in which the run stays although the host did something.
-pub(super) fn idle(player: &Player<'_>, checked: &Checked, lines: &[Line]) -> Option<RelatedPlace> {
-    let leaf = player.leaf();
-    let state = checked.map().states.get(leaf.index())?;
-    let since = player.marks.last().copied().unwrap_or(0).min(lines.len());
-    let mut own = lines[since..].iter().filter(|line| line.child.is_empty());
-    if let Some(place) = unusable(checked, &lines[since..]) {
-        return Some(place);
-    }
-    let is_turn = own.any(|line| matches!(line.event().what, Happening::TurnEnded));
-    let what = if is_turn {
-        "a turn leads nowhere from here"
-    } else {
-        "the run stays here: no line is taken"
-    };
-    Some(RelatedPlace { span: state.name, what: what.to_owned(), sets: None })
-}
-
 /// The value of a condition.
-pub(super) struct ConditionValue {
-    pub(super) holds: bool,
+struct ConditionValue {
+    holds: bool,
     /// The value as text, with the values that the condition reads.
-    pub(super) text: String,
+    text: String,
 }
 
 impl Player<'_> {
     /// Evaluates a transition's guard now. `at` is the trace line of the decision, whose event gives the payload.
-    pub(super) fn why(
-        &mut self,
-        id: TransitionId,
-        at: usize,
-        lines: &[Line],
-    ) -> Option<ConditionValue> {
+    fn why(&mut self, id: TransitionId, at: usize, lines: &[Line]) -> Option<ConditionValue> {
         let chart = self.chart;
         let line = chart.transition(id);
         let is_event = matches!(line.trigger, Trigger::Event(_));

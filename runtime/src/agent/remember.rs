@@ -222,13 +222,18 @@ fn chosen(action: &Map) -> (String, Value) {
     (format!("{word}{about}{}", because(Some(action))), Value::Map(data))
 }
 
-/// The model's reasons for an action. They say more about its purpose than its name does.
-fn because(action: Option<&Map>) -> String {
-    let said = |name: &&str| match action?.get(name) {
+/// The model's reason for an action: the first that its answer gives.
+pub(super) fn reason(action: &Map) -> Option<String> {
+    let said = |name: &&str| match action.get(name) {
         Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
         Some(_) | None => None,
     };
-    match world::REASONS.iter().filter(|name| **name != "action").find_map(said) {
+    world::REASONS.iter().filter(|name| **name != "action").find_map(said)
+}
+
+/// The model's reasons for an action. They say more about its purpose than its name does.
+fn because(action: Option<&Map>) -> String {
+    match action.and_then(reason) {
         Some(said) => format!(", because: {}", cut(&said, REASONS)),
         None => String::new(),
     }

@@ -175,8 +175,10 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             Ok(Done { value, changes }) => (value, changes, String::new(), String::new()),
             Err(Failure { kind, why }) => (Value::None, Vec::new(), kind.word().to_owned(), why),
         };
-        let arguments = Value::Map(without_reasons(answer));
-        self.session.say(What::Acted { step, action: word, arguments, value, changes, failed, why })
+        let reasoning = super::remember::reason(answer).unwrap_or_default();
+        let (action, arguments) = (word, Value::Map(without_reasons(answer)));
+        let what = What::Acted { step, action, arguments, reasoning, value, changes, failed, why };
+        self.session.say(what)
     }
 }
 
@@ -219,7 +221,7 @@ fn of_the_record(error: RunError) -> RunError {
     }
 }
 
-/// The fields of an action without the model's reasons, which the trace already has in the answer.
+/// The fields of an action without the model's reasons, of which the trace has its own field.
 fn without_reasons(answer: &Map) -> Map {
     let is_argument = |name: &str| name != "action" && !world::REASONS.contains(&name);
     let all = answer.iter().filter(|(name, _)| is_argument(name));

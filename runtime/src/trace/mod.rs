@@ -317,13 +317,14 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
     },
-    /// An agent has performed the action that a step of its turn has chosen: its arguments, its result and the changes in the world; or
-    /// the
-    /// name and the reason of the failure.
+    /// An agent has performed the action that a step of its turn has chosen: its arguments, the reason that the model gives for it, its
+    /// result and the changes in the world; or the name and the reason of the failure.
     Acted {
         step: String,
         action: String,
         arguments: Value,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reasoning: String,
         #[serde(default, skip_serializing_if = "is_none")]
         value: Value,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

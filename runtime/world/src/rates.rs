@@ -262,7 +262,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    fn add(&mut self, more: Self) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.llm_calls = self.llm_calls.saturating_add(more.llm_calls);
         self.llm_tokens = self.llm_tokens.saturating_add(more.llm_tokens);
         self.cost = self.cost.saturating_add(more.cost);

@@ -29,7 +29,7 @@ pub(super) use store::told as told_of_store;
 use super::files::real;
 use super::instance::read;
 use super::live::is_live;
-use super::output::{Exit, complain, foot, is_seen, print_json, say};
+use super::output::{Exit, complain, foot, is_seen, print, print_json};
 use crate::chart_compiler::Compiler;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
@@ -37,7 +37,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
-use chartc_world::engine::{Engine, Recipe, Settings, Stopper, WorkerPool, workers};
+use chartc_world::engine::{Engine, Meter, Recipe, Settings, Stopper, WorkerPool, workers};
 use chartc_world::{
     AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
 };
@@ -75,7 +75,8 @@ fn run_agents(
     agent_set: &Arc<AgentSet>,
 ) -> miette::Result<Exit> {
     let start = Start { common, file, base, agent_set };
-    let settings = settings(file, options, start.is_real())?;
+    let is_kept = common.store.is_some() || file.execution.use_worker_pool;
+    let settings = settings(file, options, start.is_real(), is_kept)?;
     let end = options.end(file)?;
     let forecast = Forecast::new(common, file, agent_set, end, &settings);
     let world = self::world(common.world, file, agent_set)?;
@@ -330,20 +331,23 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
 
 /// Prints the final state of all agents, and returns the exit code.
 fn ended(engine: &CrowdEngine, format: Format) -> miette::Result<Exit> {
-    let balances = engine.world().balances();
-    let states = engine.configurations();
     let loops: BTreeMap<&str, &str> =
         engine.loops().map(|(name, mode)| (name, mode.word())).collect();
     let broken: BTreeMap<&str, &str> =
         engine.loops().filter_map(|(name, mode)| Some((name, mode.broken()?))).collect();
+    let spent = engine.spent();
     match format {
         Format::Json => {
             let end = json!({
                 "type": "end",
                 "now_ms": engine.now(),
-                "balances": balances,
-                "states": states,
+                "llm_calls": spent.llm_calls,
+                "llm_tokens": spent.llm_tokens,
+                "cost": spent.cost as f64 / 1e6,
+                "balances": engine.world().balances(),
+                "states": engine.configurations(),
                 "loops": loops,
+                "idle": engine.idle(),
                 "broken": broken,
             });
             print_json(&format!("{end}\n"))?;
@@ -352,12 +356,7 @@ fn ended(engine: &CrowdEngine, format: Format) -> miette::Result<Exit> {
             if foot::is_there() {
                 drop(foot::wipe());
             }
-            say(format!("ended after {} s of the world's time", engine.now() / 1000))?;
-            for (name, states) in &states {
-                let scrip = balances.get(name).copied().unwrap_or_default();
-                let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
-                say(format!("  {name}: {states}, {scrip} scrip"))?;
-            }
+            print(&show::end(engine, &loops))?;
         }
     }
     for (name, why) in &broken {
@@ -436,7 +435,12 @@ impl Options {
     }
 }
 
-fn settings(file: &RunFile, options: &Options, is_real: bool) -> miette::Result<Settings> {
+fn settings(
+    file: &RunFile,
+    options: &Options,
+    is_real: bool,
+    is_kept: bool,
+) -> miette::Result<Settings> {
     let execution = &file.execution;
     let delay = options.delay.map(|seconds| milliseconds(seconds, "--delay")).transpose()?;
     Ok(Settings {
@@ -447,7 +451,19 @@ fn settings(file: &RunFile, options: &Options, is_real: bool) -> miette::Result<
         max_errors: execution.max_consecutive_errors,
         is_real,
         exhaustion: execution.exhaustion,
+        // Only a store keeps what was measured: the log is the same on every machine.
+        meter: is_kept.then_some(measure as Meter),
     })
+}
+
+/// The time of the processor for this thread, in microseconds, and the memory of the process, in bytes; 0 where it is not known.
+fn measure() -> (u64, u64) {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let cpu = time.tv_sec.unsigned_abs() * 1_000_000 + time.tv_nsec.unsigned_abs() / 1000;
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+    (cpu, pages.unwrap_or(0) * rustix::param::page_size() as u64)
 }
 
 // Checks that a run does not write to a file that it reads.

@@ -2,10 +2,13 @@
 
 use super::super::files::Stream;
 use super::super::glance::at_a_glance;
-use super::super::output::{foot, print_json, say};
+use super::super::output::{StyledText, foot, print_json, say};
+use super::CrowdEngine;
 use chartc_runtime::trace::Logged;
+use chartc_runtime::trace::view::{joined, number, spent};
 use chartc_world::Census;
 use chartc_world::engine::{Output, Summary};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -84,6 +87,42 @@ impl Output for WorldOutput {
     }
 }
 
+/// The number of agents up to which each has a line at the end and in a store. Of more, only the counts are shown, and some that are idle.
+pub(super) const LISTED: usize = 20;
+
+/// The end of a run as text: what was spent, how many agents are in which loop and state, and why agents are idle.
+pub(super) fn end(engine: &CrowdEngine<'_>, loops: &BTreeMap<&str, &str>) -> StyledText {
+    let (balances, idle) = (engine.world().balances(), engine.idle());
+    let states = engine.configurations();
+    let mut out = StyledText::default();
+    let paid = spent(engine.spent().llm_tokens, engine.spent().cost);
+    let calls = number(engine.spent().llm_calls, "model call");
+    let paid = if paid.is_empty() { String::new() } else { format!(", {calls}{paid}") };
+    out.line(format!("ended after {} s of the world's time{paid}", engine.now() / 1000));
+    let is_few = states.len() <= LISTED;
+    if !is_few {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for word in loops.values() {
+            *counts.entry(word).or_default() += 1;
+        }
+        let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
+        let all = number(states.len() as u64, "agent");
+        out.line(format!("  {all}: {}", counts.collect::<Vec<_>>().join(", ")));
+        out.line(format!("  {}", at_a_glance(engine.census())));
+    }
+    let shown = states.iter().filter(|(name, _)| is_few || idle.contains_key(*name));
+    for (name, states) in shown.take(LISTED) {
+        let scrip = format!("{} scrip", balances.get(name).copied().unwrap_or_default());
+        let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
+        let why = idle.get(name).filter(|_| states != "ended").map_or("", String::as_str);
+        out.line(format!("  {name}: {}", joined(", ", &[&states, &scrip, why])));
+    }
+    if !is_few {
+        out.line("  --format json lists all agents");
+    }
+    out
+}
+
 /// An object with its type as the first field.
 #[derive(serde::Serialize)]
 pub(super) struct Typed<'s, T> {
@@ -117,17 +156,18 @@ impl WorldOutput {
             self.agents.max(summary.agents_active)
         )];
         parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
-        let mut more = |n: u64, one: &str, many: &str| {
-            if n > 0 {
-                parts.push(format!("{n} {}", if n == 1 { one } else { many }));
-            }
-        };
-        more(summary.llm_calls as u64, "model call", "model calls");
-        more(summary.total_llm_tokens, "token", "tokens");
-        more(summary.total_scrip_transferred, "scrip moved", "scrip moved");
-        more(summary.artifacts_created as u64, "artifact made", "artifacts made");
-        more(summary.errors as u64, "error", "errors");
-        more(summary.skipped as u64, "turn skipped", "turns skipped");
+        let scrip = summary.total_scrip_transferred;
+        let counts = [
+            (summary.llm_calls as u64, "model call", ""),
+            (summary.total_llm_tokens, "token", ""),
+            (scrip, "scrip", " moved"),
+            (summary.artifacts_created as u64, "artifact", " made"),
+            (summary.errors as u64, "error", ""),
+            (summary.skipped as u64, "turn", " skipped"),
+            (summary.paused as u64, "agent", " paused"),
+        ];
+        let some = counts.into_iter().filter(|(count, ..)| *count > 0);
+        parts.extend(some.map(|(count, word, how)| format!("{}{how}", number(count, word))));
         parts.join(", ")
     }
 

@@ -1,12 +1,16 @@
 //! The store of a world that survives its process.
 
 use super::super::durable::refused;
-use super::super::output::{print_json, say};
+use super::super::output::{StyledText, align_columns, print, print_json};
+use super::show::LISTED;
 use crate::cli::output::Exit;
 use chartc_runtime::trace::Logged;
+use chartc_runtime::trace::view::{number, time};
 use chartc_store::{Safety, WorldStore};
+use chartc_world::engine::{KeptAgent, Use};
 use chartc_world::{Checkpoint, Keep, KeepError, Loaded};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,30 +69,75 @@ pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> mi
     let given = store.given().map_err(fault)?.unwrap_or_default();
     let args: WorldArgs =
         serde_json::from_str(&given).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
-    let (ticks, agents, now, lines) = match store.load().map_err(fault)? {
-        Some(loaded) => (loaded.number, loaded.agents.len(), loaded.now_ms, loaded.log_lines),
-        None => (0, args.charts.len(), 0, 0),
-    };
+    let loaded = store.load().map_err(fault)?.unwrap_or_default();
+    let agents = KeptAgent::read(&loaded).map_err(|why| miette::miette!("{why}"))?;
+    let (ticks, now, lines) = (loaded.number, loaded.now_ms, loaded.log_lines);
+    let count = if agents.is_empty() { args.charts.len() } else { agents.len() };
     let WorldArgs { folder, seed, is_ticked, .. } = &args;
     if is_json {
+        let row = |(name, one): (&&str, &KeptAgent)| {
+            let Use { turns, cpu_us, memory_bytes } = one.used;
+            serde_json::json!({
+                "name": name,
+                "loop": one.mode.word(),
+                "why": one.mode.why(),
+                "turns": turns,
+                "cpu_ms": cpu_us as f64 / 1000.0,
+                "memory_bytes": memory_bytes,
+            })
+        };
         let world = serde_json::json!({
             "world": folder,
             "seed": seed,
             "ticked": is_ticked,
             "ticks": ticks,
             "now_ms": now,
-            "agents": agents,
+            "agents": count,
             "log_lines": lines,
+            "each": agents.iter().map(row).collect::<Vec<_>>(),
         });
         print_json(&format!("{world}\n"))?;
         return Ok(Exit::Clean);
     }
-    let unit = if *is_ticked { "ticks" } else { "summaries" };
-    let seconds = now / 1000;
-    say(format!(
-        "the world of {folder}, seed {seed}: {agents} agents, {ticks} {unit}, {seconds} s of its time, {lines} lines of its log"
-    ))?;
+    let units = match (ticks, *is_ticked) {
+        (1, true) => "tick",
+        (1, false) => "summary",
+        (_, true) => "ticks",
+        (_, false) => "summaries",
+    };
+    let (agents_, seconds) = (number(count as u64, "agent"), now / 1000);
+    let mut out = StyledText::default();
+    out.line(format!(
+        "the world of {folder}, seed {seed}: {agents_}, {ticks} {units}, {seconds} s of its time, {lines} lines of its log"
+    ));
+    out.add(&table(&agents));
+    print(&out)?;
     Ok(Exit::Clean)
+}
+
+/// The agents of a world, those that are idle for a reason first.
+fn table(agents: &BTreeMap<&str, KeptAgent>) -> StyledText {
+    let mut sorted: Vec<(&&str, &KeptAgent)> = agents.iter().collect();
+    sorted.sort_by_key(|(_, one)| one.mode.why().is_none());
+    let row = |(name, one): &(&&str, &KeptAgent)| {
+        let Use { turns, cpu_us, memory_bytes } = one.used;
+        let (cpu, memory) = (time(cpu_us / 1000), format!("{} MB", memory_bytes >> 20));
+        let why = one.mode.why().unwrap_or_default().to_owned();
+        vec![(**name).to_owned(), one.mode.word().into(), turns.to_string(), cpu, memory, why]
+    };
+    let rows: Vec<Vec<String>> = sorted.iter().take(LISTED).map(row).collect();
+    let head = ["agent", "loop", "turns", "processor", "memory", "why"];
+    let mut out = StyledText::default();
+    if !rows.is_empty() {
+        out.add(&align_columns(&head, &rows, &[2, 3, 4]));
+    }
+    if agents.len() > LISTED {
+        out.line(format!(
+            "  … {} more: --format json",
+            number((agents.len() - LISTED) as u64, "agent")
+        ));
+    }
+    out
 }
 
 /// The first argument that differs from the one with which the world was started, as text.

@@ -141,7 +141,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     }
     let terminal = terminal(args.color);
     match (args.format.as_str(), args.summary) {
-        ("json", true) => print_json(&Summary::from_traces(&traces).json())?,
+        ("json", true) => print_json(&Summary::from_traces(&traces).json(None::<&()>))?,
         ("json", false) => {
             return Err(miette::miette!(
                 help = "each line of a trace is a JSON object already; for totals: --summary --format json",

@@ -133,24 +133,17 @@ impl Summary {
         *chart.ended.entry(run.status.unwrap_or_else(|| "open".into())).or_default() += 1;
     }
 
-    /// Formats the totals as JSON on one line.
-    pub(super) fn json(&self) -> String {
-        let mut text = serde_json::to_string(self).unwrap_or_default();
-        text.push('\n');
-        text
-    }
-
-    /// As [`Self::json`], with the totals of `ticks` as a further field.
-    pub(super) fn json_with(&self, ticks: &impl Serialize) -> String {
+    /// Formats the totals as JSON on one line, with those of the ticks of a world as a further field.
+    pub(super) fn json(&self, ticks: Option<&impl Serialize>) -> String {
         #[derive(Serialize)]
         struct Both<'s, T> {
             #[serde(flatten)]
             summary: &'s Summary,
-            ticks: &'s T,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ticks: Option<&'s T>,
         }
-        let mut text = serde_json::to_string(&Both { summary: self, ticks }).unwrap_or_default();
-        text.push('\n');
-        text
+        let text = serde_json::to_string(&Both { summary: self, ticks }).unwrap_or_default();
+        format!("{text}\n")
     }
 }
 
@@ -346,41 +339,35 @@ impl Chart {
         let name = if name.is_empty() { "a chart without its `run` line" } else { name };
         let mut out = StyledText::default();
         out.line(format!("{name}: {}, {}", number(self.runs, "run"), list(&self.ended)));
-        let mut row = |what: &str, text: String| {
-            if !text.is_empty() {
-                out.line(format!("  {what:<12}{text}"));
-            }
-        };
-        let some = |n: u64, text: String| if n > 0 { text } else { String::new() };
-        row(
+        out.row(
             "stuck",
             some(
                 self.stuck,
                 format!("{} ({:.0}%)", number(self.stuck, "run"), 100.0 * self.stuck_rate),
             ),
         );
-        row("turns", self.turns.to_string());
-        row("time", time(self.time_ms));
-        row(
+        out.row("turns", self.turns.to_string());
+        out.row("time", time(self.time_ms));
+        out.row(
             "questions",
             some(self.questions, format!("{}: {}", self.questions, list(&self.steps))),
         );
-        row("answers", self.answers());
-        row("failures", list(&self.failures));
-        row("retries", some(self.retries, self.retries.to_string()));
-        row("fallbacks", list(&self.fallbacks));
+        out.row("answers", self.answers());
+        out.row("failures", list(&self.failures));
+        out.row("retries", some(self.retries, self.retries.to_string()));
+        out.row("fallbacks", list(&self.fallbacks));
         let tokens = self.input_tokens + self.output_tokens;
-        row("tokens", some(tokens, self.tokens()));
-        row("tools", Tool::list(&self.tools));
-        row("actions", Tool::list(&self.actions));
-        row("setbacks", list(&self.setbacks));
-        row(
+        out.row("tokens", some(tokens, self.tokens()));
+        out.row("tools", Tool::list(&self.tools));
+        out.row("actions", Tool::list(&self.actions));
+        out.row("setbacks", list(&self.setbacks));
+        out.row(
             "forbidden",
             some(self.forbidden, format!("{} of tools", number(self.forbidden, "call"))),
         );
-        row("denied", some(self.denied, number(self.denied, "move")));
-        row("refused", some(self.refused, number(self.refused, "event")));
-        row("errors", list(&self.errors));
+        out.row("denied", some(self.denied, number(self.denied, "move")));
+        out.row("refused", some(self.refused, number(self.refused, "event")));
+        out.row("errors", list(&self.errors));
         out.line("");
         out.add(&self.states());
         if !self.transitions.is_empty() {
@@ -449,6 +436,11 @@ impl Chart {
         });
         align_columns(&["taken", "state", "line", "to"], &rows.collect::<Vec<_>>(), &[0])
     }
+}
+
+/// The text of a count that is not 0.
+pub(super) fn some(count: u64, text: String) -> String {
+    if count > 0 { text } else { String::new() }
 }
 
 pub(super) fn list(counts: &Counts) -> String {

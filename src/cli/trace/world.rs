@@ -10,7 +10,7 @@
 
 use self::{CASCADE_KINDS as CAUSES, CENSUS_KINDS as STATES};
 use super::read::{LogHead, Read, names_agent, of_lines};
-use super::summary::{self, Tool, list};
+use super::summary::{self, Tool, list, some};
 use crate::cli::files::stream;
 use crate::cli::glance::{Style, bars, fullest, name, plot};
 use crate::cli::output::{
@@ -22,10 +22,10 @@ use chartc_core::expr::{Duration, Map, Value};
 use chartc_runtime::trace::view::{Happening, number, time};
 use chartc_runtime::trace::{self, Line, Logged};
 use chartc_world::{
-    Bounds, Cascades, Caused, Census, Deed, Distribution, Edge, Influence, Link, Sample, Tree,
-    Unit, Unknown,
+    Bounds, Cascades, Caused, Census, Deed, Distribution, Edge, Influence, Link, Unknown,
 };
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Seek};
@@ -120,7 +120,7 @@ pub(super) fn run(
     } else if views.plot {
         let census = self::census(&mut log, None)?;
         if is_json {
-            print_json(&series(&census))?;
+            print_view(json!({"unit": census.unit(), "series": census.series()}))?;
         } else {
             print(&plot(&census, views.style(terminal), terminal))?;
         }
@@ -156,7 +156,7 @@ fn summary(log: &mut Log, is_json: bool) -> miette::Result<()> {
     sums.close(log.at_ms);
     let summary = sums.summary(log.faults.len());
     if is_json {
-        return print_json(&summary.json_with(&all));
+        return print_json(&summary.json(Some(&all)));
     }
     let mut page = all.text();
     if !page.is_empty() {
@@ -267,12 +267,6 @@ fn cascades(log: &mut Log) -> miette::Result<Cascades> {
 
 /// Shows what followed from the actions of an agent.
 fn tree(log: &mut Log, agent: &str, is_json: bool, terminal: Terminal) -> miette::Result<()> {
-    #[derive(Serialize)]
-    struct Shown {
-        version: u32,
-        #[serde(flatten)]
-        tree: Tree,
-    }
     let all = cascades(log)?;
     let bounds = if is_json { WHOLE } else { Bounds::default() };
     let Some(tree) = all.tree(agent, bounds).filter(|_| !agent.is_empty()) else {
@@ -280,7 +274,7 @@ fn tree(log: &mut Log, agent: &str, is_json: bool, terminal: Terminal) -> miette
         return Err(unknown(&log.name, agent, names.into_iter()));
     };
     if is_json {
-        return print_json(&json(&Shown { version: VERSION, tree }));
+        return print_view(tree);
     }
     let mut out = StyledText::on(terminal);
     let effects = number(tree.effects, "effect");
@@ -351,7 +345,6 @@ impl Sums {
 fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     #[derive(Serialize)]
     struct Shown {
-        version: u32,
         #[serde(flatten)]
         sums: Sums,
         edges: Vec<Edge>,
@@ -360,7 +353,7 @@ fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     let edges = all.edges();
     if is_json {
         let sums = Sums::new(&all, usize::MAX);
-        return print_json(&json(&Shown { version: VERSION, sums, edges }));
+        return print_view(Shown { sums, edges });
     }
     let sums = Sums::new(&all, MOST_ROWS);
     let mut out = StyledText::default();
@@ -594,7 +587,6 @@ const MOST_NAMED: usize = 3;
 /// The content of the overview.
 #[derive(Debug, Default, Serialize)]
 struct Overview {
-    version: u32,
     lines: u64,
     unread: usize,
     time_ms: u64,
@@ -675,7 +667,6 @@ impl Overview {
                 page.line(format!("  {what:<12}{text}"));
             }
         };
-        let some = |n: u64, text: String| if n > 0 { text } else { String::new() };
         row("runs", list(&self.ended));
         row("turns", some(self.turns, self.turns.to_string()));
         row("questions", some(self.questions, self.questions.to_string()));
@@ -717,7 +708,7 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 }
 
 fn show(log: &mut Log, is_json: bool, terminal: Terminal) -> miette::Result<()> {
-    let mut overview = Overview { version: VERSION, ..Overview::default() };
+    let mut overview = Overview::default();
     let (mut census, mut cascades, mut ticks) = (Census::new(), Cascades::new(), Totals::default());
     let is_wanted = |kind: &str| {
         STATES.contains(&kind) || CAUSES.contains(&kind) || OVERVIEW_KINDS.contains(&kind)
@@ -749,7 +740,7 @@ fn show(log: &mut Log, is_json: bool, terminal: Terminal) -> miette::Result<()> 
     let sums = Sums::new(&cascades, MOST_NAMED);
     overview.cascades = (sums.effects > 0).then_some(sums);
     if is_json {
-        return print_json(&json(&overview));
+        return print_view(overview);
     }
     print(&overview.text(&log.name, terminal))
 }
@@ -837,18 +828,10 @@ fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> {
 
 /// Lists the agents in a state.
 fn agents_in(log: &mut Log, state: &str, at: Option<&str>, is_json: bool) -> miette::Result<()> {
-    #[derive(Serialize)]
-    struct Shown<'c> {
-        version: u32,
-        state: &'c str,
-        count: usize,
-        agents: Vec<&'c str>,
-    }
     let census = census(log, at)?;
     let agents = census.agents_in_state(state).map_err(|why| refused(&log.name, why))?;
     if is_json {
-        let shown = Shown { version: VERSION, state, count: agents.len(), agents };
-        return print_json(&json(&shown));
+        return print_view(json!({"state": state, "count": agents.len(), "agents": agents}));
     }
     let mut out = StyledText::default();
     for agent in agents {
@@ -879,37 +862,24 @@ fn distribution(
     is_json: bool,
     (style, terminal): (Style, Terminal),
 ) -> miette::Result<()> {
-    #[derive(Serialize)]
-    struct Shown {
-        version: u32,
-        agents: u64,
-        charts: Vec<Distribution>,
-    }
     let census = census(log, at)?;
     let charts = census.state_distribution();
     if is_json {
-        let shown = Shown { version: VERSION, agents: census.agents(), charts };
-        return print_json(&json(&shown));
+        return print_view(json!({"agents": census.agents(), "charts": charts}));
     }
     print(&bars(&charts, style, terminal))
 }
 
-/// Formats counts over time as JSON.
-fn series(census: &Census) -> String {
+/// Prints a view as JSON on one line, with the version of its format.
+fn print_view(view: impl Serialize) -> miette::Result<()> {
     #[derive(Serialize)]
-    struct Shown<'c> {
+    struct Versioned<V> {
         version: u32,
-        unit: Unit,
-        series: Vec<Sample<'c>>,
+        #[serde(flatten)]
+        view: V,
     }
-    json(&Shown { version: VERSION, unit: census.unit(), series: census.series() })
-}
-
-/// Formats a value as JSON on one line.
-fn json(shown: &impl Serialize) -> String {
-    let mut text = serde_json::to_string(shown).unwrap_or_default();
-    text.push('\n');
-    text
+    let text = serde_json::to_string(&Versioned { version: VERSION, view }).unwrap_or_default();
+    print_json(&format!("{text}\n"))
 }
 
 // Adds up the summaries of ticks.
@@ -991,28 +961,21 @@ impl Totals {
         }
         let end = if self.at_ms > 0 { format!(", {}", time(self.at_ms)) } else { String::new() };
         out.line(format!("{}{end}", number(self.ticks, "tick")));
-        let mut row = |what: &str, is_there: bool, text: String| {
-            if is_there {
-                out.line(format!("  {what:<12}{text}"));
-            }
-        };
         let active = self.agents_active as f64 / self.ticks as f64;
-        row("active", true, format!("{active:.1} agents a tick"));
+        out.row("active", format!("{active:.1} agents a tick"));
         let actions = format!("{}: {}", self.actions_executed, list(&self.actions_by_type));
-        row("actions", self.actions_executed > 0, actions);
-        row("tokens", self.total_llm_tokens > 0, self.total_llm_tokens.to_string());
+        out.row("actions", some(self.actions_executed, actions));
+        out.row("tokens", some(self.total_llm_tokens, self.total_llm_tokens.to_string()));
         let scrip = format!("{} moved", self.total_scrip_transferred);
-        row("scrip", self.total_scrip_transferred > 0, scrip);
-        row("artifacts", self.artifacts_created > 0, format!("{} made", self.artifacts_created));
-        row("errors", self.errors > 0, self.errors.to_string());
-        row(
-            "skipped",
-            self.skipped > 0,
-            format!("{} for want of room", number(self.skipped, "turn")),
-        );
+        out.row("scrip", some(self.total_scrip_transferred, scrip));
+        let made = format!("{} made", self.artifacts_created);
+        out.row("artifacts", some(self.artifacts_created, made));
+        out.row("errors", some(self.errors, self.errors.to_string()));
+        let skipped = format!("{} for want of room", number(self.skipped, "turn"));
+        out.row("skipped", some(self.skipped, skipped));
         for (nth, (tick, note)) in self.highlights.iter().enumerate() {
             let word = if nth == 0 { "highlights" } else { "" };
-            row(word, true, format!("tick {tick}: {note}"));
+            out.row(word, format!("tick {tick}: {note}"));
         }
         out
     }

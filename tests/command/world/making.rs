@@ -26,7 +26,7 @@ const CHILDREN: &str = "answers:
 ";
 
 /// A folder with a doer for each of the scripts, which are lists of JSON actions.
-fn doers(name: &str, run_file: &str, scripts: &[(&str, &[&str])]) -> std::path::PathBuf {
+pub(super) fn doers(name: &str, run_file: &str, scripts: &[(&str, &[&str])]) -> std::path::PathBuf {
     let folder = folder(name);
     let mut agents = String::new();
     for (agent, actions) in scripts {
@@ -53,10 +53,10 @@ fn kid() -> String {
     format!("action: write_artifact, artifact_id: kid, artifact_type: chart, content: \"{KID}\"")
 }
 
-const NOOP: &str = "action: noop";
+pub(super) const NOOP: &str = "action: noop";
 
 /// Runs it; the lines of the output, and the log.
-fn logged(folder: &Path, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
+pub(super) fn logged(folder: &Path, args: &[&str]) -> (Vec<Value>, Vec<Value>) {
     let (code, out, err) = run(folder, &[&["--log", "log.jsonl"], args].concat());
     assert_eq!(code, Some(0), "{out}{err}");
     let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");

@@ -4,6 +4,7 @@ mod announced;
 mod drawn;
 mod examples;
 mod hostile;
+mod idle;
 #[cfg(feature = "sqlite")]
 mod killed;
 mod making;

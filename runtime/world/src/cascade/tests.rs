@@ -23,6 +23,7 @@ fn cascades(log: &[&str]) -> Cascades {
                     step: "s".into(),
                     action: name.into(),
                     arguments: Value::None,
+                    reasoning: String::new(),
                     value: Value::None,
                     changes: Vec::new(),
                     failed: String::new(),

@@ -16,12 +16,13 @@ mod run;
 mod slot;
 
 pub use run::Summary;
-pub use slot::{Loop, WorkerPool, workers};
+pub use slot::{Loop, Meter, Use, WorkerPool, workers};
 
 use crate::census::Census;
 use crate::config::{Exhaustion, RateLimiting};
 use crate::gate::{Counted, Gate};
 use crate::keep::{Checkpoint, Loaded};
+use crate::rates::Spent;
 use crate::request::{Chance, Spawn};
 use crate::world::World;
 use chartc_core::expr::{Map, Value};
@@ -42,7 +43,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// The settings of a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// The seed of the order in which agents act.
     pub seed: u64,
@@ -58,6 +59,8 @@ pub struct Settings {
     pub is_real: bool,
     /// The behaviour of an agent that has used up its part of a window.
     pub exhaustion: Exhaustion,
+    /// Measures what is used for agents. Without it, only their turns are counted.
+    pub meter: Option<Meter>,
 }
 
 impl Default for Settings {
@@ -70,6 +73,7 @@ impl Default for Settings {
             max_errors: 5,
             is_real: false,
             exhaustion: Exhaustion::Skip,
+            meter: None,
         }
     }
 }
@@ -188,6 +192,8 @@ pub struct Engine<M, K, O> {
     /// Agents that have finished thinking and have not acted.
     thought: VecDeque<usize>,
     tick_stats: TickStats,
+    /// What all agents have spent on models.
+    spent: Spent,
     census: Census,
     /// Lines of the world itself that are in the log.
     seq: u64,
@@ -231,6 +237,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             thinking: BTreeSet::new(),
             thought: VecDeque::new(),
             tick_stats: TickStats::default(),
+            spent: Spent::default(),
             census: Census::new(),
             seq: 0,
             tick: 0,
@@ -306,6 +313,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             flag: Arc::new(AgentWaker { index, woken: self.woken.clone() }),
             is_changed: true,
             no_model: None,
+            meter: self.settings.meter,
+            used: Use::default(),
         })));
         self.due.push(None);
         self.woken.put(index);
@@ -342,6 +351,17 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service())
         };
         self.by_name.iter().filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode)))
+    }
+
+    /// Why agents are idle, by name. An agent that is not named would go on in a longer run.
+    pub fn idle(&self) -> BTreeMap<String, String> {
+        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service());
+        slots.filter_map(|slot| Some((slot.name.to_string(), slot.idle()?))).collect()
+    }
+
+    /// What all agents have spent on models.
+    pub const fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// The basic states of each agent, by name.
@@ -484,6 +504,29 @@ struct SavedRun {
     counted: Counted,
     /// The agents in each state.
     census: Census,
+    #[serde(default)]
+    spent: Spent,
+}
+
+/// An agent at a checkpoint, for those who look at a store.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct KeptAgent {
+    /// Its loop.
+    pub mode: Loop,
+    /// What was used for it.
+    #[serde(default)]
+    pub used: Use,
+}
+
+impl KeptAgent {
+    /// Reads the agents of a checkpoint, by name.
+    ///
+    /// # Errors
+    /// An agent cannot be read.
+    pub fn read(kept: &Loaded) -> serde_json::Result<BTreeMap<&str, Self>> {
+        let agents = kept.agents.iter();
+        agents.map(|(name, text)| Ok((name.as_str(), serde_json::from_str(text)?))).collect()
+    }
 }
 
 /// An agent.
@@ -493,6 +536,8 @@ struct SavedAgent {
     mail: VecDeque<Mail>,
     wants_turn: bool,
     failures: u32,
+    #[serde(default)]
+    used: Use,
     /// The position of the code that answers it, such as the place in its script.
     position: Value,
     saved: Option<Saved>,
@@ -515,6 +560,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 mail: slot.mail.clone(),
                 wants_turn: slot.wants_turn,
                 failures: slot.failures,
+                used: slot.used,
                 position: self.maker.position(&slot.name),
                 saved: slot.agent.save_all(),
             };
@@ -528,6 +574,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             agents: all.collect(),
             counted: self.gate.save(),
             census: self.census.clone(),
+            spent: self.spent,
         };
         Ok(Checkpoint {
             number: u64::from(self.tick),
@@ -551,6 +598,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             kept.agents.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         self.gate.load(run.counted);
         self.census = run.census;
+        self.spent = run.spent;
         self.clock.move_to(run.now);
         self.origin = tokio::time::Instant::now();
         self.first = run.now;
@@ -595,6 +643,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 slot.mail = one.mail;
                 slot.wants_turn = one.wants_turn;
                 slot.failures = one.failures;
+                slot.used = one.used;
                 slot.is_changed = false;
                 if slot.agent.is_in_turn() && !slot.mode.is_over() {
                     self.thinking.insert(index);

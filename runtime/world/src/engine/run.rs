@@ -16,7 +16,7 @@ use super::{Engine, Maker, Output, Recipe};
 use crate::census::Census;
 use crate::config::Exhaustion;
 use crate::gate::Closed;
-use crate::rates::Refusal;
+use crate::rates::{Refusal, Spent};
 use crate::request::{Notice, Request};
 use crate::state::Moment;
 use chartc_core::expr::{Map, Value};
@@ -24,7 +24,9 @@ use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::agent::ACTIONS;
 use chartc_runtime::clock::Clock;
-use chartc_runtime::trace::{Cause, Line, Logged, What};
+use chartc_runtime::oracle::OracleErrorKind;
+use chartc_runtime::trace::view::{CallName, Callee, Happening, Outcome};
+use chartc_runtime::trace::{Cause, Line, Logged, TraceEvent};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -88,9 +90,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.takers.retain(is_alive);
         for nth in 0..self.takers.len() {
             let index = self.takers[nth];
-            if let Wanted::Later(_) | Wanted::Never(_) = self.want_turn(index) {
-                self.tick_stats.summary.skipped += 1;
+            match self.want_turn(index) {
+                Wanted::Begun | Wanted::Nothing => continue,
+                Wanted::Later(_) => {}
+                Wanted::Never(why) => self.pause_for(index, why)?,
             }
+            self.tick_stats.summary.skipped += 1;
         }
         // The world does not change while agents think, so all of them see the same.
         loop {
@@ -157,7 +162,10 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Ends a tick and writes its summary.
     pub(super) fn summarise(&mut self) -> io::Result<()> {
         let world = self.world.take_summary();
-        let summary = self.tick_stats.take(self.tick, self.now(), world, &self.census);
+        let slots = self.slots.iter().flatten();
+        let paused = slots.filter(|slot| matches!(slot.mode, Loop::Paused(_))).count();
+        let summary =
+            Summary { paused, ..self.tick_stats.take(self.tick, self.now(), world, &self.census) };
         let data = summary.data();
         self.say("tick_summary", data)?;
         if self.out.keeps() {
@@ -199,14 +207,19 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let done = slot.agent.act_on_turn().await;
         slot.is_changed = true;
         let lines = slot.lines.take();
-        let has_acted = lines.iter().any(|(_, line)| matches!(line.what, What::Acted { .. }));
-        let has_failed = lines.iter().any(|(_, line)| {
-            matches!(line.what, What::NotActed { .. })
-                || matches!(&line.what, What::Acted { failed, .. } if !failed.is_empty())
+        let actions = lines.iter().filter_map(|(_, line)| match line.event().what {
+            Happening::Action { action, outcome } => {
+                Some((action.is_some(), !outcome.failed.is_empty()))
+            }
+            _ => None,
         });
-        let is_failed_turn =
-            lines.iter().any(|(_, line)| matches!(line.what, What::NotActed { .. }))
-                || slot.agent.session().failed_step().is_some();
+        let (mut has_acted, mut has_failed) = (false, false);
+        let mut is_failed_turn = slot.agent.session().failed_step().is_some();
+        for (is_tried, is_failed) in actions {
+            has_acted |= is_tried;
+            has_failed |= is_failed;
+            is_failed_turn |= !is_tried;
+        }
         slot.failures = if has_failed || is_failed_turn { slot.failures + 1 } else { 0 };
         let (name, is_service) = (slot.name.clone(), slot.is_service());
         let has_ended = slot.agent.session().status().is_some();
@@ -315,7 +328,7 @@ pub struct Summary {
     pub actions_executed: usize,
     /// The same by kind of action.
     pub actions_by_type: BTreeMap<String, usize>,
-    /// The number of model calls.
+    /// The number of model calls that have ended. A call that is denied was not made.
     pub llm_calls: usize,
     /// Tokens of all calls, in and out.
     pub total_llm_tokens: u64,
@@ -327,10 +340,18 @@ pub struct Summary {
     pub errors: usize,
     /// The number of agents that were skipped because their limits left no room.
     pub skipped: usize,
+    /// The number of agents that are paused at its end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub paused: usize,
     /// The number of agents in each basic state, by chart. States without agents are omitted.
     pub states: BTreeMap<String, BTreeMap<String, u64>>,
     /// The first notable events, as text.
     pub highlights: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Summary {
@@ -356,27 +377,61 @@ pub(super) struct TickStats {
     pub(super) summary: Summary,
     /// The active agents.
     active: BTreeSet<String>,
+    /// The call whose answer was counted last.
+    #[serde(default)]
+    answered: String,
 }
 
 impl TickStats {
-    /// Counts a line of an agent's trace.
-    pub(super) fn count_line(&mut self, agent: &str, line: &Line) {
-        let summary = &mut self.summary;
-        if let What::Question { .. } = line.what {
-            summary.llm_calls += 1;
-        } else if let What::Usage { input_tokens, output_tokens, .. } = line.what {
-            let both = input_tokens.saturating_add(output_tokens);
-            summary.total_llm_tokens = summary.total_llm_tokens.saturating_add(both);
-        } else if let What::Acted { action, failed, .. } = &line.what {
-            // A model may invent a name. It must not become a key of the summary.
-            self.act(if ACTIONS.contains(&action.as_str()) { action } else { "unknown" });
-            self.summary.errors += usize::from(!failed.is_empty());
-        } else if let What::NotActed { .. } = line.what {
-            summary.errors += 1;
-        } else if let What::Ended { status, .. } = &line.what
-            && line.child.is_empty()
-        {
-            self.note(format!("{agent} has ended: {status}"));
+    /// Counts a line of an agent's trace. Returns what it says about the use of models.
+    pub(super) fn count_line(&mut self, agent: &str, line: &Line) -> Spent {
+        let event = line.event();
+        let mut spent = Spent::default();
+        match event.what {
+            Happening::CallEnded(call, outcome) => {
+                spent.llm_calls = u64::from(self.is_made(agent, &event, call, outcome));
+                self.summary.llm_calls += spent.llm_calls as usize;
+            }
+            Happening::CallUsage(_, usage) => {
+                spent.llm_tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+                spent.cost = (usage.cost * 1e6).round() as u64;
+                let all = &mut self.summary.total_llm_tokens;
+                *all = all.saturating_add(spent.llm_tokens);
+            }
+            Happening::Action { action, outcome } => {
+                if let Some((action, _)) = action {
+                    // A model may invent a name. It must not become a key of the summary.
+                    self.act(if ACTIONS.contains(&action) { action } else { "unknown" });
+                }
+                self.summary.errors += usize::from(!outcome.failed.is_empty());
+            }
+            Happening::Ended { status, .. } if event.child.is_empty() => {
+                self.note(format!("{agent} has ended: {status}"));
+            }
+            _ => {}
+        }
+        spent
+    }
+
+    /// Whether a call that has ended was made, and a model was asked.
+    fn is_made(
+        &mut self,
+        agent: &str,
+        event: &TraceEvent<'_>,
+        call: CallName<'_>,
+        outcome: Outcome<'_>,
+    ) -> bool {
+        let is_model = call.callee == Callee::Model;
+        let name = || format!("{agent} {} {} {:?}", event.child, call.name, call.which);
+        match outcome {
+            Outcome::Answer { .. } if is_model => {
+                self.answered = name();
+                true
+            }
+            // An answer that the machine rejects has a line as an answer before.
+            Outcome::Unusable(_) if is_model => std::mem::take(&mut self.answered) != name(),
+            Outcome::Failed(error, _) => is_model && error != OracleErrorKind::Denied.word(),
+            _ => false,
         }
     }
 
@@ -407,6 +462,9 @@ impl TickStats {
             // New agents have an event of their own, `spawned`.
             "created" if matches!(text("type").as_str(), "agent" | "memory") => return,
             "created" => format!("{} made {}", text("by"), text("artifact_id")),
+            "auction_resolved" if text("winner").is_empty() => {
+                "the auction had no winner".to_owned()
+            }
             "auction_resolved" => {
                 let (bid, price) = (number("bid"), number("price"));
                 let (winner, won) = (text("winner"), text("artifact_id"));
@@ -417,6 +475,9 @@ impl TickStats {
             "sold" => {
                 let price = number("price");
                 format!("{} bought {} for {price} scrip", text("to"), text("artifact_id"))
+            }
+            "paused" | "resumed" | "stopped" => {
+                format!("{} is {}, by {}", text("agent"), notice.event, text("by"))
             }
             "rejected" => {
                 format!("{} wrote {}, which does not compile", text("by"), text("artifact_id"))
@@ -441,7 +502,7 @@ impl TickStats {
         world: crate::state::Summary,
         census: &Census,
     ) -> Summary {
-        let Self { summary, active } = std::mem::take(self);
+        let Self { summary, active, .. } = std::mem::take(self);
         Summary {
             tick,
             now_ms,
@@ -492,7 +553,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if is_last {
                 self.finish_turns();
             } else {
-                self.begin_turns();
+                self.begin_turns()?;
             }
             // If the run never waits, the task that stops it must still get a chance to run.
             tokio::task::yield_now().await;
@@ -502,7 +563,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                     let thought: Vec<usize> = self.thought.iter().copied().collect();
                     self.act_all(acts).await?;
                     for index in thought {
-                        self.sleep(index);
+                        self.sleep(index)?;
                     }
                 }
                 continue;
@@ -526,7 +587,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.summarise()?;
         }
         for slot in self.slots.iter_mut().flatten() {
-            if !slot.mode.is_over() {
+            // A paused agent would not go on in a longer run either.
+            if !slot.mode.is_over() && !matches!(slot.mode, Loop::Paused(_)) {
                 slot.mode = Loop::Stopped;
             }
         }
@@ -553,7 +615,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     }
 
     /// Begins a turn of each agent whose time has come.
-    fn begin_turns(&mut self) {
+    fn begin_turns(&mut self) -> io::Result<()> {
         let now = self.now();
         while let Some((at, index)) = self.turns.first().copied().filter(|(at, _)| *at <= now) {
             self.turns.remove(&(at, index));
@@ -585,7 +647,10 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                         Exhaustion::Block => until.max(now.saturating_add(1)),
                     }))
                 }
-                Wanted::Never(why) => Loop::Paused(why),
+                Wanted::Never(why) => {
+                    self.pause_for(index, why)?;
+                    continue;
+                }
             };
             if let Loop::Sleeping(Some(until)) = mode {
                 self.turns.insert((until, index));
@@ -595,19 +660,20 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 slot.is_changed = true;
             }
         }
+        Ok(())
     }
 
     /// Puts an agent that has acted to sleep: longer after failures. After too many failures it is paused.
-    fn sleep(&mut self, index: usize) {
+    fn sleep(&mut self, index: usize) -> io::Result<()> {
         let now = self.now();
         let settings = &self.settings;
-        let Some(slot) = self.slots[index].as_mut() else { return };
+        let Some(slot) = self.slots[index].as_mut() else { return Ok(()) };
         if slot.mode.is_over() || matches!(slot.mode, Loop::Paused(_)) {
-            return;
+            return Ok(());
         }
         if settings.max_errors > 0 && slot.failures >= settings.max_errors {
-            slot.mode = Loop::Paused(format!("{} turns in a row have failed", slot.failures));
-            return;
+            let why = format!("{} turns in a row have failed", slot.failures);
+            return self.pause_for(index, why);
         }
         // The shift is bounded, so that it cannot overflow. `max_backoff` limits the result anyway.
         let doubled = settings.interval.saturating_mul(1 << slot.failures.min(20));
@@ -615,6 +681,19 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let until = now.saturating_add(wait);
         slot.mode = Loop::Sleeping(Some(until));
         self.turns.insert((until, index));
+        Ok(())
+    }
+
+    /// Pauses an agent for a reason of the run, and says so in the log and in the summary.
+    fn pause_for(&mut self, index: usize, why: String) -> io::Result<()> {
+        let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return Ok(()) };
+        let name = slot.name.to_string();
+        self.tick_stats.note(format!("{name} is paused: {why}"));
+        slot.mode = Loop::Paused(why.clone());
+        slot.is_changed = true;
+        let data = [("agent", name), ("why", why)];
+        let data = data.map(|(name, text)| (name.into(), Value::Text(text)));
+        self.say("paused", data.into_iter().collect())
     }
 
     /// Lets a paused agent take turns again.
@@ -750,7 +829,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let is_service = slot.is_some_and(|slot| slot.is_service());
         let mut agent = name.to_owned();
         for (by, line) in lines {
-            self.tick_stats.count_line(name, &line);
+            let spent = self.tick_stats.count_line(name, &line);
+            self.spent.add(spent);
             if !is_service {
                 self.census.observe(name, &line);
             }

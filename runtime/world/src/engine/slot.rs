@@ -50,6 +50,14 @@ impl Loop {
         }
     }
 
+    /// The reason why it is paused or broken.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Paused(why) | Self::Broken(why) => Some(why),
+            _ => None,
+        }
+    }
+
     /// The reason why it cannot continue, if it is broken.
     pub fn broken(&self) -> Option<&str> {
         match self {
@@ -105,6 +113,8 @@ pub(super) struct Slot<M> {
     pub(super) is_changed: bool,
     /// The reason why the run of the world must end: no model has answered any agent yet, and none can be asked.
     pub(super) no_model: Option<String>,
+    pub(super) meter: Option<Meter>,
+    pub(super) used: Use,
 }
 
 impl<M: Machine> Slot<M> {
@@ -115,7 +125,14 @@ impl<M: Machine> Slot<M> {
             return;
         }
         self.is_changed = true;
-        if let Err(why) = self.steps(now) {
+        let before = self.meter.map(|meter| (meter, meter().0));
+        let done = self.steps(now);
+        if let Some((meter, before)) = before {
+            let (after, memory_bytes) = meter();
+            self.used.cpu_us += after.saturating_sub(before);
+            self.used.memory_bytes = memory_bytes;
+        }
+        if let Err(why) = done {
             self.mode = Loop::Broken(why.to_string());
             if let RunError::NoModel { .. } = why {
                 self.no_model = Some(format!("{}: {why}", self.name));
@@ -150,9 +167,23 @@ impl<M: Machine> Slot<M> {
             if self.agent.begin_turn()? == Receipt::Busy {
                 self.wants_turn = true;
             }
+            self.used.turns += u64::from(!self.wants_turn);
             self.agent.work(now, &mut cx)?;
         }
         Ok(())
+    }
+
+    /// Why it is idle; `None` if it would go on.
+    pub(super) fn idle(&self) -> Option<String> {
+        let session = self.agent.session();
+        let waits = session.waits_for();
+        match (&self.mode, session.status()) {
+            (Loop::Broken(why), _) => Some(format!("broken, {why}")),
+            (_, Some(status)) => Some(format!("ended {}", status.word())),
+            (Loop::Paused(why), _) => Some(format!("paused, {why}")),
+            _ if !waits.is_empty() => Some(format!("waits for {}", waits.join(", "))),
+            _ => None,
+        }
     }
 
     /// Whether it is a part of the world instead of an agent.
@@ -265,6 +296,20 @@ fn go<M: Machine>(share: &mut Share<M>, now: Instant) {
         }
     }
 }
+
+/// What the processor and the memory have been used for an agent, as far as they were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Use {
+    /// The turns that have begun.
+    pub turns: u64,
+    /// The time of the processor, in microseconds.
+    pub cpu_us: u64,
+    /// The memory of the process after its last piece of work, in bytes. All agents share it.
+    pub memory_bytes: u64,
+}
+
+/// Measures the calling thread: its time of the processor since it began, in microseconds, and the memory of its process, in bytes.
+pub type Meter = fn() -> (u64, u64);
 
 /// The origin of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
