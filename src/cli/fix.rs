@@ -13,6 +13,7 @@ use chartc_compiler::front::load::Loader;
 use chartc_compiler::front::{Alone, chart};
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_compiler::syntax::source::{Source, Sources};
+use chartc_core::wording::counted;
 use similar::{ChangeTag, TextDiff};
 use std::path::Path;
 
@@ -108,9 +109,7 @@ impl Fixing {
 }
 
 fn said(what: &str, fixed: &Fixed, files: usize) -> String {
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    let count = fixed.count;
-    format!("{what} {count} finding{} in {files} file{}", plural(count), plural(files))
+    format!("{what} {} in {}", counted(fixed.count, "finding"), counted(files, "file"))
 }
 
 /// The differences between two texts of a file, in the unified format.

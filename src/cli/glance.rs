@@ -13,6 +13,7 @@
 use super::output::{StyledText, cut, padded, width};
 use crate::report::Terminal;
 use chartc_core::expr::Duration;
+use chartc_core::wording::counted;
 use chartc_world::{Census, Distribution, InState, Sample, Unit};
 
 /// The drawing style: what the terminal can show.
@@ -89,8 +90,8 @@ pub(super) fn bars(charts: &[Distribution], style: Style, terminal: Terminal) ->
         if !out.is_empty() {
             out.line("");
         }
-        let agents = if chart.agents == 1 { "agent" } else { "agents" };
-        out.styled("1", format!("{}: {} {agents}", name(&chart.chart), chart.agents));
+        let agents = counted(chart.agents, "agent");
+        out.styled("1", format!("{}: {agents}", name(&chart.chart)));
         let names = labels(chart.states.iter().map(|row| row.state.as_str()), style);
         let wide = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let digits = chart.agents.to_string().len();
@@ -169,16 +170,15 @@ pub(super) fn plot(census: &Census, style: Style, terminal: Terminal) -> StyledT
             .collect();
         // At least 1, because heights are divided by it.
         let most = lines.iter().flatten().copied().fold(0.0, f64::max).max(1.0);
-        let agents = if chart.agents == 1 { "agent" } else { "agents" };
         let tall = match paths.len() {
             0..=4 => 3,
             5..=8 => 2,
             _ => 1,
         };
         let head = format!(
-            "{}: {} {agents}; each plot from 0 to {}, with its last count",
+            "{}: {}; each plot from 0 to {}, with its last count",
             name(&chart.chart),
-            chart.agents,
+            counted(chart.agents, "agent"),
             most.ceil(),
         );
         page.styled("1", head);

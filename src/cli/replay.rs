@@ -12,6 +12,7 @@ use chartc_core::expr::Map;
 use chartc_core::model::{Chart, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
+use chartc_core::wording::counted;
 use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
 use chartc_runtime::trace::What;
 use std::path::{Path, PathBuf};
@@ -100,10 +101,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
 fn tell(name: &str, chart: &str, outcome: Result<Replayed, ReplayError>) -> miette::Result<Exit> {
     match outcome {
         Ok(done) => {
-            let (lines, turns, answers) = (done.lines, done.turns, done.answers);
-            let turns = if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") };
-            let answers =
-                if answers == 1 { "1 answer".to_owned() } else { format!("{answers} answers") };
+            let lines = done.lines;
+            let (turns, answers) = (counted(done.turns, "turn"), counted(done.answers, "answer"));
             say(format!(
                 "{name}: the same again: {chart}, {lines} lines, {turns}, {answers} from the trace, 0 model calls"
             ))?;

@@ -28,9 +28,10 @@ use chartc_core::host::Machine;
 use chartc_core::machine;
 use chartc_core::model::{Chart, StateKind};
 use chartc_core::tables::StepRowKind;
+use chartc_core::wording::counted;
 use chartc_runtime::trace::view::{
     EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words, action_of,
-    joined, json, number, short, spent, state, time,
+    joined, json, short, spent, state, time,
 };
 use chartc_runtime::trace::{Line, Sink, TraceEvent};
 use chartc_runtime::{Session, TurnReport};
@@ -514,9 +515,9 @@ impl Status {
         };
         let states: Vec<&str> = self.states.iter().filter(inner).map(String::as_str).collect();
         let mut parts = vec![format!("turn {}", self.turn), states.join(", ")];
-        parts.push(number(self.calls.into(), "call"));
+        parts.push(counted(self.calls, "call"));
         if self.tokens > 0 {
-            parts.push(number(self.tokens, "token"));
+            parts.push(counted(self.tokens, "token"));
         }
         if !self.last.is_empty() {
             parts.push(self.last.clone());
@@ -540,11 +541,8 @@ pub(super) fn close<M: Machine, T: Sink>(
         states if states.concat().is_empty() => session.machine().tables().name.to_string(),
         states => states.join(", "),
     };
-    let mut counts = format!(
-        "{}, {}",
-        number(session.turns().into(), "turn"),
-        number(session.calls().into(), "model call")
-    );
+    let mut counts =
+        format!("{}, {}", counted(session.turns(), "turn"), counted(session.calls(), "model call"));
     let usage = session.spent();
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     counts += &spent(tokens, usage.cost.unwrap_or_default());

@@ -32,6 +32,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_core::saved::{Comparison, Unfit};
 use chartc_core::visible;
+use chartc_core::wording::counted;
 use chartc_runtime::agents::{Event, hand_over};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::driver::{Free, Parts};
@@ -39,7 +40,6 @@ use chartc_runtime::oracle::{Deny, Question, Script};
 use chartc_runtime::replay::Tape;
 use chartc_runtime::stepped::Stepped;
 use chartc_runtime::tools::NoTools;
-use chartc_runtime::trace::view::number;
 use chartc_runtime::trace::{self, Line, Origin};
 use chartc_runtime::{Saved, Session};
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
@@ -178,7 +178,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         What::Check => return run_check(path, &store),
         What::Prune { days } => {
             let count = store.prune(days).map_err(refused)?;
-            say(format!("{} deleted", number(count as u64, "run")))?;
+            say(format!("{} deleted", counted(count, "run")))?;
         }
     }
     Ok(Exit::Clean)
@@ -241,7 +241,7 @@ fn list(store: &Store, is_json: bool) -> miette::Result<()> {
     }
     for row in rows {
         let Listed { run, chart, status, state, turns, calls, waits_for, .. } = &row;
-        let calls = number(u64::from(*calls), "model call");
+        let calls = counted(*calls, "model call");
         let mut line = format!("{run}: {chart}, {status} in {state}, turn {turns}, {calls}");
         if row.cost > 0 {
             line += &format!(", {:.4} spent", row.cost as f64 / 1e6);

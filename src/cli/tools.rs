@@ -14,6 +14,7 @@ use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity, nearest};
 use chartc_compiler::syntax::source::{Source, Sources};
 use chartc_compiler::syntax::{ChartItem, File, Item};
 use chartc_core::model::Chart;
+use chartc_core::wording::counted;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -335,11 +336,10 @@ fn check_tools(file: &str, tools: &Path, root: &Root, is_json: bool) -> miette::
 fn told(all: &[Found], tools: usize) -> StyledText {
     let mut text = StyledText::default();
     write_findings(all, &mut text);
-    let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
+    let tools = counted(tools, "tool");
     text.line(match all.len() {
         0 => format!("no findings in {tools}"),
-        1 => format!("1 finding in {tools}"),
-        count => format!("{count} findings in {tools}"),
+        count => format!("{} in {tools}", counted(count, "finding")),
     });
     text
 }
@@ -373,9 +373,7 @@ fn server_table(pool: &Pool, servers: &[ServerView], others: &[&str]) -> StyledT
         match &server.tools {
             Err(fault) => out.line(format!("{} ({}): {fault}", server.name, server.place)),
             Ok(tools) => {
-                let count = tools.len();
-                let tools_word =
-                    if count == 1 { "1 tool".into() } else { format!("{count} tools") };
+                let tools_word = counted(tools.len(), "tool");
                 out.line(format!("{} ({}): {tools_word}", server.name, server.place));
                 for tool in tools {
                     out.line(format!("  {}", signature(&server.name, tool)));

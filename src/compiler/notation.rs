@@ -207,12 +207,6 @@ fn action(action: &Action, names: Printer<'_>, between: &str) -> String {
     }
 }
 
-/// The event name for the pattern of an error or limit: `execution` → `error.execution`, `limit.calls` → `limit.calls`.
-pub fn machine_event(pattern: &str) -> String {
-    let is_limit = pattern.split('.').next() == Some("limit");
-    if is_limit { pattern.to_owned() } else { format!("error.{pattern}") }
-}
-
 // Prints expressions, with no more parentheses than needed.
 
 /// The nesting depth from which on an expression is printed as `…`; bounds the recursion.
@@ -228,20 +222,9 @@ pub fn expression_in(chart: &Chart, expr: &Expr, payload: &[&str]) -> String {
     Printer::new(chart, payload).whole(expr)
 }
 
-/// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`: in the largest unit that divides them, but in days only from three days on.
+/// Prints milliseconds as `250ms`, `30s`, `5m`, `2h`, `7d`.
 pub fn duration(milliseconds: u64) -> String {
-    let day = 86_400_000;
-    let units = [(day, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
-    let unit = units.iter().find(|(size, _)| {
-        milliseconds > 0
-            && milliseconds.is_multiple_of(*size)
-            // `24h` and `48h` are more usual than `1d` and `2d`.
-            && (*size != day || milliseconds >= 3 * day)
-    });
-    match unit {
-        Some((size, name)) => format!("{}{name}", milliseconds / size),
-        None => format!("{milliseconds}ms"),
-    }
+    chartc_core::expr::Duration(milliseconds).to_string()
 }
 
 /// The chart and the names in scope with which an expression is printed.

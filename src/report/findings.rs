@@ -4,6 +4,7 @@ use chartc_compiler::allow::Suppressed;
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_compiler::syntax::source::{FileId, Position, Sources, Span};
 use chartc_core::visible;
+use chartc_core::wording::counted;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -68,21 +69,17 @@ pub struct Terminal {
 
 /// Counts the findings, as in `2 errors, 1 warning in 3 files`. `files` is the number of files to name.
 pub fn summary(diagnostics: &[Diagnostic], files: usize) -> String {
-    let counted =
+    let all =
         [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
             .into_iter()
             .map(|(severity, word)| {
                 (diagnostics.iter().filter(|d| d.severity == severity).count(), word)
             })
             .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| plural(count, word))
+            .map(|(count, word)| counted(count, word))
             .collect::<Vec<_>>();
-    let found = if counted.is_empty() { "no findings".to_owned() } else { counted.join(", ") };
-    format!("{found} in {}", plural(files, "file"))
-}
-
-fn plural(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+    let found = if all.is_empty() { "no findings".to_owned() } else { all.join(", ") };
+    format!("{found} in {}", counted(files, "file"))
 }
 
 /// The maximum number of findings of one file that are shown to people. The others are counted.
@@ -117,7 +114,7 @@ pub(super) fn shown(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, BTreeMap<F
 pub(super) fn more(left_out: &BTreeMap<FileId, usize>, sources: &Sources) -> String {
     let line = |(file, count): (&FileId, &usize)| {
         let name = &sources.get(*file).name;
-        format!("{}: {} more not shown\n", visible::line(name), plural(*count, "finding"))
+        format!("{}: {} more not shown\n", visible::line(name), counted(*count, "finding"))
     };
     left_out.iter().map(line).collect()
 }

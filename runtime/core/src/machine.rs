@@ -146,6 +146,21 @@ pub enum ErrorKind {
 pub const LOOP: u32 = 3;
 
 impl ErrorKind {
+    /// The name of its event below `error`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Execution => "execution",
+            Self::Livelock => "livelock",
+            Self::Limit(LimitKind::Calls) => "limit.calls",
+            Self::Limit(LimitKind::Turns) => "limit.turns",
+            Self::Limit(LimitKind::Time) => "limit.time",
+            Self::Limit(LimitKind::Tokens) => "limit.tokens",
+            Self::Limit(LimitKind::Cost) => "limit.cost",
+            Self::StuckDead => "stuck.dead",
+            Self::StuckLoop => "stuck.loop",
+        }
+    }
+
     /// Whether a pattern below `error` names loops. Only a chart with such a pattern has them raised; in such a chart, `error.*` matches
     /// them, too.
     pub fn names_loops(pattern: &str) -> bool {

@@ -137,6 +137,18 @@ fn words(tables: &Tables, trigger: TriggerRow) -> Words<'_> {
     }
 }
 
+/// A number with its noun, as in `1 call` and `2 calls`.
+pub fn counted(count: impl TryInto<u64>, word: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The name of an error event, or of a pattern of such names, as charts write it: `error.stuck.*`, but `limit.calls`.
+pub fn error_event(pattern: &str) -> String {
+    let is_limit = pattern.split('.').next() == Some("limit");
+    if is_limit { pattern.to_string() } else { format!("error.{pattern}") }
+}
+
 /// Names a trigger for traces: `on pay | refund`, `done fetch`, `after turns`.
 pub fn trigger(tables: &Tables, trigger: TriggerRow) -> String {
     match words(tables, trigger) {

@@ -32,6 +32,7 @@ use chartc_core::machine::{
     WalkEnd,
 };
 use chartc_core::tables::{StateRowKind, StepRowKind};
+use chartc_core::wording::counted;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::take;
@@ -516,11 +517,6 @@ fn is_only_told(record: Record) -> bool {
             | Record::Error(_)
             | Record::Ended(_)
     )
-}
-
-fn counted(count: impl Into<u64>, what: &str) -> String {
-    let count = count.into();
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 // The log of what a machine did with an input, and the active leaves of a machine.

@@ -3,9 +3,7 @@
 use super::{LineName, What, Which};
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, ToolId, TransitionId};
 use chartc_core::expr::{Map, Value};
-use chartc_core::machine::{
-    Element, ErrorKind, Fallback, LimitKind, Loss, Receiver, Record, StepKey, WalkEnd,
-};
+use chartc_core::machine::{Element, Fallback, Loss, Receiver, Record, StepKey, WalkEnd};
 use chartc_core::tables::Tables;
 use chartc_core::wording;
 
@@ -80,8 +78,8 @@ pub fn describe(tables: &Tables, record: Record) -> What {
             which: which(tables, key),
         },
         Record::WalkEnded(why) => walk_ended(tables, why),
-        Record::Error(kind) => What::Error { error: error(kind).into() },
-        Record::Warned(kind) => What::Warned { limit: limit(kind).into() },
+        Record::Error(kind) => What::Error { error: kind.name().into() },
+        Record::Warned(kind) => What::Warned { limit: kind.name().into() },
         Record::TurnEnded(turn) => What::TurnEnded { turn },
         Record::Ended(status) => {
             let result = Value::Map(Map::new());
@@ -175,29 +173,5 @@ const fn fallback(why: Fallback) -> &'static str {
         Fallback::Stale => "stale",
         Fallback::Failed => "failed",
         Fallback::NoLine => "no_line",
-    }
-}
-
-const fn limit(kind: LimitKind) -> &'static str {
-    match kind {
-        LimitKind::Calls => "calls",
-        LimitKind::Turns => "turns",
-        LimitKind::Time => "time",
-        LimitKind::Tokens => "tokens",
-        LimitKind::Cost => "cost",
-    }
-}
-
-const fn error(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Execution => "execution",
-        ErrorKind::Livelock => "livelock",
-        ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
-        ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
-        ErrorKind::Limit(LimitKind::Time) => "limit.time",
-        ErrorKind::Limit(LimitKind::Tokens) => "limit.tokens",
-        ErrorKind::Limit(LimitKind::Cost) => "limit.cost",
-        ErrorKind::StuckDead => "stuck.dead",
-        ErrorKind::StuckLoop => "stuck.loop",
     }
 }

@@ -20,6 +20,7 @@
 use super::{HostCall, Line, LineName, What, Which};
 use chartc_core::expr::{Duration, Value};
 use chartc_core::machine::Instant;
+use chartc_core::wording::{counted, error_event};
 
 /// What a line of a trace tells.
 #[derive(Debug, Clone, Copy)]
@@ -631,11 +632,6 @@ fn rung(rung: &str, repairs: &[String]) -> String {
     if rung == "mention" { "the only option it mentions".into() } else { repairs.join(", ") }
 }
 
-/// The name of an error event, as charts write it.
-pub fn error_event(error: &str) -> String {
-    if error.starts_with("limit.") { error.to_owned() } else { format!("error.{error}") }
-}
-
 /// The message about a server that reported more output tokens than `max_tokens`.
 fn more_tokens(reported: u64, allowed: u64) -> String {
     format!("the server reports {reported} output tokens, {allowed} were allowed")
@@ -717,15 +713,10 @@ pub fn time(ms: u64) -> String {
     parts.concat()
 }
 
-/// A number with its noun, as in `1 call` and `2 calls`.
-pub fn number(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 || word == "scrip" { "" } else { "s" })
-}
-
 /// Tokens and money, in millionths, with a comma before each; empty if no tokens are known.
 pub fn spent(tokens: u64, cost: u64) -> String {
     let money = if cost > 0 { format!(", {:.4} spent", cost as f64 / 1e6) } else { String::new() };
-    if tokens > 0 { format!(", {}{money}", number(tokens, "token")) } else { String::new() }
+    if tokens > 0 { format!(", {}{money}", counted(tokens, "token")) } else { String::new() }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ use chartc_compiler::syntax::source::Span;
 use chartc_core::expr::{self, Map};
 use chartc_core::model::{Chart, Client, StepKind};
 use chartc_core::plan::Plan;
+use chartc_core::wording::counted;
 use chartc_world::engine::Settings;
 use chartc_world::{AgentEntry, Family, RunFile, StatechartConfig};
 use serde_json::{Value, json};
@@ -420,10 +421,8 @@ impl Forecast {
     }
 
     fn words(&self) -> String {
-        let agents = if self.agents == 1 { "agent" } else { "agents" };
         let span = match self.end {
-            End::Ticks(1) => "1 tick".to_owned(),
-            End::Ticks(ticks) => format!("{ticks} ticks"),
+            End::Ticks(ticks) => counted(ticks, "tick"),
             End::Time(time) => format!("{} s", time / 1000),
         };
         let calls = match self.calls {
@@ -442,11 +441,8 @@ impl Forecast {
             }
         };
         let models: Vec<String> = self.models.iter().map(model).collect();
-        let mut words = format!(
-            "{} {agents}, {span}: {calls} of {}, in real time",
-            self.agents,
-            models.join(", ")
-        );
+        let agents = counted(self.agents, "agent");
+        let mut words = format!("{agents}, {span}: {calls} of {}, in real time", models.join(", "));
         if !self.beyond.is_empty() && self.calls.is_some() {
             words.push_str("; more for ");
             words.push_str(&self.beyond.join(" and "));

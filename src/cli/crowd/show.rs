@@ -4,8 +4,9 @@ use super::super::files::Stream;
 use super::super::glance::at_a_glance;
 use super::super::output::{StyledText, foot, print_json, say};
 use super::CrowdEngine;
+use chartc_core::wording::counted;
 use chartc_runtime::trace::Logged;
-use chartc_runtime::trace::view::{joined, number, spent};
+use chartc_runtime::trace::view::{joined, spent};
 use chartc_world::Census;
 use chartc_world::engine::{Output, Summary};
 use std::collections::BTreeMap;
@@ -96,7 +97,7 @@ pub(super) fn end(engine: &CrowdEngine<'_>, loops: &BTreeMap<&str, &str>) -> Sty
     let states = engine.configurations();
     let mut out = StyledText::default();
     let paid = spent(engine.spent().llm_tokens, engine.spent().cost);
-    let calls = number(engine.spent().llm_calls, "model call");
+    let calls = counted(engine.spent().llm_calls, "model call");
     let paid = if paid.is_empty() { String::new() } else { format!(", {calls}{paid}") };
     out.line(format!("ended after {} s of the world's time{paid}", engine.now() / 1000));
     let is_few = states.len() <= LISTED;
@@ -106,7 +107,7 @@ pub(super) fn end(engine: &CrowdEngine<'_>, loops: &BTreeMap<&str, &str>) -> Sty
             *counts.entry(word).or_default() += 1;
         }
         let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
-        let all = number(states.len() as u64, "agent");
+        let all = counted(states.len(), "agent");
         out.line(format!("  {all}: {}", counts.collect::<Vec<_>>().join(", ")));
         out.line(format!("  {}", at_a_glance(engine.census())));
     }
@@ -156,18 +157,17 @@ impl WorldOutput {
             self.agents.max(summary.agents_active)
         )];
         parts.extend(summary.actions_by_type.iter().map(|(word, n)| format!("{n} {word}")));
-        let scrip = summary.total_scrip_transferred;
+        let Summary { total_scrip_transferred: scrip, total_llm_tokens: tokens, .. } = summary;
         let counts = [
-            (summary.llm_calls as u64, "model call", ""),
-            (summary.total_llm_tokens, "token", ""),
-            (scrip, "scrip", " moved"),
-            (summary.artifacts_created as u64, "artifact", " made"),
-            (summary.errors as u64, "error", ""),
-            (summary.skipped as u64, "turn", " skipped"),
-            (summary.paused as u64, "agent", " paused"),
+            (summary.llm_calls, counted(summary.llm_calls, "model call")),
+            (usize::from(*tokens > 0), counted(*tokens, "token")),
+            (usize::from(*scrip > 0), format!("{scrip} scrip moved")),
+            (summary.artifacts_created, counted(summary.artifacts_created, "artifact") + " made"),
+            (summary.errors, counted(summary.errors, "error")),
+            (summary.skipped, counted(summary.skipped, "turn") + " skipped"),
+            (summary.paused, counted(summary.paused, "agent") + " paused"),
         ];
-        let some = counts.into_iter().filter(|(count, ..)| *count > 0);
-        parts.extend(some.map(|(count, word, how)| format!("{}{how}", number(count, word))));
+        parts.extend(counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text));
         parts.join(", ")
     }
 

@@ -4,8 +4,9 @@ use super::super::durable::refused;
 use super::super::output::{StyledText, align_columns, print, print_json};
 use super::show::LISTED;
 use crate::cli::output::Exit;
+use chartc_core::wording::counted;
 use chartc_runtime::trace::Logged;
-use chartc_runtime::trace::view::{number, time};
+use chartc_runtime::trace::view::time;
 use chartc_store::{Safety, WorldStore};
 use chartc_world::engine::{KeptAgent, Use};
 use chartc_world::{Checkpoint, Keep, KeepError, Loaded};
@@ -105,7 +106,7 @@ pub(in crate::cli) fn told(path: &Path, store: &WorldStore, is_json: bool) -> mi
         (_, true) => "ticks",
         (_, false) => "summaries",
     };
-    let (agents_, seconds) = (number(count as u64, "agent"), now / 1000);
+    let (agents_, seconds) = (counted(count, "agent"), now / 1000);
     let mut out = StyledText::default();
     out.line(format!(
         "the world of {folder}, seed {seed}: {agents_}, {ticks} {units}, {seconds} s of its time, {lines} lines of its log"
@@ -132,10 +133,7 @@ fn table(agents: &BTreeMap<&str, KeptAgent>) -> StyledText {
         out.add(&align_columns(&head, &rows, &[2, 3, 4]));
     }
     if agents.len() > LISTED {
-        out.line(format!(
-            "  … {} more: --format json",
-            number((agents.len() - LISTED) as u64, "agent")
-        ));
+        out.line(format!("  … {} more: --format json", counted(agents.len() - LISTED, "agent")));
     }
     out
 }

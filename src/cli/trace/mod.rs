@@ -26,8 +26,9 @@ use super::output::{
     Colour, Exit, StyledText, align_columns, complain, print, print_json, print_made, terminal,
 };
 use crate::report::Terminal;
+use chartc_core::wording::counted;
 use chartc_runtime::Saved;
-use chartc_runtime::trace::view::{Fate, Happening, number, time};
+use chartc_runtime::trace::view::{Fate, Happening, time};
 use read::{Filter, Read};
 use std::path::PathBuf;
 use summary::Summary;
@@ -230,7 +231,7 @@ fn kept(saved: &Saved) -> StyledText {
         out.line(format!("{chart}: kept at {at}, with no transitions"));
         return out;
     }
-    let count = number(rows.len() as u64, "transition");
+    let count = counted(rows.len(), "transition");
     let head: &[&str] = if has_others {
         &["time", "chart", "from -> to", "taken by"]
     } else {

@@ -14,9 +14,10 @@ use super::super::screen::colour;
 use super::read::{Filter, Read};
 use super::summary::Summary;
 use crate::report::Terminal;
+use chartc_core::wording::{counted, error_event};
 use chartc_runtime::trace::view::{
-    EventFate, Fate, Happening, Outcome, Request, StepPhase, Tone, Words, decision, error_event,
-    fallback, joined, not_taken, number, time,
+    EventFate, Fate, Happening, Outcome, Request, StepPhase, Tone, Words, decision, fallback,
+    joined, not_taken, time,
 };
 use chartc_runtime::trace::{Line, LineName, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};
@@ -212,7 +213,7 @@ pub(super) fn nothing(filter: Filter<'_>) -> String {
         (Some(turn), Some(step)) => format!("nothing of `{step}` in turn {turn}"),
         (Some(turn), None) => format!("there is no turn {turn}"),
         (None, Some(step)) => format!("there is no decision of a step `{step}`"),
-        (None, None) => number(0, "decision"),
+        (None, None) => counted(0, "decision"),
     }
 }
 
@@ -277,8 +278,8 @@ fn head(trace: &Read, terminal: Terminal) -> StyledText {
     let text = format!(
         "{chart}: {} after {}, {}{}{who}",
         end.unwrap_or_else(|| "not ended".into()),
-        number(u64::from(turns), "turn"),
-        number(calls as u64, "question"),
+        counted(turns, "turn"),
+        counted(calls, "question"),
         match trace.end() {
             0 => String::new(),
             ms => format!(" and {}", time(ms)),
@@ -367,7 +368,7 @@ pub(super) fn why(trace: &Read, filter: Filter<'_>, terminal: Terminal) -> Style
     out.line(format!(
         "{} of {} moved nothing",
         stayed.len(),
-        number((moved.len() + stayed.len()) as u64, "input")
+        counted(moved.len() + stayed.len(), "input")
     ));
     for input in stayed {
         let time = if input.at_ms > 0 { format!("{}  ", time(input.at_ms)) } else { String::new() };

@@ -17,9 +17,8 @@ use chartc_compiler::compile::Checked;
 use chartc_core::arena::TransitionId;
 use chartc_core::model;
 use chartc_core::plan::Plan;
-use chartc_runtime::trace::view::{
-    EventFate, Fate, Happening, Outcome, StepPhase, number, state, time,
-};
+use chartc_core::wording::counted;
+use chartc_runtime::trace::view::{EventFate, Fate, Happening, Outcome, StepPhase, state, time};
 use chartc_runtime::trace::{Line, LineName, TraceEvent, What};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -338,12 +337,12 @@ impl Chart {
     fn text(&self, name: &str) -> StyledText {
         let name = if name.is_empty() { "a chart without its `run` line" } else { name };
         let mut out = StyledText::default();
-        out.line(format!("{name}: {}, {}", number(self.runs, "run"), list(&self.ended)));
+        out.line(format!("{name}: {}, {}", counted(self.runs, "run"), list(&self.ended)));
         out.row(
             "stuck",
             some(
                 self.stuck,
-                format!("{} ({:.0}%)", number(self.stuck, "run"), 100.0 * self.stuck_rate),
+                format!("{} ({:.0}%)", counted(self.stuck, "run"), 100.0 * self.stuck_rate),
             ),
         );
         out.row("turns", self.turns.to_string());
@@ -363,10 +362,10 @@ impl Chart {
         out.row("setbacks", list(&self.setbacks));
         out.row(
             "forbidden",
-            some(self.forbidden, format!("{} of tools", number(self.forbidden, "call"))),
+            some(self.forbidden, format!("{} of tools", counted(self.forbidden, "call"))),
         );
-        out.row("denied", some(self.denied, number(self.denied, "move")));
-        out.row("refused", some(self.refused, number(self.refused, "event")));
+        out.row("denied", some(self.denied, counted(self.denied, "move")));
+        out.row("refused", some(self.refused, counted(self.refused, "event")));
         out.row("errors", list(&self.errors));
         out.line("");
         out.add(&self.states());
@@ -398,7 +397,7 @@ impl Chart {
             text.push_str(&format!(", cost {:.4}", self.cost));
         }
         if self.assumed > 0 {
-            text.push_str(&format!("; assumed for {}", number(self.assumed, "call")));
+            text.push_str(&format!("; assumed for {}", counted(self.assumed, "call")));
         }
         text
     }

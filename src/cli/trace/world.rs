@@ -19,7 +19,8 @@ use crate::cli::output::{
 use crate::report::Terminal;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Duration, Map, Value};
-use chartc_runtime::trace::view::{Happening, number, time};
+use chartc_core::wording::counted;
+use chartc_runtime::trace::view::{Happening, time};
 use chartc_runtime::trace::{self, Line, Logged};
 use chartc_world::{
     Bounds, Cascades, Caused, Census, Deed, Distribution, Edge, Influence, Link, Unknown,
@@ -277,8 +278,8 @@ fn tree(log: &mut Log, agent: &str, is_json: bool, terminal: Terminal) -> miette
         return print_view(tree);
     }
     let mut out = StyledText::on(terminal);
-    let effects = number(tree.effects, "effect");
-    let reached = number(tree.reached, "other agent");
+    let effects = counted(tree.effects, "effect");
+    let reached = counted(tree.reached, "other agent");
     out.styled("1", format!("{agent}: {effects} on {reached}"));
     deeds(&mut out, &tree.actions, tree.more, "");
     print(&out)
@@ -320,7 +321,7 @@ fn caused(out: &mut StyledText, effect: &Caused, margin: &str, is_last: bool) {
 
 fn rest(out: &mut StyledText, more: u64, word: &str, margin: &str) {
     if more > 0 {
-        out.line(format!("{margin}… {} more", number(more, word)));
+        out.line(format!("{margin}… {} more", counted(more, word)));
     }
 }
 
@@ -357,7 +358,7 @@ fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     }
     let sums = Sums::new(&all, MOST_ROWS);
     let mut out = StyledText::default();
-    let (effects, agents) = (number(sums.effects, "effect"), number(sums.agents, "agent"));
+    let (effects, agents) = (counted(sums.effects, "effect"), counted(sums.agents, "agent"));
     out.line(format!("{effects} of the actions of {agents}"));
     if sums.effects == 0 {
         return print(&out);
@@ -381,7 +382,7 @@ fn sums(log: &mut Log, is_json: bool) -> miette::Result<()> {
     out.add(&align_columns(&["from", "to", "effects"], &rows, &[2]));
     rest(&mut out, edges.len().saturating_sub(MOST_ROWS) as u64, "pair", "  ");
     out.line("");
-    out.line(format!("The longest cascade: {}", number(sums.longest.len() as u64, "step")));
+    out.line(format!("The longest cascade: {}", counted(sums.longest.len(), "step")));
     let row = |link: &Link| {
         let event = if link.event.is_empty() { "is made" } else { &link.event };
         vec![name(&link.from), link.action.clone(), link.to.clone(), event.to_owned()]
@@ -639,14 +640,14 @@ impl Overview {
 
     fn text(&self, log: &str, terminal: Terminal) -> StyledText {
         let mut page = StyledText::on(terminal);
-        let mut head = format!("{log}: {}", number(self.agents, "agent"));
+        let mut head = format!("{log}: {}", counted(self.agents, "agent"));
         if self.charts.len() != 1 {
-            head.push_str(&format!(" of {}", number(self.charts.len() as u64, "chart")));
+            head.push_str(&format!(" of {}", counted(self.charts.len(), "chart")));
         }
         if self.ticks > 0 {
-            head.push_str(&format!(", {}", number(self.ticks, "tick")));
+            head.push_str(&format!(", {}", counted(self.ticks, "tick")));
         }
-        head.push_str(&format!(", {}, {}", time(self.time_ms), number(self.lines, "line")));
+        head.push_str(&format!(", {}, {}", time(self.time_ms), counted(self.lines, "line")));
         page.styled("1", head);
         page.line("");
         let wide = self.charts.iter().map(|chart| width(name(&chart.chart))).max().unwrap_or(0);
@@ -679,14 +680,14 @@ impl Overview {
         row("scrip", self.world.scrip());
         row("world", list(&self.world.others()));
         if let Some(sums) = &self.cascades {
-            let longest = number(sums.longest.len() as u64, "step");
+            let longest = counted(sums.longest.len(), "step");
             row(
                 "cascades",
-                format!("{}; the longest has {longest}", number(sums.effects, "effect")),
+                format!("{}; the longest has {longest}", counted(sums.effects, "effect")),
             );
             let most = sums.influence.iter().map(|row| {
                 let (effects, reached) =
-                    (number(row.effects, "effect"), number(row.reached, "agent"));
+                    (counted(row.effects, "effect"), counted(row.reached, "agent"));
                 format!("{} {effects} on {reached}", row.agent)
             });
             row("influence", most.collect::<Vec<_>>().join(", "));
@@ -766,7 +767,7 @@ impl CountTime {
         }
         text.parse::<Duration>().map(|time| Self::Time(time.0)).map_err(|_| {
             miette::miette!(
-                help = "a tick is a number, as 40; a time has a unit, as 90s, 5m or 1h",
+                help = "a tick is a as 40; a time has a unit, as 90s, 5m or 1h",
                 "--at: `{text}` is neither a tick nor a time"
             )
         })
@@ -960,7 +961,7 @@ impl Totals {
             return out;
         }
         let end = if self.at_ms > 0 { format!(", {}", time(self.at_ms)) } else { String::new() };
-        out.line(format!("{}{end}", number(self.ticks, "tick")));
+        out.line(format!("{}{end}", counted(self.ticks, "tick")));
         let active = self.agents_active as f64 / self.ticks as f64;
         out.row("active", format!("{active:.1} agents a tick"));
         let actions = format!("{}: {}", self.actions_executed, list(&self.actions_by_type));
@@ -971,7 +972,7 @@ impl Totals {
         let made = format!("{} made", self.artifacts_created);
         out.row("artifacts", some(self.artifacts_created, made));
         out.row("errors", some(self.errors, self.errors.to_string()));
-        let skipped = format!("{} for want of room", number(self.skipped, "turn"));
+        let skipped = format!("{} for want of room", counted(self.skipped, "turn"));
         out.row("skipped", some(self.skipped, skipped));
         for (nth, (tick, note)) in self.highlights.iter().enumerate() {
             let word = if nth == 0 { "highlights" } else { "" };

@@ -81,7 +81,7 @@ pub fn head(chart: &Chart, id: TransitionId) -> TransitionHead<'_> {
         Trigger::StepTimeout(id, _) => return TransitionHead::Outcome("timeout", step(id)),
         Trigger::StepDoubt(id) => return TransitionHead::Outcome("doubt", step(id)),
         Trigger::StepElse(id) => return TransitionHead::Outcome("else", step(id)),
-        Trigger::Error(pattern) => format!("on {}", notation::machine_event(pattern)),
+        Trigger::Error(pattern) => format!("on {}", chartc_core::wording::error_event(pattern)),
         Trigger::LimitWarn(pattern) => format!("on limit.warn.{pattern}"),
     })
 }

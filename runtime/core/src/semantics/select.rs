@@ -24,7 +24,7 @@
 
 use super::Stepper;
 use crate::arena::{EventId, StateId, TransitionId};
-use crate::machine::{ErrorKind, LimitKind, Loss, Record, Sink};
+use crate::machine::{Loss, Record, Sink};
 use crate::program::Program;
 use crate::store::{Occurrence, Store};
 use crate::tables::{Dispatch, Reacts, Span, StateRow, Tables, TransitionRow, TriggerRow};
@@ -486,11 +486,11 @@ pub(super) fn triggers(
         TriggerRow::StepElse(step) => occurrence == Occurrence::StepElse(step),
         TriggerRow::Error(pattern) => {
             let pattern = &tables.name_pool[pattern as usize];
-            matches!(occurrence, Occurrence::Error(kind) if matches_pattern(pattern, error_name(kind)))
+            matches!(occurrence, Occurrence::Error(kind) if matches_pattern(pattern, kind.name()))
         }
         TriggerRow::LimitWarn(pattern) => {
             let pattern = &tables.name_pool[pattern as usize];
-            matches!(occurrence, Occurrence::Warn(kind) if matches_pattern(pattern, limit_name(kind)))
+            matches!(occurrence, Occurrence::Warn(kind) if matches_pattern(pattern, kind.name()))
         }
     }
 }
@@ -518,30 +518,6 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
     let prefix = pattern.strip_suffix(".*").unwrap_or(pattern);
     prefix == "*"
         || name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-const fn error_name(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Execution => "execution",
-        ErrorKind::Livelock => "livelock",
-        ErrorKind::Limit(LimitKind::Calls) => "limit.calls",
-        ErrorKind::Limit(LimitKind::Turns) => "limit.turns",
-        ErrorKind::Limit(LimitKind::Time) => "limit.time",
-        ErrorKind::Limit(LimitKind::Tokens) => "limit.tokens",
-        ErrorKind::Limit(LimitKind::Cost) => "limit.cost",
-        ErrorKind::StuckDead => "stuck.dead",
-        ErrorKind::StuckLoop => "stuck.loop",
-    }
-}
-
-const fn limit_name(kind: LimitKind) -> &'static str {
-    match kind {
-        LimitKind::Calls => "calls",
-        LimitKind::Turns => "turns",
-        LimitKind::Time => "time",
-        LimitKind::Tokens => "tokens",
-        LimitKind::Cost => "cost",
-    }
 }
 
 #[cfg(test)]

@@ -857,7 +857,7 @@ pub(in crate::emit) fn head(chart: &Chart, transition: &Transition) -> (&'static
         }
         Trigger::StepDoubt(s) => ("doubt", step(s)),
         Trigger::StepElse(s) => ("else", step(s)),
-        Trigger::Error(pattern) => ("on", notation::machine_event(pattern)),
+        Trigger::Error(pattern) => ("on", chartc_core::wording::error_event(pattern)),
         Trigger::LimitWarn(pattern) => ("on", format!("limit.warn.{pattern}")),
     }
 }
