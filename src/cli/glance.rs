@@ -14,6 +14,7 @@ use super::output::{StyledText, cut, padded, width};
 use crate::report::Terminal;
 use chartc_core::expr::Duration;
 use chartc_core::wording::counted;
+use chartc_runtime::trace::view::state;
 use chartc_world::{Census, Distribution, InState, Sample, Unit};
 
 /// The drawing style: what the terminal can show.
@@ -50,11 +51,6 @@ pub(super) fn fullest(chart: &Distribution) -> String {
         .map(|row| format!("{} {}", state(&row.state), row.count))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// The name of a state; `*` for the chart itself.
-fn state(path: &str) -> &str {
-    if path.is_empty() { "*" } else { path }
 }
 
 /// The name of a chart. A trace without its first line does not name it.

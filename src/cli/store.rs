@@ -40,7 +40,8 @@ use chartc_runtime::oracle::{Deny, Question, Script};
 use chartc_runtime::replay::Tape;
 use chartc_runtime::stepped::Stepped;
 use chartc_runtime::tools::NoTools;
-use chartc_runtime::trace::{self, Line, Origin};
+use chartc_runtime::trace::view::{Happening, Outcome};
+use chartc_runtime::trace::{self, Line, Origin, TraceEvent};
 use chartc_runtime::{Saved, Session};
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
 use serde_json::json;
@@ -609,15 +610,16 @@ fn objection(
         return Ok(Some("a deadline has passed, and the question is not open any more".into()));
     }
     copy.step();
-    Ok(copy.take().lines.into_iter().find_map(|line| unusable(line, question)))
+    Ok(copy.take().lines.iter().find_map(|line| unusable(line, question)))
 }
 
 /// The reason in a trace line for which the answer to this question cannot be used.
-fn unusable(line: Line, question: &Question) -> Option<String> {
-    let trace::What::Unusable { step, why, which, .. } = line.what else { return None };
-    let is_it = (&*step, &*line.child, which.element)
+fn unusable(line: &Line, question: &Question) -> Option<String> {
+    let TraceEvent { child, subject, what, .. } = line.event();
+    let Happening::CallEnded(call, Outcome::Unusable(why)) = what else { return None };
+    let is_it = (subject, child, call.which.element)
         == (&*question.step, &*question.child, question.element);
-    is_it.then_some(why)
+    is_it.then(|| why.to_owned())
 }
 
 // Checks that an event fits the run to which it is sent.

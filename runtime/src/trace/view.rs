@@ -43,8 +43,8 @@ pub struct TraceEvent<'l> {
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the fields are those of the kinds of lines")]
 pub enum Happening<'l> {
-    /// A run begins.
-    Begun { chart: &'l str, oracle: &'l str, hash: &'l str, file: &'l str },
+    /// A run begins. The hash is that of its chart; empty if the host has set the calls per turn, which changes it.
+    Begun { chart: &'l str, oracle: &'l str, hash: &'l str },
     /// A saved run continues.
     Resumed { chart: &'l str, oracle: &'l str },
     /// A run has ended.
@@ -250,8 +250,9 @@ impl Line {
 /// The subject of a line, the attempt, and what happened.
 fn seen(what: &What) -> (&str, u32, Happening<'_>) {
     let of_run = match what {
-        What::Run { chart, oracle, hash, file, .. } => {
-            Happening::Begun { chart, oracle, hash, file }
+        What::Run { chart, oracle, hash, calls_per_turn, .. } => {
+            let hash = if calls_per_turn.is_some() { "" } else { hash };
+            Happening::Begun { chart, oracle, hash }
         }
         What::Resumed { chart, oracle, .. } => Happening::Resumed { chart, oracle },
         What::Ended { status, result, summary } => {
@@ -413,6 +414,17 @@ pub struct Words {
 }
 
 impl TraceEvent<'_> {
+    /// The number of the tick that the world sums up.
+    pub fn tick(&self) -> Option<u64> {
+        let Happening::World { event: "tick_summary", data: Value::Map(data) } = self.what else {
+            return None;
+        };
+        match data.get("tick") {
+            Some(Value::Int(tick)) => u64::try_from(*tick).ok(),
+            Some(_) | None => None,
+        }
+    }
+
     /// The decision or the input that the line records, in words. `None` if it is neither.
     pub fn words(&self) -> Option<Words> {
         use Tone::{Bad, Faint, Input, Plain};

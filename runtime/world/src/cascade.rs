@@ -16,7 +16,8 @@
 mod tests;
 
 use chartc_core::expr::Value;
-use chartc_runtime::trace::{LineName, Logged, What};
+use chartc_runtime::trace::view::{EventFate, Fate, Happening, state};
+use chartc_runtime::trace::{LineName, Logged};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,50 +122,60 @@ impl Cascades {
             return;
         }
         // An event, a turn, a result or an input ends the transitions of the effect before it.
-        if let What::Event { event, .. } = &line.what {
-            actor.open = None;
-            if let Some(cause) = &logged.by {
-                let by = (self.agent(&cause.agent), cause.seq);
-                let event = Some(self.words.number(event));
-                let effect = self.effect(agent, line.seq, line.at_ms, by, event);
-                self.agents[agent].open = Some(effect);
-            }
-        } else if let What::Turn { .. } = &line.what {
-            actor.open = None;
-            let heard = std::mem::take(&mut actor.heard);
-            actor.moved_by.extend(heard);
-        } else if matches!(line.what, What::Delivered { .. } | What::Input { .. }) {
-            actor.open = None;
-        } else if let What::Taken { line: taken, .. } = &line.what {
-            if let Some(effect) = actor.open {
-                let word = self.words.number(&way(taken));
-                let effect = &mut self.effects[effect];
-                effect.moved += 1;
-                if effect.moves.len() < MOST_MOVES {
-                    effect.moves.push(word);
+        match line.event().what {
+            Happening::Event { event, fate: EventFate::Handled(_) } => {
+                actor.open = None;
+                if let Some(cause) = &logged.by {
+                    let by = (self.agent(&cause.agent), cause.seq);
+                    let event = Some(self.words.number(event));
+                    let effect = self.effect(agent, line.seq, line.at_ms, by, event);
+                    self.agents[agent].open = Some(effect);
                 }
             }
-        } else if let What::Acted { action, failed, .. } = &line.what {
-            actor.is_act = true;
-            let after = std::mem::take(&mut actor.moved_by).into_boxed_slice();
-            let action = self.words.number(action);
-            let has_failed = !failed.is_empty();
-            let seq = line.seq.saturating_sub(1);
-            let act = Act { seq, at_ms: line.at_ms, action, has_failed, after };
-            self.agents[agent].acts.push(act);
-        } else if let What::World { event, data: Value::Map(data) } = &line.what
-            && event == "spawned"
-            && let (Some(Value::Text(new)), Some(Value::Text(parent))) =
-                (data.get("agent"), data.get("parent").or_else(|| data.get("by")))
-        {
-            let parent = self.agent(parent);
-            // Without a cause, the line still names the parent: its last line is taken for the cause.
-            let by = match &logged.by {
-                Some(cause) => (self.agent(&cause.agent), cause.seq),
-                None => (parent, self.agents[parent].cause()),
-            };
-            let new = self.agent(new);
-            self.effect(new, 0, line.at_ms, by, None);
+            Happening::Turn(_) => {
+                actor.open = None;
+                let heard = std::mem::take(&mut actor.heard);
+                actor.moved_by.extend(heard);
+            }
+            Happening::Event { fate: EventFate::Delivered, .. } | Happening::Input { .. } => {
+                actor.open = None;
+            }
+            Happening::Transition(taken, Fate::Taken(_)) => {
+                if let Some(effect) = actor.open {
+                    let word = self.words.number(&way(taken));
+                    let effect = &mut self.effects[effect];
+                    effect.moved += 1;
+                    if effect.moves.len() < MOST_MOVES {
+                        effect.moves.push(word);
+                    }
+                }
+            }
+            Happening::Action { action: Some((action, _)), outcome } => {
+                actor.is_act = true;
+                let after = std::mem::take(&mut actor.moved_by).into_boxed_slice();
+                let action = self.words.number(action);
+                let has_failed = !outcome.failed.is_empty();
+                let seq = line.seq.saturating_sub(1);
+                let act = Act { seq, at_ms: line.at_ms, action, has_failed, after };
+                self.agents[agent].acts.push(act);
+            }
+            Happening::World { event: "spawned", data: Value::Map(data) } => {
+                let parent = data.get("parent").or_else(|| data.get("by"));
+                let (Some(Value::Text(new)), Some(Value::Text(parent))) =
+                    (data.get("agent"), parent)
+                else {
+                    return;
+                };
+                let parent = self.agent(parent);
+                // Without a cause, the line still names the parent: its last line is taken for the cause.
+                let by = match &logged.by {
+                    Some(cause) => (self.agent(&cause.agent), cause.seq),
+                    None => (parent, self.agents[parent].cause()),
+                };
+                let new = self.agent(new);
+                self.effect(new, 0, line.at_ms, by, None);
+            }
+            _ => {}
         }
     }
 
@@ -216,7 +227,7 @@ impl CascadeAgent {
 
 /// Describes a transition by its source and its targets or, without targets, its trigger.
 fn way(line: &LineName) -> String {
-    let from = if line.state.is_empty() { "*" } else { &line.state };
+    let from = state(&line.state);
     if line.targets.is_empty() {
         format!("{from} ({})", line.trigger)
     } else {

@@ -13,9 +13,9 @@
 #[cfg(test)]
 mod tests;
 
-use chartc_core::expr::Value;
 use chartc_core::model::{Chart, StateKind};
-use chartc_runtime::trace::{Line, What};
+use chartc_runtime::trace::Line;
+use chartc_runtime::trace::view::Happening;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +93,7 @@ impl Census {
     /// Reads a line of an agent's trace. The lines of the world itself have an empty agent.
     pub fn observe(&mut self, agent: &str, line: &Line) {
         if agent.is_empty() {
-            if let Some(tick) = tick(line) {
+            if let Some(tick) = line.event().tick() {
                 let counts = self.counts();
                 self.series.tick(tick, counts);
             }
@@ -107,25 +107,26 @@ impl Census {
         if !line.child.is_empty() {
             return;
         }
-        if let What::Run { chart, .. } = &line.what {
-            let number = self.number(agent);
-            self.clear(number);
-            let chart = self.chart(chart);
-            self.join(number, chart);
-        } else if let What::Resumed { chart, .. } = &line.what {
-            let number = self.number(agent);
-            let chart = self.chart(chart);
-            // The states are known from its earlier lines, unless the census began later than the run.
-            if self.members[number as usize].chart != Some(chart) {
+        match line.event().what {
+            Happening::Begun { chart, .. } => {
+                let number = self.number(agent);
                 self.clear(number);
+                let chart = self.chart(chart);
                 self.join(number, chart);
             }
-        } else if let What::Entered { state } = &line.what {
-            self.enter(agent, state);
-        } else if let What::Exited { state } = &line.what {
-            self.exit(agent, state);
-        } else if let What::Ended { status, .. } = &line.what {
-            self.end(agent, status);
+            Happening::Resumed { chart, .. } => {
+                let number = self.number(agent);
+                let chart = self.chart(chart);
+                // The states are known from its earlier lines, unless the census began later than the run.
+                if self.members[number as usize].chart != Some(chart) {
+                    self.clear(number);
+                    self.join(number, chart);
+                }
+            }
+            Happening::Entered(state) => self.enter(agent, state),
+            Happening::Exited(state) => self.exit(agent, state),
+            Happening::Ended { status, .. } => self.end(agent, status),
+            _ => {}
         }
     }
 
@@ -305,15 +306,6 @@ impl Census {
             counts.extend(rows.counts().map(|(state, count)| (chart, state, count)));
         }
         counts
-    }
-}
-
-/// The number of the tick, if the line is the world's summary of a tick.
-fn tick(line: &Line) -> Option<u64> {
-    let What::World { event, data: Value::Map(data) } = &line.what else { return None };
-    match data.get("tick") {
-        Some(Value::Int(tick)) if event == "tick_summary" => u64::try_from(*tick).ok(),
-        Some(_) | None => None,
     }
 }
 

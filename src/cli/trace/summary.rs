@@ -19,7 +19,7 @@ use chartc_core::model;
 use chartc_core::plan::Plan;
 use chartc_core::wording::counted;
 use chartc_runtime::trace::view::{EventFate, Fate, Happening, Outcome, StepPhase, state, time};
-use chartc_runtime::trace::{Line, LineName, TraceEvent, What};
+use chartc_runtime::trace::{Line, LineName, TraceEvent};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -526,8 +526,13 @@ pub(in crate::cli) fn taken(
                 chart.name
             ));
         }
-        let is_other = |what: &What| matches!(what, What::Run { chart: name, hash, calls_per_turn: None, .. } if *name == chart.name && *hash != own);
-        if trace.lines.iter().any(|line| is_other(&line.what)) {
+        let is_other = |line: &Line| match line.event().what {
+            Happening::Begun { chart: name, hash, .. } => {
+                name == chart.name && !hash.is_empty() && hash != own
+            }
+            _ => false,
+        };
+        if trace.lines.iter().any(is_other) {
             complain(format!(
                 "warning: {} is a run of another version of `{}`: transitions are counted by their position",
                 trace.name, chart.name

@@ -782,17 +782,6 @@ impl CountTime {
     }
 }
 
-/// The tick that a line summarizes, if it does.
-fn tick(logged: &Logged) -> Option<u64> {
-    let Happening::World { event, data: Value::Map(data) } = logged.line.event().what else {
-        return None;
-    };
-    match data.get("tick") {
-        Some(Value::Int(tick)) if event == "tick_summary" => u64::try_from(*tick).ok(),
-        Some(_) | None => None,
-    }
-}
-
 /// Counts the agents in each state at the time `at`, or at the end of the log.
 fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> {
     let at = at.map(CountTime::read).transpose()?;
@@ -807,7 +796,7 @@ fn census(log: &mut Log, at: Option<&str>) -> miette::Result<Census> {
                 return ControlFlow::Break(());
             }
             census.observe(&logged.agent, &logged.line);
-            last = tick(&logged).or(last);
+            last = logged.line.event().tick().or(last);
             // The summary is the last line of its tick.
             if at.is_some_and(|at| last.is_some_and(|last| CountTime::Tick(last) == at)) {
                 is_over = true;
