@@ -17,6 +17,9 @@ use chartc_core::wording::counted;
 use chartc_runtime::trace::view::state;
 use chartc_world::{Census, Distribution, InState, Sample, Unit};
 
+/// The number of agents up to which each is listed. Of more, the others are only counted.
+pub(super) const LISTED: usize = 20;
+
 /// The drawing style: what the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Style {

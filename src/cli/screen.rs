@@ -30,8 +30,8 @@ use chartc_core::model::{Chart, StateKind};
 use chartc_core::tables::StepRowKind;
 use chartc_core::wording::counted;
 use chartc_runtime::trace::view::{
-    EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words, action_of,
-    joined, json, short, spent, state, time,
+    CallName, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words,
+    action_of, joined, json, short, spent, state, time,
 };
 use chartc_runtime::trace::{Line, Sink, TraceEvent};
 use chartc_runtime::{Session, TurnReport};
@@ -288,57 +288,60 @@ fn brief(event: &TraceEvent<'_>) -> Option<(Tone, String)> {
             return Some((Tone::Plain, text.trim_end().to_owned()));
         }
         Happening::Begun { .. } => return Some((Tone::Plain, text)),
-        Happening::Resumed { .. } | Happening::CallEnded(_, Outcome::Late) => return None,
+        Happening::Resumed { .. } | Happening::Note { .. } => return None,
         Happening::Transition(line, _) => {
             format!("{}: no `allow` line permits -> {}", line.trigger, line.targets.join(", "))
         }
-        Happening::Event { event, fate: EventFate::Handled(data) } => {
-            format!("event {event} {}", object(data)).trim_end().to_owned()
-        }
-        Happening::Event { event, fate: EventFate::Refused } => format!("{event}: {why}"),
-        Happening::Event { event, fate: EventFate::NotTaken(_) } => {
-            format!("{event}: not taken, {why}")
-        }
-        Happening::Message { event, to, fate: MessageFate::Posted } => {
-            return Some((Tone::Faint, format!("{event}: sent to {to}")));
-        }
-        Happening::Message { event, to, fate: MessageFate::Undelivered } => {
-            format!("{event}: {to} cannot take it")
-        }
-        Happening::Message { event, .. } => format!("{event}: taken back"),
+        Happening::Event { event, fate } => match fate {
+            EventFate::Handled(data) => {
+                format!("event {event} {}", object(data)).trim_end().to_owned()
+            }
+            EventFate::Refused => format!("{event}: {why}"),
+            EventFate::NotTaken(_) => format!("{event}: not taken, {why}"),
+            EventFate::Delivered | EventFate::PassedOn => format!("{text}, {why}"),
+        },
+        Happening::Message { event, to, fate } => match fate {
+            MessageFate::Posted => return Some((Tone::Faint, format!("{event}: sent to {to}"))),
+            MessageFate::Undelivered => format!("{event}: {to} cannot take it"),
+            MessageFate::Canceled => format!("{event}: taken back"),
+        },
         Happening::Input { name, value } => format!("{name} = {}", short(&json(value))),
-        Happening::CallBegun(call, Request::Arguments(arguments)) => {
-            format!("{} {}", call.name, short(&json(arguments)))
-        }
-        Happening::CallEnded(_, Outcome::Answer { option, value, rung, .. }) => {
-            let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
-            format!("{subject}: {}{how}", short(&said(option, value)))
-        }
-        Happening::CallEnded(call, Outcome::Returned(value)) => {
-            format!("{} returned {}", call.name, short(&json(value)))
-        }
-        Happening::CallEnded(call, Outcome::Failed(..)) if call.is_tool() => {
-            format!("{} failed: {why}", call.name)
-        }
-        Happening::CallEnded(_, Outcome::Failed(..)) => format!("{subject}: failed: {why}"),
-        Happening::CallEnded(_, Outcome::GivenUp) => format!("{subject}: {text}"),
+        Happening::Chosen { .. } => format!("{text}, {why}"),
+        Happening::Forbidden { state, tool } => format!("{tool}: may not be called in {state}"),
+        Happening::Action { .. } => format!("{text}: {}", short(&why)),
+        Happening::World { event, data } => format!("{event} {}", short(&json(data))),
+        Happening::HostNote(text) => short(text),
+        Happening::WalkEnded { .. } => format!("the turn failed at {subject}"),
         Happening::Step(StepPhase::Waiting(until)) => {
             format!("{subject}: tried again in {}", time(until.saturating_sub(event.at_ms)))
         }
         Happening::Step(StepPhase::Fallback(_)) | Happening::CallUsage(..) => {
             format!("{subject}: {why}")
         }
-        Happening::CallEnded(..) | Happening::Step(_) => format!("{subject}: {text}: {why}"),
-        Happening::Chosen { .. } | Happening::Event { .. } => format!("{text}, {why}"),
-        Happening::Forbidden { state, tool } => format!("{tool}: may not be called in {state}"),
-        Happening::Action { .. } => format!("{text}: {}", short(&why)),
-        Happening::World { event, data } => format!("{event} {}", short(&json(data))),
-        Happening::HostNote(text) => short(text),
-        Happening::Note { .. } => return None,
-        Happening::WalkEnded { .. } => format!("the turn failed at {subject}"),
+        Happening::Step(_) => format!("{subject}: {text}: {why}"),
+        Happening::CallBegun(call, Request::Arguments(arguments)) => {
+            format!("{} {}", call.name, short(&json(arguments)))
+        }
+        Happening::CallEnded(call, outcome) => answered(subject, call, (outcome, &why))?,
         _ => text,
     };
     Some((tone, text))
+}
+
+/// The end of a call on one line; `None` if it is not worth a line.
+fn answered(step: &str, call: CallName<'_>, (outcome, why): (Outcome<'_>, &str)) -> Option<String> {
+    Some(match outcome {
+        Outcome::Answer { option, value, rung, .. } => {
+            let how = if rung == "mention" { " (the only option mentioned)" } else { "" };
+            format!("{step}: {}{how}", short(&said(option, value)))
+        }
+        Outcome::Returned(value) => format!("{} returned {}", call.name, short(&json(value))),
+        Outcome::Unusable(_) => format!("{step}: no usable answer: {why}"),
+        Outcome::Failed(..) if call.is_tool() => format!("{} failed: {why}", call.name),
+        Outcome::Failed(..) => format!("{step}: failed: {why}"),
+        Outcome::GivenUp => format!("{step}: given up"),
+        Outcome::Late => return None,
+    })
 }
 
 /// The answer of a model: an option with its arguments, an action with its reason, or a value as JSON.

@@ -222,18 +222,9 @@ fn chosen(action: &Map) -> (String, Value) {
     (format!("{word}{about}{}", because(Some(action))), Value::Map(data))
 }
 
-/// The model's reason for an action: the first that its answer gives.
-pub(super) fn reason(action: &Map) -> Option<String> {
-    let said = |name: &&str| match action.get(name) {
-        Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
-        Some(_) | None => None,
-    };
-    world::REASONS.iter().filter(|name| **name != "action").find_map(said)
-}
-
 /// The model's reasons for an action. They say more about its purpose than its name does.
 fn because(action: Option<&Map>) -> String {
-    match action.and_then(reason) {
+    match action.and_then(world::reason) {
         Some(said) => format!(", because: {}", cut(&said, REASONS)),
         None => String::new(),
     }

@@ -175,7 +175,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
             Ok(Done { value, changes }) => (value, changes, String::new(), String::new()),
             Err(Failure { kind, why }) => (Value::None, Vec::new(), kind.word().to_owned(), why),
         };
-        let reasoning = super::remember::reason(answer).unwrap_or_default();
+        let reasoning = world::reason(answer).unwrap_or_default();
         let (action, arguments) = (word, Value::Map(without_reasons(answer)));
         let what = What::Acted { step, action, arguments, reasoning, value, changes, failed, why };
         self.session.say(what)

@@ -296,18 +296,48 @@ fn event_with<'l>(event: &'l str, fate: EventFate<'l>) -> Happening<'l> {
 
 /// What a line about a step tells.
 fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
-    use Happening::{CallBegun, CallEnded, CallUsage as Used, Step};
-    let model = |name, which| CallName { name, callee: Callee::Model, which };
-    let tool = |name, which| CallName { name, callee: Callee::Tool, which };
-    // Only a question to a person has an id.
-    let asked = |id: &str, name, which| match id {
-        "" => model(name, which),
-        _ => CallName { name, callee: Callee::Person, which },
-    };
+    use Happening::Step;
     match what {
         What::Started { step, state, attempt, .. } => {
             (step, *attempt, Step(StepPhase::Started(state)))
         }
+        What::Called { step, tool, .. } => (step, 1, Happening::ToolChosen(tool)),
+        What::Forbidden { step, state, tool } => (step, 1, Happening::Forbidden { state, tool }),
+        What::Waiting { step, attempt, until_ms, .. } => {
+            (step, *attempt, Step(StepPhase::Waiting(*until_ms)))
+        }
+        What::NotRetried { step, attempt, wanted_ms, most_ms, .. } => {
+            (step, *attempt, Step(StepPhase::NotRetried(*wanted_ms, *most_ms)))
+        }
+        What::Retried { step, attempt, .. } => (step, *attempt, Step(StepPhase::Retried)),
+        What::Skipped { step } => (step, 1, Step(StepPhase::Skipped)),
+        What::Done { step, element } => (step, 1, Step(StepPhase::Done(*element))),
+        What::Failed { step, element } => (step, 1, Step(StepPhase::Failed(*element))),
+        What::Fallback { step, why } => (step, 1, Step(StepPhase::Fallback(why))),
+        What::WalkEnded { why, step, region } => {
+            (step.as_deref().unwrap_or_default(), 1, Happening::WalkEnded { why, region })
+        }
+        What::Acted { step, action, arguments, value, changes, failed, why, .. } => {
+            let outcome = ActionOutcome { value, changes, failed, why };
+            (step, 1, Happening::Action { action: Some((action, arguments)), outcome })
+        }
+        What::NotActed { step, failed, why } => {
+            let outcome = ActionOutcome { value: &Value::None, changes: &[], failed, why };
+            (step, 1, Happening::Action { action: None, outcome })
+        }
+        _ => return seen_of_call(what),
+    }
+}
+
+/// What a line about a call tells.
+fn seen_of_call(what: &What) -> (&str, u32, Happening<'_>) {
+    use Happening::{CallBegun, CallEnded, CallUsage as Used};
+    let model = |name, which| CallName { name, callee: Callee::Model, which };
+    let tool = |name, which| CallName { name, callee: Callee::Tool, which };
+    // Only a question to a person has an id.
+    let whom = |id: &str| if id.is_empty() { Callee::Model } else { Callee::Person };
+    let asked = |id: &str, name, which| CallName { name, callee: whom(id), which };
+    match what {
         What::Question { id, step, attempt, client, prompt, options, which } => {
             let request = Request::Question { client, prompt, options };
             (step, *attempt, CallBegun(asked(id, step, which), request))
@@ -359,30 +389,6 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
         What::ToolFailed { step, tool: name, error, why, which } => {
             (step, 1, CallEnded(tool(name, which), Outcome::Failed(error, why)))
         }
-        What::Called { step, tool, .. } => (step, 1, Happening::ToolChosen(tool)),
-        What::Forbidden { step, state, tool } => (step, 1, Happening::Forbidden { state, tool }),
-        What::Waiting { step, attempt, until_ms, .. } => {
-            (step, *attempt, Step(StepPhase::Waiting(*until_ms)))
-        }
-        What::NotRetried { step, attempt, wanted_ms, most_ms, .. } => {
-            (step, *attempt, Step(StepPhase::NotRetried(*wanted_ms, *most_ms)))
-        }
-        What::Retried { step, attempt, .. } => (step, *attempt, Step(StepPhase::Retried)),
-        What::Skipped { step } => (step, 1, Step(StepPhase::Skipped)),
-        What::Done { step, element } => (step, 1, Step(StepPhase::Done(*element))),
-        What::Failed { step, element } => (step, 1, Step(StepPhase::Failed(*element))),
-        What::Fallback { step, why } => (step, 1, Step(StepPhase::Fallback(why))),
-        What::WalkEnded { why, step, region } => {
-            (step.as_deref().unwrap_or_default(), 1, Happening::WalkEnded { why, region })
-        }
-        What::Acted { step, action, arguments, value, changes, failed, why, .. } => {
-            let outcome = ActionOutcome { value, changes, failed, why };
-            (step, 1, Happening::Action { action: Some((action, arguments)), outcome })
-        }
-        What::NotActed { step, failed, why } => {
-            let outcome = ActionOutcome { value: &Value::None, changes: &[], failed, why };
-            (step, 1, Happening::Action { action: None, outcome })
-        }
         _ => ("", 1, Happening::Detail),
     }
 }
@@ -428,126 +434,127 @@ impl TraceEvent<'_> {
     /// The decision or the input that the line records, in words. `None` if it is neither.
     pub fn words(&self) -> Option<Words> {
         use Tone::{Bad, Faint, Input, Plain};
-        let (tone, text, why) = match self.what {
+        Some(match self.what {
             Happening::Begun { chart, .. } if !self.child.is_empty() => {
-                (Faint, format!("runs {chart}"), String::new())
+                Words::new(Faint, format!("runs {chart}"), "")
             }
             Happening::Resumed { oracle, .. } => {
-                (Input, "goes on".into(), format!("answered by {oracle}"))
+                Words::new(Input, "goes on", format!("answered by {oracle}"))
             }
             Happening::Ended { status, result, summary } => {
                 let why = summary.map_or_else(|| value(result), str::to_owned);
-                (Input, format!("ended {status}"), why)
+                Words::new(Input, format!("ended {status}"), why)
             }
             Happening::Input { name, value: given } => {
-                (Faint, format!("{name} = {}", value(given)), String::new())
+                Words::new(Faint, format!("{name} = {}", value(given)), "")
             }
             Happening::Event { event, fate } => return event_words(event, fate),
-            Happening::Message { event, to, fate: MessageFate::Posted } => {
-                (Plain, format!("sends {event} to {to}"), String::new())
-            }
-            Happening::Message { event, to, fate: MessageFate::Undelivered } => {
-                (Bad, format!("sends {event} to {to}"), "it cannot take it".into())
-            }
-            Happening::Message { event, fate: MessageFate::Canceled, .. } => {
-                (Faint, format!("takes {event} back"), String::new())
-            }
-            Happening::Transition(_, Fate::Denied) => {
-                (Bad, "denied".into(), "no `allow` line permits it".into())
-            }
-            Happening::Error(error) => (Bad, error_event(error), String::new()),
-            Happening::Warned(limit) => (Bad, format!("limit.warn.{limit}"), String::new()),
-            Happening::Chosen { option, is_asked: false } => {
-                (Plain, option.to_owned(), "the only option".into())
-            }
-            Happening::World { event, data } => (Faint, event.to_owned(), value(data)),
-            Happening::Note { text, call: None } | Happening::HostNote(text) => {
-                (Faint, "note".into(), text.to_owned())
-            }
-            Happening::WalkEnded { why: "failed", .. } => {
-                (Bad, "the turn fails".into(), String::new())
-            }
-            Happening::Forbidden { state: at, tool } => {
-                (Bad, tool.to_owned(), format!("it may not be called in {}", state(at)))
-            }
-            Happening::Action { action, outcome } => {
-                let tone = if outcome.failed.is_empty() { Plain } else { Bad };
-                match action {
-                    Some((name, arguments)) => {
-                        (tone, action_call(name, arguments), outcome.words())
-                    }
-                    None => (Bad, "no action".into(), outcome.reason()),
+            Happening::Message { event, to, fate } => match fate {
+                MessageFate::Posted => Words::new(Plain, format!("sends {event} to {to}"), ""),
+                MessageFate::Undelivered => {
+                    Words::new(Bad, format!("sends {event} to {to}"), "it cannot take it")
                 }
+                MessageFate::Canceled => Words::new(Faint, format!("takes {event} back"), ""),
+            },
+            Happening::Transition(_, Fate::Denied) => {
+                Words::new(Bad, "denied", "no `allow` line permits it")
             }
-            Happening::Step(phase) => return step_words(phase, self.at_ms),
+            Happening::Error(error) => Words::new(Bad, error_event(error), ""),
+            Happening::Warned(limit) => Words::new(Bad, format!("limit.warn.{limit}"), ""),
+            Happening::World { event, data } => Words::new(Faint, event, value(data)),
+            Happening::Note { text, call: None } | Happening::HostNote(text) => {
+                Words::new(Faint, "note", text)
+            }
+            _ => return self.step_words(),
+        })
+    }
+
+    fn step_words(&self) -> Option<Words> {
+        use Tone::{Bad, Faint, Plain};
+        Some(match self.what {
+            Happening::Chosen { option, is_asked: false } => {
+                Words::new(Plain, option, "the only option")
+            }
+            Happening::WalkEnded { why: "failed", .. } => Words::new(Bad, "the turn fails", ""),
+            Happening::Forbidden { state: at, tool } => {
+                Words::new(Bad, tool, format!("it may not be called in {}", state(at)))
+            }
+            Happening::Action { action: Some((name, arguments)), outcome } => {
+                let tone = if outcome.failed.is_empty() { Plain } else { Bad };
+                Words::new(tone, action_call(name, arguments), outcome.words())
+            }
+            Happening::Action { outcome, .. } => Words::new(Bad, "no action", outcome.reason()),
+            Happening::Step(StepPhase::Waiting(until)) => {
+                let wait = time(until.saturating_sub(self.at_ms));
+                Words::new(Faint, format!("waits {wait}"), "")
+            }
+            Happening::Step(StepPhase::NotRetried(wanted, most)) => {
+                let why = format!("wait {} wanted, {} at most", time(wanted), time(most));
+                Words::new(Bad, "not tried again", why)
+            }
+            Happening::Step(StepPhase::Fallback(why)) => {
+                Words::new(Bad, if why == "no_line" { "stays" } else { "else" }, fallback(why))
+            }
             Happening::CallBegun(call, Request::Arguments(arguments)) => {
                 let text = format!("{} {}", call.name, value(arguments));
-                (Plain, text.trim_end().to_owned(), String::new())
+                Words::new(Plain, text.trim_end(), "")
             }
             Happening::CallUsage(_, CallUsage { output_tokens, allowed: Some(most), .. }) => {
-                (Bad, "too many tokens".into(), more_tokens(output_tokens, most))
+                let why = format!(
+                    "the server reports {output_tokens} output tokens, {most} were allowed"
+                );
+                Words::new(Bad, "too many tokens", why)
             }
-            Happening::CallEnded(call, outcome) => return Some(outcome_words(call, outcome)),
+            Happening::CallEnded(call, outcome) => outcome_words(call, outcome),
             _ => return None,
-        };
-        Some(Words { tone, text, why })
+        })
+    }
+}
+
+impl Words {
+    fn new(tone: Tone, text: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { tone, text: text.into(), why: why.into() }
     }
 }
 
 fn event_words(event: &str, fate: EventFate<'_>) -> Option<Words> {
     let named = format!("event {event}");
-    let (tone, text, why) = match fate {
+    Some(match fate {
         EventFate::Handled(data) => {
-            (Tone::Input, format!("{named} {}", value(data)).trim_end().to_owned(), "")
+            Words::new(Tone::Input, format!("{named} {}", value(data)).trim_end(), "")
         }
-        EventFate::Delivered => (Tone::Input, named, "sent by the chart"),
-        EventFate::Refused => (Tone::Bad, named, "nothing handles it now"),
-        EventFate::NotTaken(why) if event == "turn" => {
-            (Tone::Bad, "a turn".to_owned(), not_taken(why))
+        EventFate::Delivered => Words::new(Tone::Input, named, "sent by the chart"),
+        EventFate::Refused => Words::new(Tone::Bad, named, "nothing handles it now"),
+        EventFate::NotTaken(why) => {
+            let named = if event == "turn" { "a turn" } else { &named };
+            Words::new(Tone::Bad, named, not_taken(why))
         }
-        EventFate::NotTaken(why) => (Tone::Bad, named, not_taken(why)),
         EventFate::PassedOn => return None,
-    };
-    Some(Words { tone, text, why: why.to_owned() })
-}
-
-fn step_words(phase: StepPhase<'_>, now: Instant) -> Option<Words> {
-    let (tone, text, why) = match phase {
-        StepPhase::Waiting(until) => {
-            (Tone::Faint, format!("waits {}", time(until.saturating_sub(now))), String::new())
-        }
-        StepPhase::NotRetried(wanted, most) => {
-            let why = format!("wait {} wanted, {} at most", time(wanted), time(most));
-            (Tone::Bad, "not tried again".to_owned(), why)
-        }
-        StepPhase::Fallback(why) => {
-            let text = if why == "no_line" { "stays" } else { "else" };
-            (Tone::Bad, text.to_owned(), fallback(why).to_owned())
-        }
-        _ => return None,
-    };
-    Some(Words { tone, text, why })
+    })
 }
 
 fn outcome_words(call: CallName<'_>, outcome: Outcome<'_>) -> Words {
     let of_tool = if call.is_tool() { format!("{} ", call.name) } else { String::new() };
-    let (tone, text, why) = match outcome {
+    match outcome {
         Outcome::Answer { rung, repairs, option, value, .. } => {
-            let how = self::rung(rung, repairs);
-            (Tone::Plain, decision(option, value), joined("; ", &[&how, &reason(value)]))
+            let how = match rung {
+                "mention" => "the only option it mentions".into(),
+                _ => repairs.join(", "),
+            };
+            let why = joined("; ", &[&how, &reason(value)]);
+            Words::new(Tone::Plain, decision(option, value), why)
         }
         Outcome::Returned(result) => {
             let text = format!("{of_tool}returns {}", value(result));
-            (Tone::Plain, text.trim_end().to_owned(), String::new())
+            Words::new(Tone::Plain, text.trim_end(), "")
         }
-        Outcome::Unusable(why) => (Tone::Bad, "no usable answer".to_owned(), why.to_owned()),
+        Outcome::Unusable(why) => Words::new(Tone::Bad, "no usable answer", why),
         Outcome::Failed(error, why) => {
-            (Tone::Bad, format!("{of_tool}failed: {error}"), why.to_owned())
+            Words::new(Tone::Bad, format!("{of_tool}failed: {error}"), why)
         }
-        Outcome::GivenUp => (Tone::Faint, "given up".to_owned(), "its state was left".into()),
-        Outcome::Late => (Tone::Bad, "too late".to_owned(), "the answer is dropped".into()),
-    };
-    Words { tone, text, why }
+        Outcome::GivenUp => Words::new(Tone::Faint, "given up", "its state was left"),
+        Outcome::Late => Words::new(Tone::Bad, "too late", "the answer is dropped"),
+    }
 }
 
 impl ActionOutcome<'_> {
@@ -637,16 +644,6 @@ pub fn action_call(action: &str, arguments: &Value) -> String {
         Some(Value::Text(id)) => format!("{action} {id}"),
         Some(_) | None => action.to_owned(),
     }
-}
-
-/// How an answer was found in the text; empty if the whole text was used as it was.
-fn rung(rung: &str, repairs: &[String]) -> String {
-    if rung == "mention" { "the only option it mentions".into() } else { repairs.join(", ") }
-}
-
-/// The message about a server that reported more output tokens than `max_tokens`.
-fn more_tokens(reported: u64, allowed: u64) -> String {
-    format!("the server reports {reported} output tokens, {allowed} were allowed")
 }
 
 /// The reason of a fallback.

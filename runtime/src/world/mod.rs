@@ -17,7 +17,7 @@ mod working;
 
 pub use crate::oracle::script::Results;
 pub use record::{ACTIONS, Action, Entry, FAILURES, HISTORY, Record, SharedRecord};
-pub(crate) use record::{REASONS, When, is_action};
+pub(crate) use record::{REASONS, When, is_action, reason};
 pub use script::{Declared, Disk, Price, Who, World, WorldError, WorldFile};
 pub(crate) use working::size;
 pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};

@@ -267,6 +267,15 @@ const NOOP: &str = "noop";
 pub(crate) const REASONS: [&str; 5] =
     ["action", "reasoning", "thought_process", "situation_assessment", "action_rationale"];
 
+/// The model's reason for an action: the first that its answer gives.
+pub(crate) fn reason(action: &Map) -> Option<String> {
+    let said = |name: &&str| match action.get(name) {
+        Some(Value::Text(said)) if !said.trim().is_empty() => Some(said.clone()),
+        Some(_) | None => None,
+    };
+    REASONS.iter().filter(|name| **name != "action").find_map(said)
+}
+
 impl Action {
     /// Reads an answer such as `{"action": "write_artifact", "artifact_id": "…", …}`. Also returns the keys of the answer that are not
     /// used.

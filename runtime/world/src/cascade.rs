@@ -15,7 +15,7 @@
 #[cfg(test)]
 mod tests;
 
-use chartc_core::expr::Value;
+use chartc_core::expr::{Map, Value};
 use chartc_runtime::trace::view::{EventFate, Fate, Happening, state};
 use chartc_runtime::trace::{LineName, Logged};
 use serde::Serialize;
@@ -160,23 +160,26 @@ impl Cascades {
                 self.agents[agent].acts.push(act);
             }
             Happening::World { event: "spawned", data: Value::Map(data) } => {
-                let parent = data.get("parent").or_else(|| data.get("by"));
-                let (Some(Value::Text(new)), Some(Value::Text(parent))) =
-                    (data.get("agent"), parent)
-                else {
-                    return;
-                };
-                let parent = self.agent(parent);
-                // Without a cause, the line still names the parent: its last line is taken for the cause.
-                let by = match &logged.by {
-                    Some(cause) => (self.agent(&cause.agent), cause.seq),
-                    None => (parent, self.agents[parent].cause()),
-                };
-                let new = self.agent(new);
-                self.effect(new, 0, line.at_ms, by, None);
+                self.spawned(logged, data);
             }
             _ => {}
         }
+    }
+
+    fn spawned(&mut self, logged: &Logged, data: &Map) {
+        let parent = data.get("parent").or_else(|| data.get("by"));
+        let (Some(Value::Text(new)), Some(Value::Text(parent))) = (data.get("agent"), parent)
+        else {
+            return;
+        };
+        let parent = self.agent(parent);
+        // Without a cause, the line still names the parent: its last line is taken for the cause.
+        let by = match &logged.by {
+            Some(cause) => (self.agent(&cause.agent), cause.seq),
+            None => (parent, self.agents[parent].cause()),
+        };
+        let new = self.agent(new);
+        self.effect(new, 0, logged.line.at_ms, by, None);
     }
 
     fn effect(

@@ -27,6 +27,7 @@ pub(super) use find::Common;
 pub(super) use store::told as told_of_store;
 
 use super::files::real;
+use super::glance::at_a_glance;
 use super::instance::read;
 use super::live::is_live;
 use super::output::{Exit, complain, foot, is_seen, print, print_json};
@@ -45,8 +46,7 @@ use factory::{AgentFactory, AnswerSource, Machine, Scripts};
 use find::{
     AgentGroup, AgentSet, End, Forecast, RUN_FILE, beside, find_agents, milliseconds, run_file,
 };
-use serde_json::json;
-use show::{Format, WorldOutput};
+use show::{Format, RunEnd, Typed, WorldOutput};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -75,8 +75,7 @@ fn run_agents(
     agent_set: &Arc<AgentSet>,
 ) -> miette::Result<Exit> {
     let start = Start { common, file, base, agent_set };
-    let is_kept = common.store.is_some() || file.execution.use_worker_pool;
-    let settings = settings(file, options, start.is_real(), is_kept)?;
+    let settings = settings(file, options, &start)?;
     let end = options.end(file)?;
     let forecast = Forecast::new(common, file, agent_set, end, &settings);
     let world = self::world(common.world, file, agent_set)?;
@@ -331,32 +330,30 @@ async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> O
 
 /// Prints the final state of all agents, and returns the exit code.
 fn ended(engine: &CrowdEngine, format: Format) -> miette::Result<Exit> {
-    let loops: BTreeMap<&str, &str> =
-        engine.loops().map(|(name, mode)| (name, mode.word())).collect();
     let broken: BTreeMap<&str, &str> =
         engine.loops().filter_map(|(name, mode)| Some((name, mode.broken()?))).collect();
     let spent = engine.spent();
+    let end = RunEnd {
+        now_ms: engine.now(),
+        llm_calls: spent.llm_calls,
+        llm_tokens: spent.llm_tokens,
+        cost: spent.cost as f64 / 1e6,
+        balances: engine.world().balances(),
+        states: engine.configurations(),
+        loops: engine.loops().map(|(name, mode)| (name, mode.word())).collect(),
+        idle: engine.idle(),
+        broken: &broken,
+    };
     match format {
         Format::Json => {
-            let end = json!({
-                "type": "end",
-                "now_ms": engine.now(),
-                "llm_calls": spent.llm_calls,
-                "llm_tokens": spent.llm_tokens,
-                "cost": spent.cost as f64 / 1e6,
-                "balances": engine.world().balances(),
-                "states": engine.configurations(),
-                "loops": loops,
-                "idle": engine.idle(),
-                "broken": broken,
-            });
-            print_json(&format!("{end}\n"))?;
+            let text = serde_json::to_string(&Typed { ty: "end", of: &end });
+            print_json(&format!("{}\n", text.unwrap_or_default()))?;
         }
         Format::Text => {
             if foot::is_there() {
                 drop(foot::wipe());
             }
-            print(&show::end(engine, &loops))?;
+            print(&end.text(&at_a_glance(engine.census())))?;
         }
     }
     for (name, why) in &broken {
@@ -435,13 +432,9 @@ impl Options {
     }
 }
 
-fn settings(
-    file: &RunFile,
-    options: &Options,
-    is_real: bool,
-    is_kept: bool,
-) -> miette::Result<Settings> {
+fn settings(file: &RunFile, options: &Options, start: &Start<'_>) -> miette::Result<Settings> {
     let execution = &file.execution;
+    let is_kept = start.common.store.is_some() || execution.use_worker_pool;
     let delay = options.delay.map(|seconds| milliseconds(seconds, "--delay")).transpose()?;
     Ok(Settings {
         seed: options.seed.or(execution.seed).unwrap_or(0),
@@ -449,7 +442,7 @@ fn settings(
         interval: execution.interval,
         max_backoff: execution.max_backoff,
         max_errors: execution.max_consecutive_errors,
-        is_real,
+        is_real: start.is_real(),
         exhaustion: execution.exhaustion,
         // Only a store keeps what was measured: the log is the same on every machine.
         meter: is_kept.then_some(measure as Meter),

@@ -1,9 +1,8 @@
 //! The output of a run of many agents: a line of JSON or text for each tick, and a status line on a terminal.
 
 use super::super::files::Stream;
-use super::super::glance::at_a_glance;
+use super::super::glance::{LISTED, at_a_glance};
 use super::super::output::{StyledText, foot, print_json, say};
-use super::CrowdEngine;
 use chartc_core::wording::counted;
 use chartc_runtime::trace::Logged;
 use chartc_runtime::trace::view::{joined, spent};
@@ -88,40 +87,53 @@ impl Output for WorldOutput {
     }
 }
 
-/// The number of agents up to which each has a line at the end and in a store. Of more, only the counts are shown, and some that are idle.
-pub(super) const LISTED: usize = 20;
+/// The end of a run.
+#[derive(serde::Serialize)]
+pub(super) struct RunEnd<'e> {
+    pub(super) now_ms: u64,
+    pub(super) llm_calls: u64,
+    pub(super) llm_tokens: u64,
+    pub(super) cost: f64,
+    pub(super) balances: BTreeMap<String, i64>,
+    pub(super) states: BTreeMap<String, Vec<String>>,
+    pub(super) loops: BTreeMap<&'e str, &'static str>,
+    /// Why agents are idle.
+    pub(super) idle: BTreeMap<String, String>,
+    pub(super) broken: &'e BTreeMap<&'e str, &'e str>,
+}
 
-/// The end of a run as text: what was spent, how many agents are in which loop and state, and why agents are idle.
-pub(super) fn end(engine: &CrowdEngine<'_>, loops: &BTreeMap<&str, &str>) -> StyledText {
-    let (balances, idle) = (engine.world().balances(), engine.idle());
-    let states = engine.configurations();
-    let mut out = StyledText::default();
-    let paid = spent(engine.spent().llm_tokens, engine.spent().cost);
-    let calls = counted(engine.spent().llm_calls, "model call");
-    let paid = if paid.is_empty() { String::new() } else { format!(", {calls}{paid}") };
-    out.line(format!("ended after {} s of the world's time{paid}", engine.now() / 1000));
-    let is_few = states.len() <= LISTED;
-    if !is_few {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for word in loops.values() {
-            *counts.entry(word).or_default() += 1;
+impl RunEnd<'_> {
+    /// What was spent, and the agents. Of many, there are the numbers in each loop and in each state (`glance`), and some that are idle.
+    pub(super) fn text(&self, glance: &str) -> StyledText {
+        let mut out = StyledText::default();
+        let paid = spent(self.llm_tokens, (self.cost * 1e6).round() as u64);
+        let calls = counted(self.llm_calls, "model call");
+        let paid = if paid.is_empty() { String::new() } else { format!(", {calls}{paid}") };
+        out.line(format!("ended after {} s of the world's time{paid}", self.now_ms / 1000));
+        let is_few = self.states.len() <= LISTED;
+        if !is_few {
+            let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+            for word in self.loops.values() {
+                *counts.entry(word).or_default() += 1;
+            }
+            let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
+            let all = counted(self.states.len(), "agent");
+            out.line(format!("  {all}: {}", counts.collect::<Vec<_>>().join(", ")));
+            out.line(format!("  {glance}"));
         }
-        let counts = counts.iter().map(|(word, count)| format!("{count} {word}"));
-        let all = counted(states.len(), "agent");
-        out.line(format!("  {all}: {}", counts.collect::<Vec<_>>().join(", ")));
-        out.line(format!("  {}", at_a_glance(engine.census())));
+        let is_shown = |name: &String| is_few || self.idle.contains_key(name);
+        for (name, states) in self.states.iter().filter(|(name, _)| is_shown(name)).take(LISTED) {
+            let scrip = format!("{} scrip", self.balances.get(name).copied().unwrap_or_default());
+            let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
+            let why = self.idle.get(name).filter(|_| states != "ended");
+            let why = why.map_or("", String::as_str);
+            out.line(format!("  {name}: {}", joined(", ", &[&states, &scrip, why])));
+        }
+        if !is_few {
+            out.line("  --format json lists all agents");
+        }
+        out
     }
-    let shown = states.iter().filter(|(name, _)| is_few || idle.contains_key(*name));
-    for (name, states) in shown.take(LISTED) {
-        let scrip = format!("{} scrip", balances.get(name).copied().unwrap_or_default());
-        let states = if states.is_empty() { "ended".to_owned() } else { states.join(", ") };
-        let why = idle.get(name).filter(|_| states != "ended").map_or("", String::as_str);
-        out.line(format!("  {name}: {}", joined(", ", &[&states, &scrip, why])));
-    }
-    if !is_few {
-        out.line("  --format json lists all agents");
-    }
-    out
 }
 
 /// An object with its type as the first field.

@@ -2,7 +2,7 @@
 
 use super::super::durable::refused;
 use super::super::output::{StyledText, align_columns, print, print_json};
-use super::show::LISTED;
+use crate::cli::glance::LISTED;
 use crate::cli::output::Exit;
 use chartc_core::wording::counted;
 use chartc_runtime::trace::Logged;

@@ -233,36 +233,26 @@ impl<'t> Picture<'t> {
             }
             Happening::Turn(turn) if !is_child => say("host", "->>", own, &format!("turn {turn}")),
             Happening::Input { .. } => say("host", "->>", own, text),
-            Happening::HostNote(text) => note(text),
-            Happening::World { .. } => note(format!("{text} {why}").trim_end()),
+            Happening::CallBegun(call, Request::Arguments(_)) => {
+                say(own, "->>", self.asked(event, call), text)
+            }
+            Happening::CallBegun(call, _) => {
+                say(own, "->>", self.asked(event, call), &question(event, call))
+            }
+            Happening::CallEnded(call, outcome) => self.answered(event, call, outcome),
+            Happening::Action { action: Some((action, _)), outcome } => {
+                match outcome.failed.is_empty() {
+                    true => say(own, "->>", "world", text),
+                    false => say(own, "--x", "world", &format!("{action}: {}", outcome.reason())),
+                }
+            }
             Happening::Transition(line, Fate::Taken(held)) => {
                 let to = line.targets.join(", ");
                 let to = if to.is_empty() { "stays".to_owned() } else { format!("-> {to}") };
                 let trigger = line.trigger(held);
                 say(own, "->>", own, &format!("{} {to} ({trigger})", state(&line.state)))
             }
-            Happening::Transition(line, Fate::Denied) => {
-                note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
-            }
-            Happening::Step(StepPhase::Fallback(_)) => note(why),
-            Happening::Chosen { is_asked: false, .. } => note(&format!("{text}, {why}")),
-            Happening::Error(_) | Happening::Ended { .. } => note(text),
-            Happening::CallBegun(call, request) => {
-                let asked = self.asked(event, call);
-                match request {
-                    Request::Arguments(_) => say(own, "->>", asked, text),
-                    Request::Question { .. } => say(own, "->>", asked, &question(event, call)),
-                }
-            }
-            Happening::CallEnded(call, outcome) => self.answered(event, call, outcome),
-            Happening::Action { outcome, .. } if outcome.failed.is_empty() => {
-                say(own, "->>", "world", text)
-            }
-            Happening::Action { action: Some((action, _)), outcome } => {
-                say(own, "--x", "world", &format!("{action}: {}", outcome.reason()))
-            }
-            Happening::Action { action: None, .. } => note(&format!("{text}: {why}")),
-            _ => None,
+            what => noted(what, (text, why)),
         }
     }
 
@@ -323,6 +313,22 @@ fn question(event: &TraceEvent<'_>, call: CallName<'_>) -> String {
 fn say(from: &str, arrow: &'static str, to: &str, text: &str) -> Option<SequenceRow> {
     let (from, to, text) = (from.to_owned(), to.to_owned(), text.to_owned());
     Some(SequenceRow::Message { from, arrow, to, text })
+}
+
+/// The note of an event that nobody has sent.
+fn noted(what: Happening<'_>, (text, why): (&str, &str)) -> Option<SequenceRow> {
+    match what {
+        Happening::HostNote(text) => note(text),
+        Happening::World { .. } => note(format!("{text} {why}").trim_end()),
+        Happening::Transition(line, Fate::Denied) => {
+            note(&format!("denied: {} -> {}", line.trigger, line.targets.join(", ")))
+        }
+        Happening::Step(StepPhase::Fallback(_)) => note(why),
+        Happening::Chosen { is_asked: false, .. } => note(&format!("{text}, {why}")),
+        Happening::Error(_) | Happening::Ended { .. } => note(text),
+        Happening::Action { action: None, .. } => note(&format!("{text}: {why}")),
+        _ => None,
+    }
 }
 
 fn note(text: &str) -> Option<SequenceRow> {

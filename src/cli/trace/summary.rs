@@ -15,10 +15,13 @@ use super::read::{self, Read};
 use crate::cli::output::{StyledText, align_columns, complain};
 use chartc_compiler::compile::Checked;
 use chartc_core::arena::TransitionId;
+use chartc_core::expr::Value;
 use chartc_core::model;
 use chartc_core::plan::Plan;
 use chartc_core::wording::counted;
-use chartc_runtime::trace::view::{EventFate, Fate, Happening, Outcome, StepPhase, state, time};
+use chartc_runtime::trace::view::{
+    ActionOutcome, CallUsage, EventFate, Fate, Happening, Outcome, StepPhase, state, time,
+};
 use chartc_runtime::trace::{Line, LineName, TraceEvent};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -208,7 +211,21 @@ impl Sums {
     }
 }
 
-fn count(counts: &mut Counts, name: &str) {
+/// Counts an action, and its failure.
+pub(super) fn count_action(
+    actions: &mut BTreeMap<String, Tool>,
+    setbacks: &mut Counts,
+    (action, outcome): (Option<(&str, &Value)>, ActionOutcome<'_>),
+) {
+    if let Some((action, _)) = action {
+        actions.entry(action.to_owned()).or_default().add(outcome.failed.is_empty());
+    }
+    if !outcome.failed.is_empty() {
+        count(setbacks, outcome.failed);
+    }
+}
+
+pub(super) fn count(counts: &mut Counts, name: &str) {
     *counts.entry(name.to_owned()).or_default() += 1;
 }
 
@@ -250,23 +267,9 @@ impl Chart {
                 }
                 Outcome::Returned(_) | Outcome::GivenUp | Outcome::Late => {}
             },
-            Happening::CallUsage(_, usage) => {
-                self.input_tokens += usage.input_tokens;
-                self.output_tokens += usage.output_tokens;
-                self.cost += usage.cost;
-                self.assumed += u64::from(usage.assumed);
-                let state = self.state(run.leaf(step));
-                state.tokens += usage.input_tokens + usage.output_tokens;
-                state.cost += usage.cost;
-            }
+            Happening::CallUsage(_, usage) => self.spend(run.leaf(step), usage),
             Happening::Action { action, outcome } => {
-                if let Some((action, _)) = action {
-                    let is_good = outcome.failed.is_empty();
-                    self.actions.entry(action.to_owned()).or_default().add(is_good);
-                }
-                if !outcome.failed.is_empty() {
-                    count(&mut self.setbacks, outcome.failed);
-                }
+                count_action(&mut self.actions, &mut self.setbacks, (action, outcome));
             }
             Happening::Forbidden { .. } => self.forbidden += 1,
             Happening::Transition(_, Fate::Denied) => self.denied += 1,
@@ -283,6 +286,16 @@ impl Chart {
             }
             _ => {}
         }
+    }
+
+    fn spend(&mut self, leaf: &str, usage: CallUsage) {
+        self.input_tokens += usage.input_tokens;
+        self.output_tokens += usage.output_tokens;
+        self.cost += usage.cost;
+        self.assumed += u64::from(usage.assumed);
+        let state = self.state(leaf);
+        state.tokens += usage.input_tokens + usage.output_tokens;
+        state.cost += usage.cost;
     }
 
     fn tool(&mut self, name: &str) -> &mut Tool {

@@ -10,7 +10,7 @@
 
 use self::{CASCADE_KINDS as CAUSES, CENSUS_KINDS as STATES};
 use super::read::{LogHead, Read, names_agent, of_lines};
-use super::summary::{self, Tool, list, some};
+use super::summary::{self, Tool, count_action, list, some};
 use crate::cli::files::stream;
 use crate::cli::glance::{Style, bars, fullest, name, plot};
 use crate::cli::output::{
@@ -612,26 +612,17 @@ struct Overview {
 
 impl Overview {
     fn line(&mut self, line: &Line) {
-        let count = |counts: &mut BTreeMap<String, u64>, name: &str| {
-            *counts.entry(name.to_owned()).or_default() += 1;
-        };
         let event = line.event();
         match event.what {
             Happening::Action { action, outcome } => {
-                if let Some((action, _)) = action {
-                    let is_good = outcome.failed.is_empty();
-                    self.actions.entry(action.to_owned()).or_default().add(is_good);
-                }
-                if !outcome.failed.is_empty() {
-                    count(&mut self.setbacks, outcome.failed);
-                }
+                count_action(&mut self.actions, &mut self.setbacks, (action, outcome));
             }
             Happening::CallUsage(_, usage) => {
                 self.input_tokens += usage.input_tokens;
                 self.output_tokens += usage.output_tokens;
                 self.cost += usage.cost;
             }
-            Happening::Error(error) => count(&mut self.errors, error),
+            Happening::Error(error) => summary::count(&mut self.errors, error),
             Happening::Turn(_) => self.turns += u64::from(event.child.is_empty()),
             Happening::CallBegun(call, _) => self.questions += u64::from(!call.is_tool()),
             _ => {}

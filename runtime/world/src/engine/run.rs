@@ -389,7 +389,7 @@ impl TickStats {
         let mut spent = Spent::default();
         match event.what {
             Happening::CallEnded(call, outcome) => {
-                spent.llm_calls = u64::from(self.is_made(agent, &event, call, outcome));
+                spent.llm_calls = u64::from(self.note_call(agent, &event, call, outcome));
                 self.summary.llm_calls += spent.llm_calls as usize;
             }
             Happening::CallUsage(_, usage) => {
@@ -413,8 +413,8 @@ impl TickStats {
         spent
     }
 
-    /// Whether a call that has ended was made, and a model was asked.
-    fn is_made(
+    /// Notes a call that has ended. Returns whether it was made, and a model was asked.
+    fn note_call(
         &mut self,
         agent: &str,
         event: &TraceEvent<'_>,
