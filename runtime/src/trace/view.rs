@@ -294,10 +294,20 @@ fn event_with<'l>(event: &'l str, fate: EventFate<'l>) -> Happening<'l> {
     Happening::Event { event, fate }
 }
 
-/// What a line about a step tells.
+/// What a line about a step or a tool tells.
 fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
-    use Happening::Step;
+    use Happening::{CallBegun, CallEnded, Step};
+    let tool = |name, which| CallName { name, callee: Callee::Tool, which };
     match what {
+        What::ToolCall { step, tool: name, arguments, which } => {
+            (step, 1, CallBegun(tool(name, which), Request::Arguments(arguments)))
+        }
+        What::ToolResult { step, tool: name, value, which } => {
+            (step, 1, CallEnded(tool(name, which), Outcome::Returned(value)))
+        }
+        What::ToolFailed { step, tool: name, error, why, which } => {
+            (step, 1, CallEnded(tool(name, which), Outcome::Failed(error, why)))
+        }
         What::Started { step, state, attempt, .. } => {
             (step, *attempt, Step(StepPhase::Started(state)))
         }
@@ -325,15 +335,14 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
             let outcome = ActionOutcome { value: &Value::None, changes: &[], failed, why };
             (step, 1, Happening::Action { action: None, outcome })
         }
-        _ => return seen_of_call(what),
+        _ => return seen_of_question(what),
     }
 }
 
-/// What a line about a call tells.
-fn seen_of_call(what: &What) -> (&str, u32, Happening<'_>) {
+/// What a line about a question tells.
+fn seen_of_question(what: &What) -> (&str, u32, Happening<'_>) {
     use Happening::{CallBegun, CallEnded, CallUsage as Used};
     let model = |name, which| CallName { name, callee: Callee::Model, which };
-    let tool = |name, which| CallName { name, callee: Callee::Tool, which };
     // Only a question to a person has an id.
     let whom = |id: &str| if id.is_empty() { Callee::Model } else { Callee::Person };
     let asked = |id: &str, name, which| CallName { name, callee: whom(id), which };
@@ -379,15 +388,6 @@ fn seen_of_call(what: &What) -> (&str, u32, Happening<'_>) {
                 allowed: *allowed,
             };
             (step, 1, Used(model(step, which), usage))
-        }
-        What::ToolCall { step, tool: name, arguments, which } => {
-            (step, 1, CallBegun(tool(name, which), Request::Arguments(arguments)))
-        }
-        What::ToolResult { step, tool: name, value, which } => {
-            (step, 1, CallEnded(tool(name, which), Outcome::Returned(value)))
-        }
-        What::ToolFailed { step, tool: name, error, why, which } => {
-            (step, 1, CallEnded(tool(name, which), Outcome::Failed(error, why)))
         }
         _ => ("", 1, Happening::Detail),
     }
