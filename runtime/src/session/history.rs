@@ -29,35 +29,53 @@ impl SavedHistory {
     }
 }
 
-/// The last transitions of each chart of a run, the oldest first. The charts are in the order of their first transitions.
+/// The last transitions of each chart of a run, the oldest first.
 #[derive(Debug, Default)]
-pub(super) struct History(Vec<(MemberPath, VecDeque<Taken>)>);
+pub(super) struct History {
+    own: VecDeque<Taken>,
+    /// Those of child charts, in the order of their first transitions.
+    others: Vec<(MemberPath, VecDeque<Taken>)>,
+}
 
 impl History {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self { own: VecDeque::new(), others: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.own.is_empty() && self.others.is_empty()
+    }
+
+    /// The transitions of each chart, those of the run's own chart first.
+    fn iter(&self) -> impl Iterator<Item = (&[StepKey], &VecDeque<Taken>)> {
+        let own: (&[StepKey], _) = (&[], &self.own);
+        [own].into_iter().chain(self.others.iter().map(|(member, kept)| (&member[..], kept)))
     }
 
     /// Adds a transition of a chart. If there are already `most`, the oldest is removed.
     fn put(&mut self, member: &[StepKey], most: usize, taken: Taken) {
-        let place = self.0.iter().position(|(of, _)| of == member).unwrap_or_else(|| {
-            self.0.push((member.to_vec(), VecDeque::new()));
-            self.0.len() - 1
-        });
-        let kept = &mut self.0[place].1;
+        let kept = if member.is_empty() {
+            &mut self.own
+        } else {
+            let place = self.others.iter().position(|(of, _)| of == member);
+            let place = place.unwrap_or_else(|| {
+                self.others.push((member.to_vec(), VecDeque::new()));
+                self.others.len() - 1
+            });
+            &mut self.others[place].1
+        };
         if kept.len() >= most {
             kept.pop_front();
+        } else if kept.len() == kept.capacity() {
+            // Most agents take few transitions, and there may be a million agents.
+            kept.reserve_exact(kept.len().max(1));
         }
         kept.push_back(taken);
     }
 
     /// Forgets the transitions of a child chart that has ended.
     pub(super) fn forget(&mut self, member: &[StepKey]) {
-        self.0.retain(|(of, _)| of != member);
+        self.others.retain(|(of, _)| of != member);
     }
 }
 
@@ -75,7 +93,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     fn history_of(&self, member: &MemberPath) -> Vec<Line> {
-        let kept = self.extra.history.0.iter().find(|(of, _)| of == member);
+        let kept = self.extra.history.iter().find(|(of, _)| of == member);
         let (Some(machine), Some((_, kept))) = (self.family.member(member), kept) else {
             return Vec::new();
         };
@@ -92,7 +110,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The histories of all running charts. A parent precedes its children.
     pub(super) fn histories(&self) -> Vec<(MemberPath, SavedHistory)> {
-        let told = |(member, kept): &(MemberPath, VecDeque<Taken>)| {
+        let told = |(member, kept): (&[StepKey], &VecDeque<Taken>)| {
             let machine = self.family.member(member)?;
             let (tables, child) = (machine.tables(), self.path(member));
             let (mut ids, mut lines, mut taken) = (Vec::new(), Vec::new(), Vec::new());
@@ -105,9 +123,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 });
                 taken.push((at_ms, seq, nth));
             }
-            Some((member.clone(), SavedHistory { child, lines, taken }))
+            Some((member.to_vec(), SavedHistory { child, lines, taken }))
         };
-        let kept = self.extra.history.0.iter();
+        let kept = self.extra.history.iter().filter(|(_, kept)| !kept.is_empty());
         let mut all: Vec<(MemberPath, SavedHistory)> = kept.filter_map(told).collect();
         // Paths compare element by element, so a parent precedes its children.
         all.sort_by(|(one, _), (other, _)| one.cmp(other));

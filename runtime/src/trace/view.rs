@@ -335,7 +335,7 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
             let outcome = ActionOutcome { value: &Value::None, changes: &[], failed, why };
             (step, 1, Happening::Action { action: None, outcome })
         }
-        _ => return seen_of_question(what),
+        _ => seen_of_question(what),
     }
 }
 

@@ -450,6 +450,10 @@ fn settings(file: &RunFile, options: &Options, start: &Start<'_>) -> miette::Res
 }
 
 /// The time of the processor for this thread, in microseconds, and the memory of the process, in bytes; 0 where it is not known.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the system says what the process takes; no chart is read"
+)]
 fn measure() -> (u64, u64) {
     use rustix::time::{ClockId, clock_gettime};
     let time = clock_gettime(ClockId::ThreadCPUTime);

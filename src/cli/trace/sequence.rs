@@ -241,10 +241,10 @@ impl<'t> Picture<'t> {
             }
             Happening::CallEnded(call, outcome) => self.answered(event, call, outcome),
             Happening::Action { action: Some((action, _)), outcome } => {
-                match outcome.failed.is_empty() {
-                    true => say(own, "->>", "world", text),
-                    false => say(own, "--x", "world", &format!("{action}: {}", outcome.reason())),
+                if outcome.failed.is_empty() {
+                    return say(own, "->>", "world", text);
                 }
+                say(own, "--x", "world", &format!("{action}: {}", outcome.reason()))
             }
             Happening::Transition(line, Fate::Taken(held)) => {
                 let to = line.targets.join(", ");

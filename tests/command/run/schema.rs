@@ -46,6 +46,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("oracle", "Who answers."),
     ("output_tokens", "Tokens that the model wrote."),
     ("prompt", "What the model is sent, word for word."),
+    ("reasoning", "The reason that the model gave for it."),
     ("region", "The region whose walk ended; empty for the chart."),
     ("repairs", "What was put right in the answer."),
     ("result", "The arguments of the final state."),
