@@ -2,6 +2,7 @@
 
 use super::*;
 use chartc_core::expr::Map;
+use chartc_runtime::trace::What;
 use chartc_runtime::trace::{Cause, Line};
 use std::collections::BTreeMap;
 

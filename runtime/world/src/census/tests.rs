@@ -2,7 +2,9 @@
 
 use super::*;
 use chartc_core::expr::Map;
+use chartc_core::expr::Value;
 use chartc_core::model::{State, StateKind};
+use chartc_runtime::trace::What;
 
 fn line(at_ms: u64, what: What) -> Line {
     Line { v: 1, seq: 1, at_ms, child: String::new(), what }
