@@ -8,15 +8,15 @@ use test_support::project::read;
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65512),
     ("src", 27854),
-    ("runtime/core/src", 18674),
+    ("runtime/core/src", 18843),
     ("runtime/src", 15887),
     ("runtime/store/src", 2995),
-    ("runtime/world/src", 8871),
+    ("runtime/world/src", 8880),
     ("runtime/adapters/src", 8152),
 ];
 
 /// Files at most.
-const FILES: usize = 449;
+const FILES: usize = 450;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
 const LONG: usize = 38;
