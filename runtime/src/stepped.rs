@@ -552,13 +552,6 @@ impl<M: Machine> Stepped<M> {
 
     /// The present state of the agent.
     pub fn state(&self) -> AgentState {
-        AgentState {
-            configuration: self.session.configuration(),
-            variables: self.session.machine().variables().into_iter().collect(),
-            status: self.session.status(),
-            turns: self.session.turns(),
-            calls: self.session.calls(),
-            open: self.session.open_calls(),
-        }
+        AgentState::of(&self.session)
     }
 }

@@ -11,6 +11,7 @@
 
 use super::instance::{self, Backends, InitialValues, instance};
 use super::output::{Exit, complain};
+use super::run::say_of_wait;
 use super::screen::close;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -18,8 +19,9 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Receipt;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
+use chartc_core::visible;
 use chartc_runtime::agent::LongTerm;
-use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Quiet, TURN};
+use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, NextAct, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
 use chartc_runtime::driver::{Driver, Free, Parts};
@@ -195,7 +197,8 @@ pub(super) async fn go(
     mut sink: impl Sink,
 ) -> miette::Result<Exit> {
     let Durable { store, run, .. } = durable;
-    let (entries, turns) = (parts.entries, parts.turns);
+    let path = visible::line(&store.path().display().to_string()).into_owned();
+    let (entries, turns, is_real) = (parts.entries, parts.turns, parts.is_real);
     if !parts.is_live {
         // A script counts how often it was asked: ask it again what the store has answers for. A real server is asked nothing, because the
         // returned futures are dropped unpolled.
@@ -212,7 +215,7 @@ pub(super) async fn go(
     let options = options(parts, move |line| sink.line(line));
     let (engine, mut worker) = Worker::new(store, options);
     worker.load(&run).map_err(refused)?;
-    let host = drive(engine, (&run, recalls), &events, entries, turns);
+    let host = drive(engine, (&run, recalls), &events, entries, (turns, is_real));
     // The worker serves the engine, and ends when the host has dropped its handle.
     let (worked, driven) = tokio::join!(worker.work(), host);
     worked.map_err(refused)?;
@@ -247,6 +250,10 @@ pub(super) async fn go(
         complain(format!("`{run}` waits for {}", waits.join(", ")));
         for question in session.asked() {
             complain(format!("  {} asks {}", question.path(), question.line()));
+        }
+        if let Some(question) = session.asked().first() {
+            let id = &question.id;
+            complain(format!("answer with: chartc store {path} reply {run} {id} ANSWER"));
         }
     }
     Ok(exit)
@@ -296,7 +303,7 @@ async fn drive(
     (run, memory): (&str, Option<&LongTerm>),
     events: &str,
     entries: &[Entry],
-    turns: u32,
+    turns: (u32, bool),
 ) -> Result<(), Driven> {
     send_entries(&engine, (run, memory), events, entries).await?;
     engine.quiet().await;
@@ -357,17 +364,28 @@ async fn send_entries(
 async fn make_turns(
     engine: &Sqlite,
     (run, memory): (&str, Option<&LongTerm>),
-    turns: u32,
+    (turns, is_real): (u32, bool),
 ) -> Result<(), Driven> {
     let closed = |why: StoreError| Driven::Run(why.to_string());
+    let mut before = None;
     for nth in 1..=turns {
         let id = format!("turn:{nth}");
         if engine.has(run, &id).await.map_err(closed)? {
             continue;
         }
         let state = engine.read(run).await.map_err(|why| Driven::Run(why.to_string()))?;
-        if state.is_some_and(|state| state.status.is_some()) {
-            break;
+        match state.as_ref().map_or(NextAct::Turn, |state| state.next_act(before.as_ref())) {
+            NextAct::Stop => break,
+            NextAct::Turn => before = state,
+            // A wait counts as a turn, so that deadlines which follow one another without end do not keep the command.
+            NextAct::Until(at) => {
+                before = None;
+                let wait = at.saturating_sub(engine.now().await.map_err(closed)?);
+                say_of_wait(is_real, wait);
+                engine.advance(wait).await.map_err(closed)?;
+                engine.quiet().await;
+                continue;
+            }
         }
         let mut turn = Event::turn(id);
         recall(engine, run, memory, &mut turn).await?;

@@ -30,6 +30,7 @@ use super::screen::{Live, Screen, close};
 use super::servers::{self, Beside};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
+use chartc_compiler::notation::duration;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -38,6 +39,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::visible;
 use chartc_runtime::agent::Agent;
+use chartc_runtime::agents::{AgentState, NextAct};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{self, Entry};
 use chartc_runtime::driver::{Driver, Free, Parts};
@@ -359,7 +361,7 @@ async fn run_once(
     let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
     let driver: Arc<dyn Driver> =
         if prepared.has_effects { Arc::new(parts) } else { Arc::new(Free(parts)) };
-    let session = Session::new(machine, oracle, clock, sink)
+    let session = Session::new(machine, oracle, clock.clone(), sink)
         .with_driver(driver)
         .with_host_log(log)
         .with_origin(prepared.origin());
@@ -375,7 +377,14 @@ async fn run_once(
     if let Some(saved) = saved {
         agent.take_back(saved).map_err(snapshot_fault)?;
     }
-    play(prepared, &mut agent).await
+    play(prepared, &clock, &mut agent).await
+}
+
+/// Says that a run waits for its next deadline, if the time is real.
+pub(super) fn say_of_wait(is_real: bool, milliseconds: u64) {
+    if is_real && milliseconds >= 1000 {
+        complain(format!("waits {} for the next deadline", duration(milliseconds)));
+    }
 }
 
 fn snapshot_fault(why: impl Display) -> miette::Report {
@@ -393,6 +402,7 @@ fn record_calls(backends: &mut Backends, tape: Arc<Tape>) {
 /// Plays the events and takes the turns of a run, saves it where `--snapshot` says so, and tells how it ended.
 async fn play<M: Machine, T: Sink>(
     prepared: &Prepared<'_>,
+    clock: &Arc<dyn Clock>,
     agent: &mut Agent<M, T>,
 ) -> miette::Result<Exit> {
     let args = prepared.args;
@@ -404,15 +414,29 @@ async fn play<M: Machine, T: Sink>(
             None => agent.start().await?,
         }
         agent.play(&prepared.entries).await?;
+        let mut before = None;
         for _ in 0..prepared.turns {
             // A run whose answers are always ready would never yield, and Ctrl-C would never be noticed.
             tokio::task::yield_now().await;
             // Without `--llm` every call is denied: one question is enough to say so.
             let asked = args.llm.is_none() && agent.session().calls() > 0;
-            if agent.session().status().is_some() || stop.get() || asked {
+            if stop.get() || asked {
                 break;
             }
-            last = Some(agent.turn().await?);
+            let state = AgentState::of(agent.session());
+            match state.next_act(before.as_ref()) {
+                NextAct::Stop => break,
+                NextAct::Until(at) => {
+                    before = None;
+                    let wait = at.saturating_sub(clock.now());
+                    say_of_wait(prepared.is_real_clock(), wait);
+                    agent.advance(wait).await?;
+                }
+                NextAct::Turn => {
+                    before = Some(state);
+                    last = Some(agent.turn().await?);
+                }
+            }
         }
         Ok::<(), PlayError>(())
     };

@@ -27,7 +27,6 @@ use chartc_core::expr::{self, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine;
 use chartc_core::model::{Chart, StateKind};
-use chartc_core::tables::StepRowKind;
 use chartc_core::wording::counted;
 use chartc_runtime::trace::view::{
     CallName, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase, Tone, Words,
@@ -599,13 +598,8 @@ fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str
         return None;
     }
     let machine = session.machine();
-    let starts_in_a_turn = |kind: StepRowKind| match kind {
-        StepRowKind::Llm | StepRowKind::Code | StepRowKind::Call | StepRowKind::Human => true,
-        StepRowKind::Ask { on, .. } => on.is_none(),
-        StepRowKind::Run { on_entry, .. } => !on_entry,
-    };
     let steps = &machine.tables().steps;
-    let step = steps.iter().find(|row| starts_in_a_turn(row.kind) && machine.is_active(row.state));
+    let step = steps.iter().find(|row| row.kind.is_walked() && machine.is_active(row.state));
     step.map(|row| &*row.name)
 }
 

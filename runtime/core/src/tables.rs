@@ -977,6 +977,13 @@ pub enum StepRowKind {
     },
 }
 
+impl StepRowKind {
+    /// Whether the walk of a turn starts the step, rather than an event or the entry of its state.
+    pub const fn is_walked(self) -> bool {
+        !matches!(self, Self::Ask { on: Some(_), .. } | Self::Run { on_entry: true, .. })
+    }
+}
+
 /// The treatment of a step that has failed in its last attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureRow {

@@ -172,6 +172,14 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         Ok(report)
     }
 
+    /// Lets time pass: deadlines fire and answers arrive, each at its time.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub async fn advance(&mut self, milliseconds: u64) -> Result<(), RunError> {
+        self.session.advance(milliseconds).await
+    }
+
     /// Sends entries as [`play`](crate::data) does. Each turn among them is a turn of the agent, with context and actions.
     ///
     /// # Errors

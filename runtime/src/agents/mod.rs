@@ -123,6 +123,63 @@ pub struct AgentState {
     pub calls: u32,
     /// The number of calls under way.
     pub open: usize,
+    /// What a turn and time would do.
+    #[serde(default)]
+    pub outlook: Outlook,
+}
+
+/// What moves a run next, besides answers and events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outlook {
+    /// Whether a turn would start a step, or try an `on turn` or `on **` transition.
+    pub has_turn_work: bool,
+    /// Whether a transition of an active state may be taken after some turns: an `after N turns`, or a `when`.
+    pub counts_turns: bool,
+    /// The time of the next deadline, in milliseconds on the clock of the run.
+    pub deadline: Option<Instant>,
+}
+
+/// What a host that only plays turns does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextAct {
+    /// It makes a turn.
+    Turn,
+    /// It lets time pass until this deadline, because turns alone change nothing.
+    Until(Instant),
+    /// It stops: the run has ended, or only an answer can move it.
+    Stop,
+}
+
+impl AgentState {
+    /// The present state of a session.
+    pub fn of<M: Machine, T: trace::Sink>(session: &Session<M, T>) -> Self {
+        Self {
+            configuration: session.configuration(),
+            variables: session.machine().variables().into_iter().collect(),
+            status: session.status(),
+            turns: session.turns(),
+            calls: session.calls(),
+            open: session.open_calls(),
+            outlook: session.outlook(),
+        }
+    }
+
+    /// What a host does next that plays turns and waits for every call that ends by itself, so that an open call waits for a person.
+    /// `before` is the state before the last turn, if there was one.
+    pub fn next_act(&self, before: Option<&Self>) -> NextAct {
+        let Outlook { has_turn_work, counts_turns, deadline } = self.outlook;
+        if self.status.is_some() {
+            return NextAct::Stop;
+        }
+        let was_idle =
+            before.is_some_and(|before| Self { turns: self.turns, ..before.clone() } == *self);
+        match deadline {
+            _ if has_turn_work && !was_idle => NextAct::Turn,
+            _ if self.open > 0 => NextAct::Stop,
+            Some(at) if !counts_turns => NextAct::Until(at),
+            Some(_) | None => NextAct::Turn,
+        }
+    }
 }
 
 /// The reason why an event was not taken in.

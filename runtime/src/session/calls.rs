@@ -23,6 +23,7 @@
 
 use super::ledger::Bill;
 use super::{At, QuestionFailure, Session, place_of};
+use crate::agents::Outlook;
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;
@@ -30,10 +31,11 @@ use crate::executor::{self, Understood};
 use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
+use chartc_core::arena::StepId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch, ToolCall};
 use chartc_core::machine::{Input, Instant, Outcome, Receipt};
-use chartc_core::tables::{ClientRow, StepRowKind, Tables};
+use chartc_core::tables::{ClientRow, StepRow, StepRowKind, Tables, TriggerRow};
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -642,6 +644,36 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             None => self.step_path(at),
         });
         names.collect()
+    }
+
+    /// What a turn and time would do to the run. Guards are not evaluated: a step or a transition with one counts.
+    pub fn outlook(&self) -> Outlook {
+        let mut outlook = Outlook { deadline: self.next_due(), ..Outlook::default() };
+        // A walk that waits takes no other turn.
+        let is_walking = self.family.root().is_walking();
+        for member in self.family.members() {
+            let Some(machine) = self.family.member(&member) else { continue };
+            let (tables, children) = (machine.tables(), machine.children());
+            let open = self.open();
+            let is_open = |step: StepId| {
+                open.iter().any(|(of, key)| *of == member && key.step == step)
+                    || children.iter().any(|key| key.step == step)
+            };
+            let starts = |(nth, row): (usize, &StepRow)| {
+                row.kind.is_walked() && machine.is_active(row.state) && !is_open(StepId::at(nth))
+            };
+            outlook.has_turn_work |= !is_walking && tables.steps.iter().enumerate().any(starts);
+            for row in tables.transitions.iter().filter(|row| machine.is_active(row.source)) {
+                match row.trigger {
+                    TriggerRow::Turn | TriggerRow::AnyOccurrence => {
+                        outlook.has_turn_work |= !is_walking;
+                    }
+                    TriggerRow::AfterTurns(_) | TriggerRow::When => outlook.counts_turns = true,
+                    _ => {}
+                }
+            }
+        }
+        outlook
     }
 
     /// The number of the last line of the trace.

@@ -16,6 +16,7 @@ mod schedules;
 mod speech;
 mod stream;
 mod tokens;
+mod waits;
 
 use crate::run::command::folder;
 use client::{Client, Reply};

@@ -21,7 +21,7 @@ use super::guard::unique;
 use chartc_core::expr;
 use chartc_core::machine::Receipt;
 use chartc_core::model::{Chart, Field, VariableKind, schema};
-use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, Reply};
+use chartc_runtime::agents::{Engine, EngineError, Event, NextAct, INPUTS, Reply};
 use chartc_runtime::trace::{Line, What};
 use chartc_store::{Listed, Sqlite, Store, StoreError};
 use serde::Deserialize;
@@ -393,10 +393,15 @@ impl Driver {
         // `Busy`: the turn was not taken in. Wait until something happens in the run, then send it again.
         loop {
             self.engine.settled(run).await?;
-            if self.engine.read(run).await?.is_none_or(|state| state.status.is_some()) {
+            let seen = self.last().await?;
+            let Some(state) = self.engine.read(run).await? else { return Err(Over) };
+            if state.status.is_some() {
                 return Err(Over);
             }
-            let seen = self.last().await?;
+            if state.next_act(None) != NextAct::Turn {
+                self.news(seen).await?;
+                continue;
+            }
             let reply = self.engine.fire(run, Event::turn(id)).await?;
             self.engine.settled(run).await?;
             let (seen, is_idle) = self.looked(seen).await?;

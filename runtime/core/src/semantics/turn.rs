@@ -250,11 +250,7 @@ impl<P: Program> Stepper<P> {
                     }
                 }
             }
-            let is_walked = !matches!(
-                row.kind,
-                StepRowKind::Ask { on: Some(_), .. } | StepRowKind::Run { on_entry: true, .. }
-            );
-            if is_walked && self.is_active(row.state) {
+            if row.kind.is_walked() && self.is_active(row.state) {
                 let step = StepId(index);
                 if !matches!(row.kind, StepRowKind::Ask { .. }) {
                     return Next::Step(step);

@@ -197,15 +197,7 @@ impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
         let home = self.home(agent);
         let agents = self.shards[home.shard].agents();
         let Some(place) = agents.find(home.hash, agent) else { return Ok(None) };
-        let session = &agents.slots[place as usize].session;
-        Ok(Some(AgentState {
-            configuration: session.configuration(),
-            variables: session.machine().variables().into_iter().collect(),
-            status: session.status(),
-            turns: session.turns(),
-            calls: session.calls(),
-            open: session.open().len(),
-        }))
+        Ok(Some(AgentState::of(&agents.slots[place as usize].session)))
     }
 }
 
