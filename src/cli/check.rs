@@ -51,9 +51,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// Check charts and agents before they run: names, types, structure, behaviour, prompts, data and tests.
@@ -192,6 +194,9 @@ fn settings(args: &Args) -> miette::Result<Arc<Settings>> {
     .map(Arc::new)
 }
 
+/// The stack of a thread that checks charts, as large as that of the first thread usually is.
+const STACK: usize = 8 << 20;
+
 /// Checks the files once. Adds the names of all files that were read to `read`.
 fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette::Result<Exit> {
     for (option, is_given) in [("--cost", args.cost), ("--statistics", args.statistics)] {
@@ -214,7 +219,7 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
             Outcome::Applied(done, said) => (*done, said),
         }
     } else {
-        (check_each(files.names(), &files, &states), None)
+        (check_each(files.names(), &files, &states, &on_all_cores), None)
     };
     read.extend(done.sources.iter().map(|(_, source)| source.name.clone()));
     let empty = done.diagnostics.iter().filter(|d| d.rule.name == "empty-file").count();
@@ -246,6 +251,23 @@ fn once(args: &Args, settings: &Arc<Settings>, read: &mut Vec<String>) -> miette
     } else {
         Exit::Clean
     })
+}
+
+/// Runs jobs on all cores.
+fn on_all_cores(count: usize, job: &(dyn Fn(usize) + Sync)) {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        numbers.take_while(|nth| *nth < count).for_each(job);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..cores.min(count) {
+            // A thread that cannot be started leaves its share to the others.
+            let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        }
+        work();
+    });
 }
 
 /// Selects the files to check. Returns the exit code if there are none.

@@ -20,7 +20,7 @@
 mod tests;
 
 use crate::allow::{self, Suppressed};
-use crate::analysis::facts::{Facts, deadline};
+use crate::analysis::facts::Facts;
 use crate::analysis::turn::cost::{Cost, cost_soon};
 use crate::explore::{Runs, STATES, host};
 use crate::front::load::{Loaded, Loader, load};
@@ -82,24 +82,36 @@ pub fn check(paths: &[String], loader: &dyn Loader) -> Compilation {
 
 /// Like [`check`], but explores at most `states` states for each property. With 0, all properties stay undecided.
 pub fn check_within(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
-    check_each(paths, loader, &|_| states)
+    check_each(paths, loader, &|_| states, &one_by_one)
 }
 
-/// Like [`check_within`], with the number of states by file name.
+/// Runs a job for each number below the first argument, in any order, perhaps several at once. The stages have no threads; who calls a
+/// check may have some.
+pub type Jobs<'j> = dyn Fn(usize, &(dyn Fn(usize) + Sync)) + 'j;
+
+/// Runs jobs one after the other.
+pub fn one_by_one(count: usize, job: &(dyn Fn(usize) + Sync)) {
+    (0..count).for_each(job);
+}
+
+/// Like [`check_within`], with the number of states by file name. Each chart is a job.
 pub fn check_each(
     paths: &[String],
     loader: &dyn Loader,
     states: &dyn Fn(&str) -> usize,
+    jobs: &Jobs<'_>,
 ) -> Compilation {
-    let Ok(done) = check_by(LINTS, paths, loader, states, None, &|| Ok::<(), Infallible>(()));
+    let check = Check { lints: LINTS, states, jobs, go_on: &|| Ok::<(), Infallible>(()) };
+    let Ok(done) = check.run(paths, loader, None);
     done
 }
 
 /// Like [`check_within`], and records the meanings of names in [`Compilation::uses`]. Only editors need them, and they take time and
 /// memory.
 pub fn check_indexed(paths: &[String], loader: &dyn Loader, states: usize) -> Compilation {
-    let go_on = || Ok::<(), Infallible>(());
-    let Ok(done) = check_by(LINTS, paths, loader, &|_| states, Some(Vec::new()), &go_on);
+    let (states, go_on) = (|_: &str| states, || Ok::<(), Infallible>(()));
+    let check = Check { lints: LINTS, states: &states, jobs: &one_by_one, go_on: &go_on };
+    let Ok(done) = check.run(paths, loader, Some(Vec::new()));
     done
 }
 
@@ -112,85 +124,145 @@ pub fn check_unless(
     paths: &[String],
     loader: &dyn Loader,
     states: &dyn Fn(&str) -> usize,
-    is_outdated: &dyn Fn() -> bool,
+    is_outdated: &(dyn Fn() -> bool + Sync),
 ) -> Result<Compilation, Outdated> {
     let go_on = || if is_outdated() { Err(Outdated) } else { Ok(()) };
-    check_by(LINTS, paths, loader, states, Some(Vec::new()), &go_on)
+    let check = Check { lints: LINTS, states, jobs: &one_by_one, go_on: &go_on };
+    check.run(paths, loader, Some(Vec::new()))
 }
 
 /// A check was ended because its result was not wanted any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outdated;
 
-/// Like [`check_each`], but runs the given lints in the given order, appends to `uses` if it is there, and ends with the error of `go_on`.
-fn check_by<E>(
-    lints: &[&Lint],
-    paths: &[String],
-    loader: &dyn Loader,
-    states: &dyn Fn(&str) -> usize,
-    mut uses: Option<Vec<Use>>,
-    go_on: &dyn Fn() -> Result<(), E>,
-) -> Result<Compilation, E> {
-    let is_outdated = || go_on().is_err();
-    let mut diagnostics = Vec::new();
-    let loaded = load(paths, loader, &mut diagnostics);
-    go_on()?;
-    let (lowered, others) = lower(&loaded, uses.as_mut(), &mut diagnostics);
-    let uses = uses.unwrap_or_default();
-    go_on()?;
-    let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
-    let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
-    let named: BTreeMap<Span, &Chart> =
-        lowered.iter().chain(&others).map(|one| (one.map.name, &*one.chart)).collect();
-    // A chart with an error is not explored, but the properties of the other charts are.
-    let ready: BTreeSet<Span> = sound(&loaded, &lowered, &others, &diagnostics)
-        .0
-        .iter()
-        .filter(|checked| checked.not_yet().is_empty())
-        .map(|checked| checked.map().name)
-        .collect();
-    // Several steps may run the same chart, so the result for a child chart is kept.
-    let mut failing: BTreeMap<Span, bool> = BTreeMap::new();
-    let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    let faulty: BTreeSet<FileId> = errors.map(|d| d.span.file).collect();
-    let [checked, imported] = [&lowered, &others].map(|all| all.iter().map(AsRef::as_ref));
-    let family = Family::new(checked, imported, &faulty);
-    for one in &lowered {
-        let mut facts = Facts::new(&one.chart);
-        go_on()?;
-        let mut runs = Runs::default();
-        let run = |step: StepId| named.get(&one.map.step(step).child?).copied();
-        facts.passed = deadline::passed(&one.chart, &run);
-        let mut is_sure = |step: StepId| {
-            let (Some(name), Some(other)) = (one.map.step(step).child, run(step)) else {
-                return false;
-            };
-            host::fits(&one.chart, &one.chart.steps[step.index()], other)
-                && !*failing.entry(name).or_insert_with(|| host::can_fail(other))
+/// How to check.
+struct Check<'o, E> {
+    /// The lints, in the order in which they run.
+    lints: &'o [&'o Lint],
+    /// The number of states to explore for each property, by file name.
+    states: &'o dyn Fn(&str) -> usize,
+    jobs: &'o Jobs<'o>,
+    /// Ends the check with its error.
+    go_on: &'o (dyn Fn() -> Result<(), E> + Sync),
+}
+
+/// What all charts of a check share once they are lowered.
+struct Shared<'s, E> {
+    loaded: &'s Loaded,
+    /// The charts that are checked or imported, by the place of their names.
+    named: BTreeMap<Span, &'s Chart>,
+    /// The charts without errors, by the place of their names. Only they are explored.
+    ready: BTreeSet<Span>,
+    /// Whether a run of the chart may fail, for the charts that `run` steps start.
+    failing: BTreeMap<Span, bool>,
+    family: Family<'s>,
+    /// The findings of loading, parsing and lowering.
+    earlier: &'s [Diagnostic],
+    lints: &'s [&'s Lint],
+    go_on: &'s (dyn Fn() -> Result<(), E> + Sync),
+}
+
+impl<E> Shared<'_, E> {
+    /// The findings about one chart, of which at most `states` states are explored for each property.
+    fn check(&self, one: &Lowered, states: usize) -> Result<Vec<Diagnostic>, E> {
+        let run = |step: StepId| self.named.get(&one.map.step(step).child?).copied();
+        let is_sure = |step: StepId| {
+            let fails = one.map.step(step).child.and_then(|name| self.failing.get(&name));
+            let fits = |other| host::fits(&one.chart, &one.chart.steps[step.index()], other);
+            fails == Some(&false) && run(step).is_some_and(fits)
         };
-        let steps = (0..one.chart.steps.len()).map(StepId::at);
-        facts.sure = steps.filter(|step| is_sure(*step)).collect();
-        let states = states(&loaded.sources.get(one.map.file).name);
-        if states > 0 && one.whole && ready.contains(&one.map.name) {
+        let facts = Facts::with_children(&one.chart, &run, &is_sure);
+        (self.go_on)()?;
+        let is_outdated = || (self.go_on)().is_err();
+        let mut runs = Runs::default();
+        if states > 0 && one.whole && self.ready.contains(&one.map.name) {
             // An outdated exploration ends early with an incomplete result, which must not reach the lints.
             runs = Runs::unless(&one.chart, &facts, states, &is_outdated);
-            go_on()?;
+            (self.go_on)()?;
         }
         // Asked before each lint, because a lint over a large chart may take long.
-        let lints = lints.iter().copied().take_while(|_| !is_outdated());
-        lint::run(lints, one, &facts, &runs, &family, &loaded.sources, &mut diagnostics);
-        go_on()?;
+        let lints = self.lints.iter().copied().take_while(|_| !is_outdated());
+        let sources = &self.loaded.sources;
+        let found = lint::run(lints, one, &facts, &runs, &self.family, sources, self.earlier);
+        (self.go_on)()?;
+        Ok(found)
     }
-    // These rules compare charts with each other, so they run after the loop over charts.
+}
+
+impl<E: Send + Sync> Check<'_, E> {
+    /// Checks the files. Appends to `uses` if it is there.
+    fn run(
+        &self,
+        paths: &[String],
+        loader: &dyn Loader,
+        mut uses: Option<Vec<Use>>,
+    ) -> Result<Compilation, E> {
+        let mut diagnostics = Vec::new();
+        let loaded = load(paths, loader, &mut diagnostics);
+        (self.go_on)()?;
+        let (lowered, others) = lower(&loaded, uses.as_mut(), &mut diagnostics);
+        let uses = uses.unwrap_or_default();
+        (self.go_on)()?;
+        let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
+        let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
+        let found = self.check_charts(&loaded, &lowered, &others, &diagnostics)?;
+        diagnostics.extend(found);
+        Ok(settle(loaded, lowered, &others, diagnostics, uses))
+    }
+
+    /// The findings about each chart of the checked files, in their order.
+    fn check_charts(
+        &self,
+        loaded: &Loaded,
+        lowered: &[Arc<Lowered>],
+        others: &[Arc<Lowered>],
+        earlier: &[Diagnostic],
+    ) -> Result<Vec<Diagnostic>, E> {
+        let named: BTreeMap<Span, &Chart> =
+            lowered.iter().chain(others).map(|one| (one.map.name, &*one.chart)).collect();
+        // A chart with an error is not explored, but the properties of the other charts are.
+        let (sound, _) = sound(loaded, lowered, others, earlier);
+        let is_ready = |checked: &&Checked| checked.not_yet().is_empty();
+        let ready = sound.iter().filter(is_ready).map(|checked| checked.map().name).collect();
+        let children: BTreeSet<Span> =
+            lowered.iter().flat_map(|one| &one.map.steps).filter_map(|step| step.child).collect();
+        let fails = |name: Span| Some((name, host::can_fail(named.get(&name)?)));
+        let failing = children.into_iter().filter_map(fails).collect();
+        let errors = earlier.iter().filter(|d| d.severity == Severity::Error);
+        let faulty: BTreeSet<FileId> = errors.map(|d| d.span.file).collect();
+        let [checked, imported] = [lowered, others].map(|all| all.iter().map(AsRef::as_ref));
+        let family = Family::new(checked, imported, &faulty);
+        let (lints, go_on) = (self.lints, self.go_on);
+        let shared = Shared { loaded, named, ready, failing, family, earlier, lints, go_on };
+        let states = |one: &Arc<Lowered>| (self.states)(&loaded.sources.get(one.map.file).name);
+        let states: Vec<usize> = lowered.iter().map(states).collect();
+        let found: Vec<OnceLock<Result<Vec<Diagnostic>, E>>> =
+            lowered.iter().map(|_| OnceLock::new()).collect();
+        (self.jobs)(lowered.len(), &|nth| {
+            found[nth].get_or_init(|| shared.check(&lowered[nth], states[nth]));
+        });
+        let all: Result<Vec<_>, E> = found.into_iter().filter_map(OnceLock::into_inner).collect();
+        Ok(all?.into_iter().flatten().collect())
+    }
+}
+
+/// Adds the findings that compare charts with each other, and removes those that others or comments suppress.
+fn settle(
+    loaded: Loaded,
+    lowered: Vec<Arc<Lowered>>,
+    others: &[Arc<Lowered>],
+    mut diagnostics: Vec<Diagnostic>,
+    uses: Vec<Use>,
+) -> Compilation {
     lint::names::report_duplicate_agent(&lowered, &loaded.sources, &mut diagnostics);
-    let every: Vec<&Lowered> = lowered.iter().chain(&others).map(AsRef::as_ref).collect();
+    let every: Vec<&Lowered> = lowered.iter().chain(others).map(AsRef::as_ref).collect();
     let imported: BTreeSet<FileId> =
         loaded.files.iter().flat_map(|file| loaded.imports(file.id)).collect();
     lint::names::beside(&every, &imported, &mut diagnostics);
     for file in &loaded.files {
         confusables::report(file, loaded.sources.get(file.id), &mut diagnostics);
     }
-    let charts: Vec<Span> = lowered.iter().chain(&others).map(|one| whole(one)).collect();
+    let charts: Vec<Span> = lowered.iter().chain(others).map(|one| whole(one)).collect();
     // Sorted before precedence, so that the result does not depend on the order of the lints.
     diagnostics
         .sort_by(|a, b| (a.span, a.rule.code, &a.message).cmp(&(b.span, b.rule.code, &b.message)));
@@ -216,19 +288,9 @@ fn check_by<E>(
     }
     let silent = diagnostics.extract_if(.., |d| d.severity == Severity::Off).collect();
     // Decided anew: lints may report errors, too, and precedence may have removed some.
-    let (charts, tested) = sound(&loaded, &lowered, &others, &diagnostics);
+    let (charts, tested) = sound(&loaded, &lowered, others, &diagnostics);
     let (sources, files) = (loaded.sources, loaded.files);
-    Ok(Compilation {
-        sources,
-        files,
-        charts,
-        tested,
-        lowered,
-        diagnostics,
-        suppressed,
-        silent,
-        uses,
-    })
+    Compilation { sources, files, charts, tested, lowered, diagnostics, suppressed, silent, uses }
 }
 
 // Charts without errors, which emitters and the runtime accept, and their selection from all charts of a check.

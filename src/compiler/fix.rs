@@ -3,7 +3,7 @@
 //! A fix counts only if a new check confirms it: the finding is gone, and no stage up to that of the finding has more errors. So a fix
 //! never replaces one error by another.
 
-use crate::compile::{Compilation, check_each};
+use crate::compile::{Compilation, check_each, one_by_one};
 use crate::front::load::Loader;
 use crate::front::{Link, Unread};
 use crate::syntax::diagnostic::{Diagnostic, Severity, Stage};
@@ -41,7 +41,7 @@ pub fn fix(
     extent: Extent,
     counts: &dyn Fn(&Compilation, &Diagnostic) -> bool,
 ) -> Fixed {
-    let mut done = check_each(paths, loader, states);
+    let mut done = check_each(paths, loader, states, &one_by_one);
     // Later checks read these copies, because standard input can be read only once.
     let read = |(_, source): (_, &Source)| (source.name.clone(), source.text.clone());
     let originals: BTreeMap<String, String> =
@@ -197,7 +197,7 @@ fn attempt(
         }
     }
     let next = Edited { texts, ..*edited };
-    let after = check_each(paths, &next, states);
+    let after = check_each(paths, &next, states, &one_by_one);
     is_better(before, &after, batch).then_some((next.texts, after))
 }
 

@@ -156,7 +156,7 @@ fn compile(
     overlay: &Overlay,
     settings: &Settings,
     depth: Depth,
-    is_outdated: &dyn Fn() -> bool,
+    is_outdated: &(dyn Fn() -> bool + Sync),
 ) -> Result<Compilation, Fault> {
     let states = |name: &str| match depth {
         Depth::Quick => 0,

@@ -15,18 +15,18 @@ use super::ways::always;
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::Range;
 use crate::analysis::facts::reach::{
     Reach, ScopeCondition, is_end, is_history, meet, surely_enters,
 };
 use crate::analysis::facts::usage::written;
+use crate::analysis::facts::values::{self, declared};
 use crate::analysis::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     Action, BinaryOp, Chart, Check, CheckArgument, ChoiceKind, CompareOp, Expr, ExprKind,
-    Observable, StateKind, StepKind, Transition, Trigger, UnaryOp, VariableKind,
+    Observable, StateKind, StepKind, Transition, Trigger, VariableKind,
 };
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
@@ -504,15 +504,12 @@ impl Properties<'_> {
 
 // `check` lines that limits prove, whatever the data are. No run is tried.
 
-/// The nesting beyond which a bound is not computed.
-const DEEP: u32 = 64;
-
 /// Whether the limits of the chart and its states prove the line.
 fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
     let [CheckArgument::Bound(bound, unit)] = &check.arguments[..] else { return false };
+    let least = |bound| values::range(bound, &|id| declared(chart, id)).low;
     let holds = |most: Option<u64>| {
-        most.zip(range(chart, bound, 0).low)
-            .is_some_and(|(most, n)| u64::try_from(n).is_ok_and(|n| most <= n))
+        most.zip(least(bound)).is_some_and(|(most, n)| u64::try_from(n).is_ok_and(|n| most <= n))
     };
     match (check.name.as_str(), unit.as_str()) {
         ("ends_within", "turns") => {
@@ -520,7 +517,7 @@ fn prove(chart: &Chart, facts: &Facts, check: &Check) -> bool {
                 || ends_within(chart, bound)
                 // A limit of 0 turns is never reached, because turns are counted when they end.
                 || is_limit(chart, LimitKind::Turns, bound)
-                    && range(chart, bound, 0).low > Some(0)
+                    && least(bound) > Some(0)
                     && ends_at_turns(chart, facts)
         }
         ("at_most", "calls") => {
@@ -541,29 +538,6 @@ fn most_calls(chart: &Chart, facts: &Facts) -> Option<u64> {
         chart.state(StateId::at(0)).limits.calls.and_then(|calls| u64::try_from(calls).ok());
     let RunCost { worst, .. } = cost(chart, facts).run;
     limit.into_iter().chain(worst.calls()).min()
-}
-
-/// The bounds of an expression, over all values of the params.
-fn range(chart: &Chart, expr: &Expr, depth: u32) -> Range {
-    let of = |expr: &Expr| range(chart, expr, depth + 1);
-    match &expr.kind {
-        ExprKind::Int(n) => Range::one(*n),
-        ExprKind::Variable(id) => match &chart.variables[id.index()].kind {
-            VariableKind::Param { range: Some((low, high)) } => {
-                let number =
-                    |value: &Value| if let Value::Int(n) = value { Some(*n) } else { None };
-                Range { low: number(low), high: number(high) }
-            }
-            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Var { .. } => {
-                Range::default()
-            }
-        },
-        _ if depth > DEEP => Range::default(),
-        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
-        ExprKind::Binary(BinaryOp::Add, a, b) => of(a).plus(of(b)),
-        ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
-        _ => Range::default(),
-    }
 }
 
 // `check` lines that the structure of a chart proves, whatever the data are. No run is tried.

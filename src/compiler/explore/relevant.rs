@@ -26,8 +26,8 @@
 //! The guard decides something, so `last` is relevant, and so is the field `n` from which it is assigned. Both are one class with the
 //! constant 3, so `n` is tried with 2, 3 and 4. Nothing compares `note`: keys omit it, and `text` is tried with a single value.
 
-use crate::analysis::facts::conditions::turned;
 use crate::analysis::facts::usage::walk;
+use crate::analysis::facts::values::turned;
 use chartc_core::arena::{
     ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId,
 };

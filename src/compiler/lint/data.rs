@@ -20,7 +20,7 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::reach::Cause;
-use crate::analysis::facts::usage::{Usage, assigned, expressions, own_walk, takes_payload, walk};
+use crate::analysis::facts::usage::{Usage, assigned, expressions, takes_payload, walk};
 use crate::analysis::turn::calls::{Early, ReadingPart, Value, early};
 use crate::analysis::turn::flow::{By, Site};
 use crate::rules;
@@ -651,7 +651,7 @@ pub(super) fn past(
 pub(super) fn thrown_away(chart: &Chart, id: VarId) -> Option<StepId> {
     let mut read = BTreeSet::new();
     expressions(chart, &mut |_, expr| {
-        own_walk(expr, &mut |e| {
+        expr.walk(&mut |e| {
             if let ExprKind::Answer(step) = e.kind {
                 read.insert(step);
             }

@@ -24,7 +24,7 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{Verdict, decide};
+use crate::analysis::facts::conditions::is_impossible;
 use crate::analysis::facts::counters::{
     self, CounterBound, Owner, Writer, can_return, is_lasting, step, uncounted,
 };
@@ -111,7 +111,7 @@ fn check(
     let help = "correct the condition, or remove what depends on it";
     // If there are states in which it may act, the facts have established that its condition is satisfiable.
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
-    if !is_decided && decide(chart, &[(guard, true)]) == Verdict::Never {
+    if !is_decided && is_impossible(chart, &[(guard, true)]) {
         return Some(
             rules::IMPOSSIBLE_GUARD
                 .at(span, format!("`{}` can never hold, so this {so}", text()))

@@ -1,7 +1,7 @@
 //! Findings about lists that are empty or too short, and which lists are known to be.
 
 use super::{Context, Lint, words};
-use crate::analysis::facts::usage::{own_expressions, own_walk, walk, written};
+use crate::analysis::facts::usage::{own_expressions, walk, written};
 use crate::analysis::turn::flow::{Flow, Site};
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
@@ -122,7 +122,7 @@ fn find_empty_fan_out(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) 
             continue;
         }
         let mut variable = None;
-        own_walk(&each.list, &mut |part| {
+        each.list.walk(&mut |part| {
             if let ExprKind::Variable(id) = part.kind {
                 variable = Some(id);
             }
@@ -266,7 +266,7 @@ fn candidates(context: &Context<'_>) -> Vec<Indexed> {
     // `set` contains the variables that earlier actions of the same block set.
     let mut note =
         |place: Where, transition: Option<&Transition>, set: &BTreeSet<ListOrigin>, expr: &Expr| {
-            own_walk(expr, &mut |e| {
+            expr.walk(&mut |e| {
                 let ExprKind::Index(list, index) = &e.kind else { return };
                 let Some(item) = number(index) else { return };
                 let Some(held) = held(chart, transition, list, item) else { return };
@@ -400,7 +400,7 @@ fn asked(chart: &Chart) -> BTreeSet<ListOrigin> {
     }
     chart.steps.iter().filter_map(|s| s.guard.as_ref()).for_each(|guard| look(None, guard));
     crate::analysis::facts::usage::expressions(chart, &mut |_, expr| {
-        own_walk(expr, &mut |e| {
+        expr.walk(&mut |e| {
             if let ExprKind::If(condition, ..) = &e.kind {
                 look(None, condition);
             }

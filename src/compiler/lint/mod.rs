@@ -171,7 +171,8 @@ pub const LINTS: &[&Lint] = &[
     &lines::DEAD_LINE,
 ];
 
-/// Runs the lints, in any order. Those that need the whole chart run only if no part of it was lost to errors.
+/// Runs the lints, in any order, and returns their findings. Those that need the whole chart run only if no part of it was lost to errors,
+/// which the findings of earlier stages tell.
 pub fn run<'l>(
     lints: impl IntoIterator<Item = &'l Lint>,
     lowered: &Lowered,
@@ -179,22 +180,22 @@ pub fn run<'l>(
     runs: &Runs,
     family: &family::Family<'_>,
     sources: &Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+    earlier: &[Diagnostic],
+) -> Vec<Diagnostic> {
     let (chart, map) = (&lowered.chart, &lowered.map);
-    let lacks =
-        |d: &Diagnostic| d.rule.code == rules::UNLOADED_COMPONENTS.code && d.span.file == map.file;
-    let full_prompts = !diagnostics.iter().any(lacks);
-    let hides = |d: &Diagnostic| {
-        d.span.file == map.file
-            && (d.rule.code == rules::LOST_DIVISION.code
-                || d.severity == Severity::Error && d.stage != Stage::Behaviour)
-    };
-    let all_read = !diagnostics.iter().any(hides);
+    let is_told =
+        |is: &dyn Fn(&Diagnostic) -> bool| earlier.iter().any(|d| d.span.file == map.file && is(d));
+    let full_prompts = !is_told(&|d| d.rule.code == rules::UNLOADED_COMPONENTS.code);
+    let all_read = !is_told(&|d| {
+        d.rule.code == rules::LOST_DIVISION.code
+            || d.severity == Severity::Error && d.stage != Stage::Behaviour
+    });
     let context = Context { chart, facts, runs, family, map, sources, full_prompts, all_read };
+    let mut all = Vec::new();
     for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
         let mut found = Vec::new();
         (lint.run)(&context, &mut found);
-        diagnostics.append(&mut found);
+        all.append(&mut found);
     }
+    all
 }

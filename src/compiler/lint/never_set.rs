@@ -2,10 +2,8 @@
 
 use super::data::{self, MOST, Setters, is_yaml, shown_at, step_of, thrown_away, transition_of};
 use super::{Context, Lint, permissions, words};
-use crate::analysis::facts::conditions::{Verdict, decide};
-use crate::analysis::facts::usage::{
-    ExprOwner, Fixed, Usage, expressions, fixed, own_walk, written,
-};
+use crate::analysis::facts::conditions::is_impossible;
+use crate::analysis::facts::usage::{ExprOwner, Fixed, Usage, expressions, fixed, written};
 use crate::analysis::turn::calls::{Value, early};
 use crate::analysis::turn::flow::{Flow, Lack, Site, with_values};
 use crate::explore::witness::json;
@@ -76,7 +74,7 @@ fn is_false(chart: &Chart, row: usize) -> bool {
     let guard = chart.permissions[row].guard.as_ref();
     guard.is_some_and(|guard| {
         let guard = with_values(chart, guard, &begins);
-        decide(chart, &[(&guard, true)]) == Verdict::Never
+        is_impossible(chart, &[(&guard, true)])
     })
 }
 
@@ -339,7 +337,7 @@ fn is_set_from(chart: &Chart, id: VarId, other: VarId) -> bool {
     let mut from = false;
     expressions(chart, &mut |spot, expr| {
         if spot == ExprOwner::Value(id) {
-            own_walk(expr, &mut |e| from |= e.kind == ExprKind::Variable(other));
+            expr.walk(&mut |e| from |= e.kind == ExprKind::Variable(other));
         }
     });
     from

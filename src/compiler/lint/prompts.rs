@@ -29,7 +29,7 @@ use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::endless::alone;
 use crate::analysis::facts::reach::GraphNode;
-use crate::analysis::facts::usage::{own_walk, walk};
+use crate::analysis::facts::usage::walk;
 use crate::notation::expression;
 use crate::rules::{self, forbidden_tool};
 use crate::syntax::diagnostic::{Diagnostic, nearest};
@@ -210,7 +210,7 @@ fn measured(chart: &Chart) -> BTreeSet<VarId> {
         walk(chart, guard, &mut |e| {
             if let ExprKind::Builtin(Builtin::Len, of) = &e.kind {
                 for e in of {
-                    own_walk(e, &mut |e| {
+                    e.walk(&mut |e| {
                         if let ExprKind::Variable(id) = e.kind {
                             found.insert(id);
                         }

@@ -25,9 +25,9 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{Verdict, decide};
+use crate::analysis::facts::conditions::is_impossible;
 use crate::analysis::facts::reach::{is_end, is_leaf};
-use crate::analysis::facts::usage::{Usage, early_reads, own_expressions, own_walk, written};
+use crate::analysis::facts::usage::{Usage, early_reads, own_expressions, written};
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
@@ -93,7 +93,7 @@ fn unoffered(chart: &Chart, facts: &Facts) -> Vec<(TransitionId, DeadReason)> {
         for id in &chart.state(state).transitions {
             let transition = chart.transition(*id);
             let Trigger::Choice(choice) = transition.trigger else { continue };
-            let never = |guard| matches!(decide(chart, &[(guard, true)]), Verdict::Never);
+            let never = |guard| is_impossible(chart, &[(guard, true)]);
             if transition.guard.as_ref().is_some_and(never)
                 || !facts.scopes.forbidden[id.index()].is_empty()
             {
@@ -467,7 +467,7 @@ fn kept(chart: &Chart, step: StepId) -> BTreeSet<VarId> {
         for action in &transition.actions {
             if let Action::Assign(id, value) = action {
                 let mut answers = false;
-                own_walk(value, &mut |e| {
+                value.walk(&mut |e| {
                     answers |= matches!(e.kind, ExprKind::Payload(_))
                         || matches!(e.kind, ExprKind::Answer(of) if of == step);
                 });

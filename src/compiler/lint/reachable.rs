@@ -24,7 +24,7 @@
 use super::data::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{Verdict, decide, implies};
+use crate::analysis::facts::conditions::{implies, is_impossible};
 use crate::analysis::facts::deadline::{leaves, left, resets};
 use crate::analysis::facts::endless::{is_outside_parallel, undriven};
 use crate::analysis::facts::reach::{
@@ -453,7 +453,7 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
     let row = &chart.steps[step.index()];
     let guard = row.guard.as_ref().filter(|_| row.kind == StepKind::Llm)?;
     let mut read = stable(chart, guard)?;
-    let runs_at_all = fits(chart, facts, step) && decide(chart, &[(guard, true)]) != Verdict::Never;
+    let runs_at_all = fits(chart, facts, step) && !is_impossible(chart, &[(guard, true)]);
     if !runs_at_all {
         return None;
     }
@@ -475,12 +475,12 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
             StepKind::Llm => {
                 let Some(other) = &before.guard else { continue };
                 if !covers(chart, facts, earlier, step)
-                    || decide(chart, &[(guard, true), (other, false)]) != Verdict::Never
+                    || !is_impossible(chart, &[(guard, true), (other, false)])
                 {
                     continue;
                 }
                 read.extend(stable(chart, other)?);
-                let is_narrower = decide(chart, &[(other, true), (guard, false)]) != Verdict::Never;
+                let is_narrower = !is_impossible(chart, &[(other, true), (guard, false)]);
                 let found = Implied { step, taker: earlier, is_narrower };
                 return read.is_disjoint(&changed).then_some(found);
             }

@@ -18,7 +18,7 @@
 use super::guards::place;
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{Verdict, decide, implies};
+use crate::analysis::facts::conditions::{implies, is_impossible};
 use crate::analysis::facts::counters::{CounterChange, Owner, Writer};
 use crate::analysis::facts::reach::{ScopeCondition, domain, entered_by_default, entries};
 use crate::analysis::facts::usage::reads;
@@ -393,7 +393,7 @@ fn race(
     let excluded = if at_once {
         let under = one.under.iter().chain(&two.under).copied();
         let goals: Vec<_> = both.into_iter().map(|guard| (guard, true)).chain(under).collect();
-        decide(chart, &goals) == Verdict::Never
+        is_impossible(chart, &goals)
     } else {
         // Each outcome is taken by itself, so its condition sees what the other one has assigned.
         both.into_iter().any(|guard| mentions(chart, guard, variable))

@@ -437,6 +437,47 @@ impl Expr {
     pub fn each_part_mut(&mut self, visit: &mut dyn FnMut(&mut Self)) {
         each_part!(&mut self.kind, visit, holes_mut);
     }
+
+    /// Calls `visit` with the expression and all of its parts, outermost first, in the order in which they are evaluated. The expression of
+    /// a named condition is not a part.
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
+        self.any(&mut |part| {
+            visit(part);
+            false
+        });
+    }
+
+    /// Whether `is` holds for the expression or one of its parts, which are tried in the order of [`Expr::walk`].
+    pub fn any<'e>(&'e self, is: &mut dyn FnMut(&'e Self) -> bool) -> bool {
+        // A list instead of recursion, so that deep expressions need no stack.
+        let mut open = alloc::vec![self];
+        while let Some(expr) = open.pop() {
+            if is(expr) {
+                return true;
+            }
+            let from = open.len();
+            expr.each_part(&mut |part| open.push(part));
+            open[from..].reverse();
+        }
+        false
+    }
+
+    /// Whether the expression reads nothing: no data, no state of the machine, no result of the host.
+    pub fn is_closed(&self) -> bool {
+        !self.any(&mut |part| {
+            matches!(
+                part.kind,
+                ExprKind::Variable(_)
+                    | ExprKind::Payload(_)
+                    | ExprKind::Answer(_)
+                    | ExprKind::Predicate(_)
+                    | ExprKind::Observable(_)
+                    | ExprKind::Call(..)
+                    | ExprKind::Local(_)
+                    | ExprKind::Unknown(_)
+            )
+        })
+    }
 }
 
 // The operators as they are written in charts, their precedence, and the reserved words.

@@ -4,35 +4,42 @@
 //! infinitely many. A general solver would be large, and its answers hard to explain.
 //!
 //! **The idea.** A comparison with a constant divides the values into classes: for `n > 3`, all numbers up to 3 are equivalent, and so
-//! are all others. One sample of each class is enough. [`decide`] translates the conditions into a `Formula` over *terms*: expressions that
-//! are not taken apart, such as `n` or `order.price`, each with the constants with which it is compared. It evaluates the formulas with
-//! every combination of samples, up to `MOST_SAMPLES`:
+//! are all others. One sample of each class is enough, if it is within the bounds of the term (`values`). [`decide`] translates the
+//! conditions into a `Formula` over *terms*: expressions that are not taken apart, such as `n` or `order.price`, each with the constants
+//! with which it is compared. It chooses a sample for one term after the other, and turns back as soon as a formula cannot have its wanted
+//! value any more. Formulas without common terms are tried apart. `MOST_SAMPLES` bounds the number of choices:
 //!
-//! - If no combination gives all conditions the wanted values, the verdict is [`Verdict::Never`]. This is always right, as terms have more
+//! - If no choice gives all conditions the wanted values, the verdict is [`Verdict::Never`]. This is always right, as terms have more
 //!   combinations than runs: their values are chosen independently.
 //! - If one does, it is an example only if a run can choose the terms independently. Otherwise the verdict is [`Verdict::Perhaps`].
 //!
-//! A term whose evaluation may fail has a sample for that; a condition whose evaluation fails is false. For conditions that this leaves
-//! undecided, `decide_finite` evaluates the expressions themselves, if they read only variables with few values.
+//! A term whose evaluation may fail has a sample for that; a condition whose evaluation fails is false. Conditions that this leaves
+//! undecided are tried once more: parts that read only variables with few values are then evaluated as they are (`Formula::Evaluated`).
 //!
-//! The rest of the module holds intervals of whole numbers ([`Range`]) and a hash map for the analyses (`Map`).
+//! The rest of the module is a hash map for the analyses (`Map`).
 //!
 //! **Example.** Can `n > 3 and n < 5` hold together with `n != 4`? The only term is `n`, with the constants 3, 5 and 4. Its samples are 2,
 //! 3, 4, 5 and 6. The first condition holds for 4 only, the second for all but 4: the verdict is `Never`. For a `Float`, 3.5 is a sample,
 //! too, and it is the example.
 
 use super::usage::walk;
+use super::values::{Range, declared, range, turned};
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{self, Environment, Fuel, Value, holds};
 use chartc_core::model::{
     BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, TypeKind, UnaryOp,
     VariableKind,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The maximum number of assignments that are tried. If there are more, the verdict is [`Verdict::Perhaps`].
-const MOST_SAMPLES: usize = 4_000;
+/// The maximum number of choices that are tried. If there are more, the verdict is [`Verdict::Perhaps`].
+const MOST_SAMPLES: usize = 8_000;
+/// The maximum number of terms, the bits of a mask.
+const MOST_TERMS: usize = 128;
+/// The maximum number of combinations of values with which a part is evaluated.
+const MOST_COMBINATIONS: usize = 1_024;
 
 /// The answer to the question whether all conditions can have their wanted values at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,241 +52,478 @@ pub enum Verdict {
     Perhaps,
 }
 
-/// Decides whether every condition can have the truth value paired with it. Assumes that floats are never NaN.
-pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
-    match by_terms(chart, goals) {
-        Verdict::Perhaps => decide_finite(chart, goals),
-        sure @ (Verdict::Never | Verdict::Example(_)) => sure,
-    }
+/// What is known of variables where conditions are evaluated, beyond their declarations.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known<'k> {
+    /// The bounds of a variable.
+    pub(crate) range: Option<&'k dyn Fn(VarId) -> Range>,
+    /// All values that a variable may have, if they are few.
+    pub(crate) few: Option<&'k dyn Fn(VarId) -> Option<Vec<Value>>>,
 }
 
-fn by_terms(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+/// Decides whether every condition can have the truth value paired with it. Assumes that floats are never NaN.
+pub fn decide(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
+    decide_with(chart, Known::default(), goals)
+}
+
+/// Like [`decide`], with what is known of variables.
+pub(crate) fn decide_with(chart: &Chart, known: Known<'_>, goals: &[(&Expr, bool)]) -> Verdict {
     // The same condition cannot be both true and false, even if it is too complex to decide.
     let holds = |e: &Expr| goals.iter().any(|(g, value)| *value && *g == e);
     if goals.iter().any(|(g, value)| !value && holds(g)) {
         return Verdict::Never;
     }
-    let mut terms = Vec::new();
-    let formulas: Vec<(Formula, bool)> =
-        goals.iter().map(|(goal, value)| (formula(chart, goal, &mut terms), *value)).collect();
-    let samples: Vec<Vec<Sample>> = terms.iter().map(|t| t.samples(chart)).collect();
-    let count = samples.iter().try_fold(1_usize, |n, s| n.checked_mul(s.len()));
-    if count.is_none_or(|n| n > MOST_SAMPLES) {
-        return Verdict::Perhaps;
+    let mut terms = Terms { chart, known, all: Vec::new(), evaluated: None };
+    let first = terms.decide(goals);
+    if first != Verdict::Perhaps {
+        return first;
     }
-    let Some(values) = first(&formulas, &samples) else { return Verdict::Never };
-    // The values are an example only if a run can choose them independently: terms such as `x` and `x.field` restrict each other.
-    let alone =
-        |(i, term): (usize, &Term)| term.is_free() && terms[..i].iter().all(|t| !t.overlaps(term));
-    let example =
-        terms.iter().enumerate().all(alone) && terms.iter().filter(|t| !t.is_place()).count() <= 1;
-    let values: Option<Vec<Value>> = values.into_iter().cloned().collect();
-    match values {
-        Some(values) if example => {
-            Verdict::Example(terms.into_iter().map(|t| t.expr).zip(values).collect())
-        }
-        Some(_) | None => Verdict::Perhaps,
-    }
+    terms = Terms { chart, known, all: Vec::new(), evaluated: Some(0) };
+    terms.decide(goals)
+}
+
+/// Whether the conditions certainly cannot have their wanted values at once.
+pub fn is_impossible(chart: &Chart, goals: &[(&Expr, bool)]) -> bool {
+    decide(chart, goals) == Verdict::Never
 }
 
 /// Whether `then` holds whenever `given` does. `None` stands for a guard that always holds. False if that is not decided.
 pub fn implies(chart: &Chart, given: Option<&Expr>, then: Option<&Expr>) -> bool {
-    match (given, then) {
-        (_, None) => true,
-        (None, Some(then)) => decide(chart, &[(then, false)]) == Verdict::Never,
-        (Some(given), Some(then)) => {
-            decide(chart, &[(given, true), (then, false)]) == Verdict::Never
-        }
-    }
+    let Some(then) = then else { return true };
+    let goals: Vec<_> =
+        given.map(|given| (given, true)).into_iter().chain([(then, false)]).collect();
+    is_impossible(chart, &goals)
 }
 
 /// Whether two guards may hold together. False only if that is certainly impossible.
 pub(crate) fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>) -> bool {
     let goals: Vec<_> = [one, other].into_iter().flatten().map(|g| (g, true)).collect();
-    decide(chart, &goals) != Verdict::Never
+    !is_impossible(chart, &goals)
 }
 
-/// The first assignment of samples that gives every formula its wanted value.
-fn first<'s>(formulas: &[(Formula, bool)], samples: &'s [Vec<Sample>]) -> Option<Vec<&'s Sample>> {
-    let mut digits = vec![0; samples.len()];
-    let mut values: Vec<&Sample> = samples.iter().map(|s| s.first()).collect::<Option<_>>()?;
-    loop {
-        // A condition whose evaluation fails is false.
-        let held = |formula: &Formula| formula.value(&values).unwrap_or(false);
-        if formulas.iter().all(|(formula, wanted)| held(formula) == *wanted) {
-            return Some(values);
-        }
-        // Counts up in a mixed radix: the first digit that is not at its maximum grows, and those before it start again.
-        let place = (0..digits.len()).find(|i| digits[*i] + 1 < samples[*i].len())?;
-        digits[place] += 1;
-        digits[..place].fill(0);
-        for i in 0..=place {
-            values[i] = &samples[i][digits[i]];
-        }
-    }
-}
-
-// Conditions as formulas over terms, the form in which `by_terms` decides them.
+// Conditions as formulas over terms, the form in which they are decided.
 //
-// For example, `n > 3 and not (a < b)` becomes `And(Compare(0, >, 3), Not(Compare(1, <, 0)))` with two terms: term 0 is `n`, and term
-// 1 is the order of `a` and `b`, which is -1, 0 or 1.
+// For example, `n > 3 and not (a < b)` becomes `And(Leaf(0, > 3), Not(Leaf(1, < 0)))` with two terms: term 0 is `n`, and term 1 is the
+// order of `a` and `b`, which is -1, 0 or 1.
 
 /// Whole numbers from this on are not compared with constants: samples are computed as doubles, which are not exact for large ones.
 const EXACT: u64 = 1 << 52;
 
+// How a formula may evaluate, as a set.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const FAILS: u8 = 4;
+
 /// A condition over a list of terms, which it refers to by index.
-#[derive(Debug, Clone)]
-pub(crate) enum Formula {
+#[derive(Debug)]
+enum Formula<'e> {
     Constant(bool),
-    Not(Box<Formula>),
-    And(Box<Formula>, Box<Formula>),
-    Or(Box<Formula>, Box<Formula>),
+    Not(Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
     /// The second formula if the first holds, otherwise the third.
-    If(Box<Formula>, Box<Formula>, Box<Formula>),
-    /// A term of type Bool.
-    Holds(usize),
-    /// A comparison of a term with a constant.
-    Compare(usize, CompareOp, Value),
+    If(Box<Self>, Box<Self>, Box<Self>),
+    /// A term of type Bool, or a comparison of a term with a constant. With the outcome for each sample of the term, once these are known.
+    Leaf(usize, Option<(CompareOp, Value)>, Vec<u8>),
+    /// An expression that reads only these variables, with their terms, and is evaluated as it is.
+    Evaluated(&'e Expr, Vec<(VarId, usize)>),
 }
 
-impl Formula {
-    /// Evaluates the formula with one value for each term. `None` if evaluation fails. Like the language, it evaluates from left to
-    /// right and stops when the result is known.
-    pub(crate) fn value(&self, values: &[&Sample]) -> Option<bool> {
+impl<'e> Formula<'e> {
+    /// Calls `visit` with each leaf.
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut Self)) {
         match self {
-            Self::Constant(value) => Some(*value),
-            Self::Not(inner) => inner.value(values).map(|value| !value),
-            Self::And(a, b) => {
-                if a.value(values)? {
-                    b.value(values)
+            Self::Constant(_) => {}
+            Self::Not(inner) => inner.leaves(visit),
+            Self::And(a, b) | Self::Or(a, b) => {
+                a.leaves(visit);
+                b.leaves(visit);
+            }
+            Self::If(a, b, c) => {
+                a.leaves(visit);
+                b.leaves(visit);
+                c.leaves(visit);
+            }
+            Self::Leaf(..) | Self::Evaluated(..) => visit(self),
+        }
+    }
+
+    /// Computes the outcomes of the leaves, and returns the terms as a mask.
+    fn fill(&mut self, samples: &[Vec<Sample>]) -> u128 {
+        let mut mask = 0;
+        self.leaves(&mut |leaf| match leaf {
+            Self::Leaf(term, test, outcomes) => {
+                mask |= 1 << *term;
+                *outcomes = samples[*term]
+                    .iter()
+                    .map(|sample| tested(sample.as_ref(), test.as_ref()))
+                    .collect();
+            }
+            Self::Evaluated(_, read) => {
+                mask = read.iter().fold(mask, |mask, (_, term)| mask | 1 << term)
+            }
+            _ => {}
+        });
+        mask
+    }
+
+    /// The possible outcomes with the samples that are chosen so far. Like the language, evaluates from left to right, and stops when the
+    /// result is known.
+    fn outcomes(&self, search: &Search<'_>) -> u8 {
+        // What follows a part: one formula if the part is true, another one if it is false.
+        let then = |part: u8, yes: &dyn Fn() -> u8, no: &dyn Fn() -> u8| {
+            part & FAILS
+                | if part & TRUE != 0 { yes() } else { 0 }
+                | if part & FALSE != 0 { no() } else { 0 }
+        };
+        match self {
+            Self::Constant(value) => {
+                if *value {
+                    TRUE
                 } else {
-                    Some(false)
+                    FALSE
                 }
             }
-            Self::Or(a, b) => {
-                if a.value(values)? {
-                    Some(true)
-                } else {
-                    b.value(values)
-                }
-            }
+            Self::Not(inner) => then(inner.outcomes(search), &|| FALSE, &|| TRUE),
+            Self::And(a, b) => then(a.outcomes(search), &|| b.outcomes(search), &|| FALSE),
+            Self::Or(a, b) => then(a.outcomes(search), &|| TRUE, &|| b.outcomes(search)),
             Self::If(condition, yes, no) => {
-                if condition.value(values)? {
-                    yes.value(values)
-                } else {
-                    no.value(values)
+                then(condition.outcomes(search), &|| yes.outcomes(search), &|| no.outcomes(search))
+            }
+            Self::Leaf(term, _, outcomes) => match search.chosen[*term] {
+                Some(nth) => outcomes[nth],
+                None => outcomes.iter().fold(0, |all, one| all | one),
+            },
+            Self::Evaluated(expr, read) => {
+                let value = |(id, term): &(VarId, usize)| {
+                    Some((*id, search.samples[*term][search.chosen[*term]?].as_ref()?))
+                };
+                match read.iter().map(value).collect::<Option<_>>() {
+                    Some(of) => {
+                        match holds(expr, &Values { chart: search.chart, of }, &Fuel::default()) {
+                            Ok(true) => TRUE,
+                            Ok(false) => FALSE,
+                            Err(_) => FAILS,
+                        }
+                    }
+                    None => TRUE | FALSE | FAILS,
                 }
             }
-            Self::Holds(term) => match values[*term] {
-                Some(Value::Bool(value)) => Some(*value),
-                _ => None,
-            },
-            Self::Compare(term, op, constant) => {
-                expr::compare(*op, values[*term].as_ref()?, constant).ok()
-            }
         }
     }
 }
 
-/// Translates a condition, and appends terms that are new to the list.
-pub(crate) fn formula(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
-    match &expr.kind {
-        ExprKind::Bool(value) => Formula::Constant(*value),
-        ExprKind::Unary(UnaryOp::Not, inner) => not(formula(chart, inner, terms)),
-        ExprKind::Binary(BinaryOp::And, a, b) => {
-            and(formula(chart, a, terms), formula(chart, b, terms))
-        }
-        ExprKind::Binary(BinaryOp::Or, a, b) => {
-            or(formula(chart, a, terms), formula(chart, b, terms))
-        }
-        ExprKind::If(condition, yes, no) => {
-            let [condition, yes, no] =
-                [condition, yes, no].map(|part| Box::new(formula(chart, part, terms)));
-            Formula::If(condition, yes, no)
-        }
-        ExprKind::Predicate(id) => formula(chart, &chart.predicates[id.index()].expr, terms),
-        ExprKind::Builtin(Builtin::Bool, parts) if parts.len() == 1 => truth(chart, expr, terms),
-        ExprKind::Compare(first, rest) => {
-            let mut left = &**first;
-            let mut all = Formula::Constant(true);
-            for (op, right) in rest {
-                all = and(all, pair(left, *op, right, terms));
-                left = right;
-            }
-            all
-        }
-        _ => Formula::Holds(term(expr, None, terms)),
-    }
-}
-
-/// Translates `bool(x)`: `x` differs from the zero or the empty value of its type.
-fn truth(chart: &Chart, expr: &Expr, terms: &mut Vec<Term>) -> Formula {
-    let ExprKind::Builtin(_, parts) = &expr.kind else { return Formula::Constant(false) };
-    let part = &parts[0];
-    let differs = |zero: Value, terms: &mut Vec<Term>| {
-        Formula::Compare(term(part, Some(zero.clone()), terms), CompareOp::NotEqual, zero)
+/// The outcome of a leaf for one sample.
+fn tested(sample: Option<&Value>, test: Option<&(CompareOp, Value)>) -> u8 {
+    let value = match (sample, test) {
+        (Some(Value::Bool(value)), None) => Some(*value),
+        (Some(value), Some((op, constant))) => expr::compare(*op, value, constant).ok(),
+        _ => None,
     };
-    match &part.ty {
-        Type::Bool => formula(chart, part, terms),
-        Type::Int | Type::Float => differs(Value::Int(0), terms),
-        Type::Duration => differs(Value::Duration(0), terms),
-        Type::Text => differs(Value::Text(String::new()), terms),
-        Type::List(_) | Type::Map(_) => not(is_empty(part, terms)),
-        Type::Json | Type::Named(_) | Type::Optional(_) => Formula::Holds(term(expr, None, terms)),
+    value.map_or(FAILS, |value| if value { TRUE } else { FALSE })
+}
+
+/// A search for samples that give each formula its wanted value.
+struct Search<'s> {
+    chart: &'s Chart,
+    samples: &'s [Vec<Sample>],
+    /// By term: the index of the sample that is chosen.
+    chosen: Vec<Option<usize>>,
+    /// The number of choices that may still be tried.
+    left: usize,
+}
+
+impl Search<'_> {
+    /// Chooses samples for these terms. Returns whether there are such; `None` if that exceeds the bound.
+    fn find(&mut self, terms: &[usize], goals: &[&(Formula<'_>, bool)]) -> Option<bool> {
+        let may_have = |(formula, wanted): &(Formula<'_>, bool)| {
+            formula.outcomes(self) & if *wanted { TRUE } else { FALSE | FAILS } != 0
+        };
+        if !goals.iter().all(|goal| may_have(goal)) {
+            return Some(false);
+        }
+        let Some((term, rest)) = terms.split_first() else { return Some(true) };
+        for nth in 0..self.samples[*term].len() {
+            self.left = self.left.checked_sub(1)?;
+            self.chosen[*term] = Some(nth);
+            if self.find(rest, goals)? {
+                return Some(true);
+            }
+        }
+        self.chosen[*term] = None;
+        Some(false)
     }
 }
 
-/// Translates `len(x) == 0`.
-fn is_empty(whole: &Expr, terms: &mut Vec<Term>) -> Formula {
-    let kind = ExprKind::Builtin(Builtin::Len, vec![whole.clone()]);
-    let zero = Value::Int(0);
-    let length = term(&Expr { kind, ty: Type::Int }, Some(zero.clone()), terms);
-    Formula::Compare(length, CompareOp::Equal, zero)
+/// The values of variables for an evaluation.
+struct Values<'v> {
+    chart: &'v Chart,
+    of: Vec<(VarId, &'v Value)>,
 }
 
-fn not(inner: Formula) -> Formula {
+impl Environment for Values<'_> {
+    fn variable(&self, id: VarId) -> Option<&Value> {
+        self.of.iter().find(|(of, _)| *of == id).map(|(_, value)| *value)
+    }
+
+    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
+        Some(&self.chart.predicates[id.index()].expr)
+    }
+}
+
+/// The terms of conditions, as they are translated.
+struct Terms<'e, 'k> {
+    chart: &'e Chart,
+    known: Known<'k>,
+    all: Vec<Term<'e>>,
+    /// If parts are evaluated that are not understood otherwise: how many there are so far.
+    evaluated: Option<usize>,
+}
+
+impl<'e> Terms<'e, '_> {
+    fn decide(&mut self, goals: &[(&'e Expr, bool)]) -> Verdict {
+        let mut formulas: Vec<(Formula<'e>, bool)> =
+            goals.iter().map(|(goal, value)| (self.formula(goal), *value)).collect();
+        if self.evaluated == Some(0) || self.all.len() > MOST_TERMS {
+            return Verdict::Perhaps;
+        }
+        let samples: Vec<Vec<Sample>> =
+            self.all.iter().map(|term| term.samples(self.chart, self.known)).collect();
+        // Formulas that share terms, directly or by others between them, are tried together.
+        let mut groups: Vec<(u128, Vec<usize>)> = Vec::new();
+        for (nth, (formula, _)) in formulas.iter_mut().enumerate() {
+            let mask = formula.fill(&samples);
+            let mut group = (mask, vec![nth]);
+            groups.retain(|(other, members)| {
+                let shares = other & mask != 0;
+                if shares {
+                    group.0 |= other;
+                    group.1.extend(members);
+                }
+                !shares
+            });
+            groups.push(group);
+        }
+        let chosen = vec![None; samples.len()];
+        let mut search =
+            Search { chart: self.chart, samples: &samples, chosen, left: MOST_SAMPLES };
+        let mut is_open = false;
+        for (mask, members) in groups {
+            let terms: Vec<usize> =
+                (0..samples.len()).rev().filter(|term| mask >> term & 1 != 0).collect();
+            let goals: Vec<&(Formula<'e>, bool)> =
+                members.iter().map(|nth| &formulas[*nth]).collect();
+            match search.find(&terms, &goals) {
+                Some(true) => {}
+                Some(false) => return Verdict::Never,
+                None => is_open = true,
+            }
+        }
+        if is_open { Verdict::Perhaps } else { self.example(&search) }
+    }
+
+    /// The samples as an example, if a run can choose them independently: terms such as `x` and `x.field` restrict each other.
+    fn example(&self, search: &Search<'_>) -> Verdict {
+        let terms = &self.all;
+        let alone = |(i, term): (usize, &Term<'_>)| {
+            term.is_free() && terms[..i].iter().all(|t| !t.overlaps(term))
+        };
+        let is_sure = terms.iter().enumerate().all(alone)
+            && terms.iter().filter(|t| !t.is_place()).count() <= 1;
+        let value = |(nth, term): (usize, &Term<'_>)| {
+            let sample = search.samples[nth].get(search.chosen[nth].unwrap_or_default())?;
+            Some((term.expr.clone().into_owned(), sample.clone()?))
+        };
+        let values = terms.iter().enumerate().filter(|_| is_sure).map(value).collect();
+        match values {
+            Some(values) if is_sure => Verdict::Example(values),
+            Some(_) | None => Verdict::Perhaps,
+        }
+    }
+
+    /// Translates a condition.
+    fn formula(&mut self, expr: &'e Expr) -> Formula<'e> {
+        match &expr.kind {
+            ExprKind::Bool(value) => Formula::Constant(*value),
+            ExprKind::Unary(UnaryOp::Not, inner) => not(self.formula(inner)),
+            ExprKind::Binary(BinaryOp::And, a, b) => and(self.formula(a), self.formula(b)),
+            ExprKind::Binary(BinaryOp::Or, a, b) => or(self.formula(a), self.formula(b)),
+            ExprKind::If(condition, yes, no) => {
+                let [condition, yes, no] =
+                    [condition, yes, no].map(|part| Box::new(self.formula(part)));
+                Formula::If(condition, yes, no)
+            }
+            ExprKind::Predicate(id) => self.formula(&self.chart.predicates[id.index()].expr),
+            ExprKind::Builtin(Builtin::Bool, parts) if parts.len() == 1 => {
+                self.truth(expr, &parts[0])
+            }
+            ExprKind::Compare(first, rest) => {
+                if let Some(evaluated) = self.evaluated(expr) {
+                    return evaluated;
+                }
+                let mut left = &**first;
+                let mut all = Formula::Constant(true);
+                for (op, right) in rest {
+                    all = and(all, self.pair(left, *op, right));
+                    left = right;
+                }
+                all
+            }
+            _ => match self.evaluated(expr) {
+                Some(evaluated) => evaluated,
+                None => self.leaf(Cow::Borrowed(expr), None),
+            },
+        }
+    }
+
+    /// The expression as a part that is evaluated, if it reads only variables with few values, at least one.
+    fn evaluated(&mut self, expr: &'e Expr) -> Option<Formula<'e>> {
+        let count = self.evaluated?;
+        let (chart, known) = (self.chart, self.known);
+        let (mut read, mut is_closed) = (BTreeSet::new(), true);
+        walk(chart, expr, &mut |e| match e.kind {
+            ExprKind::Variable(id) => {
+                read.insert(id);
+            }
+            ExprKind::Payload(_)
+            | ExprKind::Answer(_)
+            | ExprKind::Observable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Comprehension { .. }
+            // Lowering has already reported an expression that always fails.
+            | ExprKind::Builtin(Builtin::Fail, _)
+            | ExprKind::Unknown(_) => is_closed = false,
+            _ => {}
+        });
+        if !is_closed || read.is_empty() {
+            return None;
+        }
+        let all = read.into_iter().map(|id| Some((id, domain(chart, known, id)?)));
+        let all: Vec<(VarId, Vec<Value>)> = all.collect::<Option<_>>()?;
+        let combinations =
+            all.iter().try_fold(1_usize, |n, (_, values)| n.checked_mul(values.len()));
+        combinations.filter(|n| *n <= MOST_COMBINATIONS)?;
+        self.evaluated = Some(count + 1);
+        let terms = all.into_iter().map(|(id, values)| {
+            let ty = chart.variables[id.index()].ty.clone();
+            let variable = Expr { kind: ExprKind::Variable(id), ty };
+            let term = self.term(Cow::Owned(variable), None);
+            self.all[term].values = Some(values);
+            (id, term)
+        });
+        Some(Formula::Evaluated(expr, terms.collect()))
+    }
+
+    /// Translates `bool(x)`: `x` differs from the zero or the empty value of its type.
+    fn truth(&mut self, whole: &'e Expr, part: &'e Expr) -> Formula<'e> {
+        let zero = match &part.ty {
+            Type::Bool => return self.formula(part),
+            Type::Int | Type::Float => Value::Int(0),
+            Type::Duration => Value::Duration(0),
+            Type::Text => Value::Text(String::new()),
+            Type::List(_) | Type::Map(_) => return not(self.is_empty(part)),
+            Type::Json | Type::Named(_) | Type::Optional(_) => {
+                return self.leaf(Cow::Borrowed(whole), None);
+            }
+        };
+        self.leaf(Cow::Borrowed(part), Some((CompareOp::NotEqual, zero)))
+    }
+
+    /// Translates `len(x) == 0`.
+    fn is_empty(&mut self, whole: &Expr) -> Formula<'e> {
+        let kind = ExprKind::Builtin(Builtin::Len, vec![whole.clone()]);
+        let length = Cow::Owned(Expr { kind, ty: Type::Int });
+        self.leaf(length, Some((CompareOp::Equal, Value::Int(0))))
+    }
+
+    /// Translates `left op right`. A comparison that is not understood becomes a term of its own.
+    fn pair(&mut self, left: &'e Expr, op: CompareOp, right: &'e Expr) -> Formula<'e> {
+        match (constant(left), constant(right)) {
+            (Some(a), Some(b)) => Formula::Constant(expr::compare(op, &a, &b).unwrap_or(false)),
+            (None, Some(b)) if comparable(&left.ty, op) => {
+                self.leaf(Cow::Borrowed(left), Some((op, b)))
+            }
+            (Some(a), None) if comparable(&right.ty, op) => {
+                self.leaf(Cow::Borrowed(right), Some((turned(op), a)))
+            }
+            _ => match (op, &right.kind) {
+                (CompareOp::In, ExprKind::List(items)) if items.iter().all(is_total) => items
+                    .iter()
+                    .map(|item| self.pair(left, CompareOp::Equal, item))
+                    .fold(Formula::Constant(false), or),
+                (CompareOp::NotIn, ExprKind::List(_)) => not(self.pair(left, CompareOp::In, right)),
+                (CompareOp::NotEqual, _) => not(self.pair(left, CompareOp::Equal, right)),
+                (CompareOp::Equal, _) if is_nothing(right) && is_collection(left) => {
+                    self.is_empty(left)
+                }
+                (CompareOp::Equal, _) if is_nothing(left) && is_collection(right) => {
+                    self.is_empty(right)
+                }
+                _ if relates(left, op, right) => self.order(left, op, right),
+                _ => {
+                    let kind = ExprKind::Compare(Box::new(left.clone()), vec![(op, right.clone())]);
+                    self.leaf(Cow::Owned(Expr { kind, ty: Type::Bool }), None)
+                }
+            },
+        }
+    }
+
+    /// Translates a comparison of two expressions: their order is a term, compared with 0. `a < b` and `b > a` share this term.
+    fn order(&mut self, left: &Expr, op: CompareOp, right: &Expr) -> Formula<'e> {
+        let is_equality = |term: &Term<'_>, a: &Expr, b: &Expr| {
+            term.is_order
+                && matches!(&term.expr.kind, ExprKind::Compare(first, rest)
+                    if **first == *a && matches!(&rest[..], [(_, second)] if second == b))
+        };
+        let known = |a: &Expr, b: &Expr| self.all.iter().position(|term| is_equality(term, a, b));
+        if let Some(term) = known(left, right) {
+            return Formula::Leaf(term, Some((op, Value::Int(0))), Vec::new());
+        }
+        if let Some(term) = known(right, left) {
+            return Formula::Leaf(term, Some((turned(op), Value::Int(0))), Vec::new());
+        }
+        let kind =
+            ExprKind::Compare(Box::new(left.clone()), vec![(CompareOp::Equal, right.clone())]);
+        let expr = Cow::Owned(Expr { kind, ty: Type::Bool });
+        self.all.push(Term { is_order: true, ..Term::new(expr) });
+        Formula::Leaf(self.all.len() - 1, Some((op, Value::Int(0))), Vec::new())
+    }
+
+    fn leaf(&mut self, expr: Cow<'e, Expr>, test: Option<(CompareOp, Value)>) -> Formula<'e> {
+        let term = self.term(expr, test.as_ref().map(|(_, constant)| constant));
+        Formula::Leaf(term, test, Vec::new())
+    }
+
+    /// The index of the term of an expression, with the constant added to those that it is compared with. Without a constant, the
+    /// expression is a condition itself.
+    fn term(&mut self, expr: Cow<'e, Expr>, constant: Option<&Value>) -> usize {
+        let same = |t: &Term<'_>| !t.is_order && t.expr.kind == expr.kind;
+        let optional = matches!(expr.ty, Type::Optional(_)).then(|| expr.ty.clone());
+        let place = self.all.iter().position(same).unwrap_or_else(|| {
+            self.all.push(Term::new(expr));
+            self.all.len() - 1
+        });
+        let term = &mut self.all[place];
+        // After a test for `none`, the same expression has a narrower type elsewhere; the term keeps the optional type.
+        if let Some(ty) = optional.filter(|ty| term.expr.ty != *ty) {
+            term.expr.to_mut().ty = ty;
+        }
+        term.is_condition |= constant.is_none();
+        term.constants.extend(constant.cloned());
+        place
+    }
+}
+
+fn not(inner: Formula<'_>) -> Formula<'_> {
     Formula::Not(Box::new(inner))
 }
 
-fn and(a: Formula, b: Formula) -> Formula {
-    Formula::And(Box::new(a), Box::new(b))
+fn and<'e>(a: Formula<'e>, b: Formula<'e>) -> Formula<'e> {
+    if matches!(a, Formula::Constant(true)) { b } else { Formula::And(Box::new(a), Box::new(b)) }
 }
 
-fn or(a: Formula, b: Formula) -> Formula {
-    Formula::Or(Box::new(a), Box::new(b))
-}
-
-/// Translates `left op right`. A comparison that is not understood becomes a term of its own.
-fn pair(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
-    match (constant(left), constant(right)) {
-        (Some(a), Some(b)) => Formula::Constant(expr::compare(op, &a, &b).unwrap_or(false)),
-        (None, Some(b)) if comparable(&left.ty, op) => {
-            Formula::Compare(term(left, Some(b.clone()), terms), op, b)
-        }
-        (Some(a), None) if comparable(&right.ty, op) && flipped(op).is_some() => {
-            let op = flipped(op).unwrap_or(op);
-            Formula::Compare(term(right, Some(a.clone()), terms), op, a)
-        }
-        _ => match (op, &right.kind) {
-            (CompareOp::In, ExprKind::List(items)) if items.iter().all(is_total) => items
-                .iter()
-                .map(|item| pair(left, CompareOp::Equal, item, terms))
-                .fold(Formula::Constant(false), or),
-            (CompareOp::NotIn, ExprKind::List(_)) => not(pair(left, CompareOp::In, right, terms)),
-            (CompareOp::NotEqual, _) => not(pair(left, CompareOp::Equal, right, terms)),
-            (CompareOp::Equal, _) if is_nothing(right) && is_collection(left) => {
-                is_empty(left, terms)
-            }
-            (CompareOp::Equal, _) if is_nothing(left) && is_collection(right) => {
-                is_empty(right, terms)
-            }
-            _ if relates(left, op, right) => order_terms(left, op, right, terms),
-            _ => {
-                let kind = ExprKind::Compare(Box::new(left.clone()), vec![(op, right.clone())]);
-                Formula::Holds(term(&Expr { kind, ty: Type::Bool }, None, terms))
-            }
-        },
-    }
+fn or<'e>(a: Formula<'e>, b: Formula<'e>) -> Formula<'e> {
+    if matches!(a, Formula::Constant(false)) { b } else { Formula::Or(Box::new(a), Box::new(b)) }
 }
 
 fn is_nothing(expr: &Expr) -> bool {
@@ -306,25 +550,6 @@ fn relates(left: &Expr, op: CompareOp, right: &Expr) -> bool {
     }
 }
 
-/// Translates a comparison of two expressions: their order is a term, compared with 0. `a < b` and `b > a` share this term.
-fn order_terms(left: &Expr, op: CompareOp, right: &Expr, terms: &mut Vec<Term>) -> Formula {
-    let sides = |a: &Expr, b: &Expr| {
-        ExprKind::Compare(Box::new(a.clone()), vec![(CompareOp::Equal, b.clone())])
-    };
-    let (own, other) = (sides(left, right), sides(right, left));
-    let known = |kind: &ExprKind| terms.iter().position(|t| t.is_order && t.expr.kind == *kind);
-    let zero = Value::Int(0);
-    if let Some(place) = known(&own) {
-        return Formula::Compare(place, op, zero);
-    }
-    if let (Some(place), Some(op)) = (known(&other), flipped(op)) {
-        return Formula::Compare(place, op, zero);
-    }
-    let expr = Expr { kind: own, ty: Type::Bool };
-    terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: true });
-    Formula::Compare(terms.len() - 1, op, zero)
-}
-
 /// Whether a comparison by `op` of a term of this type with a constant can be decided by samples.
 fn comparable(ty: &Type, op: CompareOp) -> bool {
     match op {
@@ -348,18 +573,6 @@ fn comparable(ty: &Type, op: CompareOp) -> bool {
     }
 }
 
-/// The operator that gives the same value with the sides swapped; `None` for `in`.
-fn flipped(op: CompareOp) -> Option<CompareOp> {
-    match op {
-        CompareOp::Equal | CompareOp::NotEqual => Some(op),
-        CompareOp::Less => Some(CompareOp::Greater),
-        CompareOp::LessEqual => Some(CompareOp::GreaterEqual),
-        CompareOp::Greater => Some(CompareOp::Less),
-        CompareOp::GreaterEqual => Some(CompareOp::LessEqual),
-        CompareOp::In | CompareOp::NotIn => None,
-    }
-}
-
 /// The value of a literal; `None` for other expressions and for whole numbers that are too large.
 fn constant(expr: &Expr) -> Option<Value> {
     match &expr.kind {
@@ -379,49 +592,37 @@ fn constant(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// The index of the term of an expression, with the constant added to those that it is compared with. Without a constant, the
-/// expression is a condition itself.
-fn term(expr: &Expr, constant: Option<Value>, terms: &mut Vec<Term>) -> usize {
-    let same = |t: &Term| !t.is_order && t.expr.kind == expr.kind;
-    let place = terms.iter().position(same).unwrap_or_else(|| {
-        let expr = expr.clone();
-        terms.push(Term { expr, constants: Vec::new(), is_condition: false, is_order: false });
-        terms.len() - 1
-    });
-    // After a test for `none`, the same expression has a narrower type elsewhere; the term keeps the optional type.
-    if matches!(expr.ty, Type::Optional(_)) {
-        terms[place].expr.ty.clone_from(&expr.ty);
-    }
-    terms[place].is_condition |= constant.is_none();
-    terms[place].constants.extend(constant);
-    place
-}
-
 // Terms of conditions: expressions that are not taken apart, and sample values that distinguish their cases.
 
 /// The maximum number of values of an enum that are all samples.
 const SHORT: usize = 64;
 
 /// A value that a term may have; `None` if its evaluation fails.
-pub(crate) type Sample = Option<Value>;
+type Sample = Option<Value>;
 
 /// An expression that is not taken apart, with the constants that it is compared with.
-#[derive(Debug, Clone)]
-pub(crate) struct Term {
+#[derive(Debug)]
+struct Term<'e> {
     /// The expression; for an order, `a == b`.
-    pub(crate) expr: Expr,
+    expr: Cow<'e, Expr>,
     /// The constants, in the order found, with repetitions.
-    pub(crate) constants: Vec<Value>,
+    constants: Vec<Value>,
     /// Whether the expression also occurs as a condition of its own, whatever its type.
-    pub(crate) is_condition: bool,
+    is_condition: bool,
     /// Whether the value is the order of the two sides of `a == b`: -1, 0 or 1.
-    pub(crate) is_order: bool,
+    is_order: bool,
+    /// All values, if they are to be tried one by one.
+    values: Option<Vec<Value>>,
 }
 
-impl Term {
+impl<'e> Term<'e> {
+    const fn new(expr: Cow<'e, Expr>) -> Self {
+        Self { expr, constants: Vec::new(), is_condition: false, is_order: false, values: None }
+    }
+
     /// Whether the term can take any value independently of other terms: a variable, event data, the current answer, a field of
     /// one of these, or an observable other than `in(state)`.
-    pub(crate) fn is_free(&self) -> bool {
+    fn is_free(&self) -> bool {
         if let ExprKind::Observable(seen) = &self.expr.kind {
             return !matches!(seen, Observable::In(_));
         }
@@ -430,7 +631,7 @@ impl Term {
 
     /// Whether the term reads a stored value and computes nothing. An answer that may be missing depends on other steps and does not
     /// count.
-    pub(crate) fn is_place(&self) -> bool {
+    fn is_place(&self) -> bool {
         let missing = |e: &Expr| matches!(e.ty, Type::Optional(_) | Type::Json);
         let root = root(&self.expr);
         let stored = matches!(root.kind, ExprKind::Variable(_) | ExprKind::Payload(_));
@@ -439,7 +640,7 @@ impl Term {
     }
 
     /// Whether one of the two terms is a field, direct or nested, of the other.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Term<'_>) -> bool {
         let within = |part: &Expr, whole: &Expr| {
             let mut at = part;
             while let ExprKind::Field(base, _) = &at.kind {
@@ -454,17 +655,25 @@ impl Term {
     }
 
     /// One value of each class into which the constants divide the values of the term, and `None` if its evaluation may fail.
-    pub(crate) fn samples(&self, chart: &Chart) -> Vec<Sample> {
-        let mut samples: Vec<Sample> = self.values(chart).into_iter().map(Some).collect();
+    fn samples(&self, chart: &Chart, known: Known<'_>) -> Vec<Sample> {
+        let mut samples: Vec<Sample> = self.values(chart, known).into_iter().map(Some).collect();
         if !is_total(&self.expr) {
             samples.push(None);
         }
         samples
     }
 
-    fn values(&self, chart: &Chart) -> Vec<Value> {
+    fn values(&self, chart: &Chart, known: Known<'_>) -> Vec<Value> {
+        if let Some(values) = &self.values {
+            return values.clone();
+        }
         if self.is_order {
-            return [-1, 0, 1].map(Value::Int).to_vec();
+            return self.orders(chart, known);
+        }
+        if let (ExprKind::Variable(id), Some(few)) = (&self.expr.kind, known.few)
+            && let Some(values) = few(*id)
+        {
+            return values;
         }
         let own = &self.expr.ty;
         let (ty, optional) = if let Type::Optional(inner) = own {
@@ -474,7 +683,7 @@ impl Term {
         };
         let mut samples = match ty {
             Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
-            Type::Int | Type::Float | Type::Duration => self.numbers(chart, ty),
+            Type::Int | Type::Float | Type::Duration => self.numbers(chart, known, ty),
             Type::Named(id) => match &chart.types[id.index()].kind {
                 TypeKind::Enum(names) => self.names(names),
                 TypeKind::Record(_) => vec![Value::Bool(true)],
@@ -522,9 +731,9 @@ impl Term {
 
     /// A number below all constants, one between each two neighbors, one above all, and the constants themselves; only those within the
     /// bounds of the term.
-    fn numbers(&self, chart: &Chart, ty: &Type) -> Vec<Value> {
+    fn numbers(&self, chart: &Chart, known: Known<'_>, ty: &Type) -> Vec<Value> {
         let whole = *ty != Type::Float;
-        let (low, high) = self.bounds(chart);
+        let (low, high) = self.bounds(chart, known);
         let mut cuts: Vec<f64> = self.constants.iter().filter_map(number).collect();
         cuts.extend([low, high].into_iter().flatten());
         // A whole number compared with 2.5 has its classes at 2 and 3.
@@ -558,19 +767,74 @@ impl Term {
     }
 
     /// The least and the greatest value that the term can have, where known.
-    fn bounds(&self, chart: &Chart) -> (Option<f64>, Option<f64>) {
-        let least = (self.expr.ty == Type::Duration).then_some(0.0);
+    fn bounds(&self, chart: &Chart, known: Known<'_>) -> (Option<f64>, Option<f64>) {
         if let ExprKind::Variable(id) = self.expr.kind
             && let VariableKind::Param { range: Some((low, high)) } =
                 &chart.variables[id.index()].kind
         {
             return (number(low), number(high));
         }
-        let counts =
-            // Observables and lengths count something, so they are never negative.
-            matches!(self.expr.kind, ExprKind::Observable(_) | ExprKind::Builtin(Builtin::Len, _));
-        (if counts { Some(0.0) } else { least }, None)
+        let range = bounds(&self.expr, chart, known);
+        let exact = |n: Option<i64>| n.filter(|n| n.unsigned_abs() < EXACT).map(|n| n as f64);
+        (exact(range.low), exact(range.high))
     }
+
+    /// The orders that the bounds of both sides allow.
+    fn orders(&self, chart: &Chart, known: Known<'_>) -> Vec<Value> {
+        let mut orders = vec![-1, 0, 1];
+        if let ExprKind::Compare(left, rest) = &self.expr.kind
+            && let [(_, right)] = &rest[..]
+        {
+            let [left, right] = [&**left, right].map(|side| bounds(side, chart, known));
+            let may = |a: Option<i64>, b: Option<i64>, then: fn(i64, i64) -> bool| {
+                a.zip(b).is_none_or(|(a, b)| then(a, b))
+            };
+            orders.retain(|order| match order {
+                -1 => may(left.low, right.high, |a, b| a < b),
+                0 => {
+                    may(left.low, right.high, |a, b| a <= b)
+                        && may(left.high, right.low, |a, b| a >= b)
+                }
+                _ => may(left.high, right.low, |a, b| a > b),
+            });
+        }
+        orders.into_iter().map(Value::Int).collect()
+    }
+}
+
+/// The bounds of an expression where the conditions are evaluated.
+fn bounds(expr: &Expr, chart: &Chart, known: Known<'_>) -> Range {
+    let own = |id| declared(chart, id);
+    range(expr, known.range.unwrap_or(&own))
+}
+
+/// All values of a variable, if they are few.
+fn domain(chart: &Chart, known: Known<'_>, id: VarId) -> Option<Vec<Value>> {
+    if let Some(values) = known.few.and_then(|few| few(id)) {
+        return Some(values);
+    }
+    let ty = &chart.variables[id.index()].ty;
+    let (ty, optional) =
+        if let Type::Optional(inner) = ty { (&**inner, true) } else { (ty, false) };
+    let mut values: Vec<Value> = match ty {
+        Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        Type::Named(id) => match &chart.types[id.index()].kind {
+            TypeKind::Enum(names) => names.iter().cloned().map(Value::Text).collect(),
+            TypeKind::Record(_) => return None,
+        },
+        Type::Int => {
+            let own = Expr { kind: ExprKind::Variable(id), ty: Type::Int };
+            let Range { low, high } = bounds(&own, chart, known);
+            let (low, high) = low.zip(high)?;
+            high.checked_sub(low).filter(|n| *n < MOST_COMBINATIONS as i64)?;
+            (low..=high).map(Value::Int).collect()
+        }
+        _ => return None,
+    };
+    if optional {
+        values.push(Value::None);
+    }
+    Some(values)
 }
 
 /// The expression below all field accesses: `x` for `x.a.b`.
@@ -626,248 +890,6 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
         Value::Float(n) => Some(*n),
         Value::Duration(n) => Some(*n as f64),
         _ => None,
-    }
-}
-
-// Intervals of whole numbers, and what comparisons say about them. An overflow of a bound makes it unbounded.
-
-/// An interval from the least to the greatest value, both included. `None` is unbounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Range {
-    /// The least value.
-    pub low: Option<i64>,
-    /// The greatest value.
-    pub high: Option<i64>,
-}
-
-impl Range {
-    pub(crate) fn one(value: i64) -> Self {
-        Self { low: Some(value), high: Some(value) }
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        matches!((self.low, self.high), (Some(low), Some(high)) if low > high)
-    }
-
-    /// The smallest interval that contains both intervals.
-    pub(crate) fn join(self, other: Self) -> Self {
-        Self {
-            low: self.low.zip(other.low).map(|(a, b)| a.min(b)),
-            high: self.high.zip(other.high).map(|(a, b)| a.max(b)),
-        }
-    }
-
-    /// The intersection.
-    pub(crate) fn meet(self, other: Self) -> Self {
-        let both = |a: Option<i64>, b: Option<i64>, pick: fn(i64, i64) -> i64| match (a, b) {
-            (Some(a), Some(b)) => Some(pick(a, b)),
-            (one, other) => one.or(other),
-        };
-        Self {
-            low: both(self.low, other.low, i64::max),
-            high: both(self.high, other.high, i64::min),
-        }
-    }
-
-    pub(crate) fn plus(self, other: Self) -> Self {
-        let sum = |(a, b): (i64, i64)| a.checked_add(b);
-        Self {
-            low: self.low.zip(other.low).and_then(sum),
-            high: self.high.zip(other.high).and_then(sum),
-        }
-    }
-
-    pub(crate) fn negated(self) -> Self {
-        Self {
-            low: self.high.and_then(i64::checked_neg),
-            high: self.low.and_then(i64::checked_neg),
-        }
-    }
-}
-
-/// The ordering that holds if a comparison by `op` has the value `wanted`: `<` for a `>=` that is false. `None` for `!=` and `in`.
-pub(crate) fn order_bounds(op: CompareOp, wanted: bool) -> Option<CompareOp> {
-    Some(match (op, wanted) {
-        (CompareOp::Less, true) | (CompareOp::GreaterEqual, false) => CompareOp::Less,
-        (CompareOp::LessEqual, true) | (CompareOp::Greater, false) => CompareOp::LessEqual,
-        (CompareOp::Greater, true) | (CompareOp::LessEqual, false) => CompareOp::Greater,
-        (CompareOp::GreaterEqual, true) | (CompareOp::Less, false) => CompareOp::GreaterEqual,
-        (CompareOp::Equal, true) | (CompareOp::NotEqual, false) => CompareOp::Equal,
-        (CompareOp::Equal, false) | (CompareOp::NotEqual, true) => return None,
-        (CompareOp::In | CompareOp::NotIn, _) => return None,
-    })
-}
-
-/// The same ordering with its sides swapped.
-pub(crate) fn turned(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessEqual => CompareOp::GreaterEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterEqual => CompareOp::LessEqual,
-        _ => op,
-    }
-}
-
-/// The values that are in the relation `op` to some value of `other`: for `<` and 1..=5, the values up to 4.
-pub(crate) fn within(op: CompareOp, other: Range) -> Range {
-    match op {
-        CompareOp::Less => Range { low: None, high: other.high.and_then(|n| n.checked_sub(1)) },
-        CompareOp::LessEqual => Range { low: None, high: other.high },
-        CompareOp::Greater => Range { low: other.low.and_then(|n| n.checked_add(1)), high: None },
-        CompareOp::GreaterEqual => Range { low: other.low, high: None },
-        CompareOp::Equal => other,
-        CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => Range::default(),
-    }
-}
-
-/// The bounds of a variable as conditions, `low <= variable` and `variable <= high`.
-pub(crate) fn conditions((id, range): (VarId, Range)) -> Vec<Expr> {
-    let compare = |op: CompareOp, n: i64| {
-        let side = |kind: ExprKind| Expr { kind, ty: Type::Int };
-        let (left, right) = (side(ExprKind::Variable(id)), side(ExprKind::Int(n)));
-        Expr { kind: ExprKind::Compare(Box::new(left), vec![(op, right)]), ty: Type::Bool }
-    };
-    let low = range.low.map(|n| compare(CompareOp::GreaterEqual, n));
-    low.into_iter().chain(range.high.map(|n| compare(CompareOp::LessEqual, n))).collect()
-}
-
-// Decides conditions over variables with small finite domains, by evaluating them with every assignment.
-
-/// The maximum number of assignments that are tried.
-const MOST_ASSIGNMENTS: usize = 1_024;
-
-/// Like [`decide`], for conditions that read nothing but variables with small finite domains.
-pub(crate) fn decide_finite(chart: &Chart, goals: &[(&Expr, bool)]) -> Verdict {
-    let Some((read, domains)) = read(chart, goals) else { return Verdict::Perhaps };
-    let mut values = Values { chart, of: BTreeMap::new() };
-    let mut digits = vec![0; domains.len()];
-    loop {
-        let variables = read.keys().zip(&domains).zip(&digits);
-        values.of = variables.map(|((id, domain), digit)| (*id, domain[*digit].clone())).collect();
-        // A condition whose evaluation fails is false.
-        let held = |goal: &Expr| holds(goal, &values, &Fuel::default()).unwrap_or(false);
-        if goals.iter().all(|(goal, wanted)| held(goal) == *wanted) {
-            let expr = |id: &VarId| (*read[id]).clone();
-            return Verdict::Example(
-                values.of.iter().map(|(id, v)| (expr(id), v.clone())).collect(),
-            );
-        }
-        let Some(place) = (0..digits.len()).find(|i| digits[*i] + 1 < domains[*i].len()) else {
-            return Verdict::Never;
-        };
-        digits[place] += 1;
-        digits[..place].fill(0);
-    }
-}
-
-/// The variables that conditions read, each with an expression that names it; and the values of each variable, in the same order.
-type Domains<'c> = (BTreeMap<VarId, &'c Expr>, Vec<Vec<Value>>);
-
-/// The variables that the conditions read, with their domains. `None` if the conditions read anything else, or if there are more than
-/// [`MOST_ASSIGNMENTS`] assignments.
-fn read<'c>(chart: &'c Chart, goals: &[(&'c Expr, bool)]) -> Option<Domains<'c>> {
-    let mut read = BTreeMap::new();
-    let mut closed = true;
-    for (goal, _) in goals {
-        walk(chart, goal, &mut |e| match e.kind {
-            ExprKind::Variable(id) => {
-                read.insert(id, e);
-            }
-            ExprKind::Payload(_)
-            | ExprKind::Answer(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Call(..)
-            | ExprKind::Comprehension { .. }
-            // Lowering has already reported an expression that always fails.
-            | ExprKind::Builtin(Builtin::Fail, _)
-            | ExprKind::Unknown(_) => closed = false,
-            _ => {}
-        });
-    }
-    if !closed {
-        return None;
-    }
-    let domains: Vec<Domain<'_>> =
-        read.keys().map(|id| Domain::new(chart, *id)).collect::<Option<_>>()?;
-    let count = domains.iter().try_fold(1_usize, |n, d| n.checked_mul(d.count()));
-    count
-        .filter(|n| *n <= MOST_ASSIGNMENTS)
-        .map(|_| (read, domains.iter().map(Domain::values).collect()))
-}
-
-/// The domain of a variable, if it is small.
-struct Domain<'c> {
-    of: Few<'c>,
-    /// Whether the variable may also be `none`.
-    optional: bool,
-}
-
-/// The values of a small domain, without `none`.
-enum Few<'c> {
-    Bools,
-    Names(&'c [String]),
-    /// The whole numbers from the first to the second, both included.
-    Numbers(i64, i64),
-}
-
-impl<'c> Domain<'c> {
-    fn new(chart: &'c Chart, id: VarId) -> Option<Self> {
-        let variable = &chart.variables[id.index()];
-        let (ty, optional) = if let Type::Optional(inner) = &variable.ty {
-            (&**inner, true)
-        } else {
-            (&variable.ty, false)
-        };
-        let of = match (ty, &variable.kind) {
-            (Type::Bool, _) => Few::Bools,
-            (Type::Named(id), _) => match &chart.types[id.index()].kind {
-                TypeKind::Enum(names) => Few::Names(names),
-                TypeKind::Record(_) => return None,
-            },
-            (
-                Type::Int,
-                VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) },
-            ) if high.checked_sub(*low)? < MOST_ASSIGNMENTS as i64 => Few::Numbers(*low, *high),
-            _ => return None,
-        };
-        Some(Self { of, optional })
-    }
-
-    fn count(&self) -> usize {
-        let count = match self.of {
-            Few::Bools => 2,
-            Few::Names(names) => names.len(),
-            Few::Numbers(low, high) => (low..=high).count(),
-        };
-        count + usize::from(self.optional)
-    }
-
-    fn values(&self) -> Vec<Value> {
-        let mut values: Vec<Value> = match self.of {
-            Few::Bools => vec![Value::Bool(false), Value::Bool(true)],
-            Few::Names(names) => names.iter().cloned().map(Value::Text).collect(),
-            Few::Numbers(low, high) => (low..=high).map(Value::Int).collect(),
-        };
-        if self.optional {
-            values.push(Value::None);
-        }
-        values
-    }
-}
-
-struct Values<'c> {
-    chart: &'c Chart,
-    of: BTreeMap<VarId, Value>,
-}
-
-impl Environment for Values<'_> {
-    fn variable(&self, id: VarId) -> Option<&Value> {
-        self.of.get(&id)
-    }
-
-    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
-        Some(&self.chart.predicates[id.index()].expr)
     }
 }
 

@@ -2,11 +2,10 @@
 //! them.
 
 use super::Facts;
-use super::conditions::{Range, order_bounds, turned};
 use super::reach::{GraphNode, is_final};
-use super::usage::{own_walk, reads};
+use super::usage::reads;
+use super::values::{self, Range, declared, order_bounds, turned};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
-use chartc_core::expr::Value;
 use chartc_core::model::{
     Action, BinaryOp, Builtin, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StepKind, Transition,
     Trigger, Type, UnaryOp, VariableKind,
@@ -59,7 +58,8 @@ fn negated(expr: &Expr) -> (&Expr, bool) {
 
 /// The ordering that a comparison asserts: negated if `opposite`, with its sides swapped if `swap`. `None` for `==`, `!=` and `in`.
 fn ordered(op: CompareOp, swap: bool, opposite: bool) -> Option<CompareOp> {
-    let op = order_bounds(op, !opposite).filter(|op| *op != CompareOp::Equal)?;
+    let op = order_bounds(op, !opposite)
+        .filter(|op| !matches!(op, CompareOp::Equal | CompareOp::NotEqual))?;
     Some(if swap { turned(op) } else { op })
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn is_of_turn(chart: &Chart, id: VarId) -> bool {
 /// Whether the expression consists of params, whole numbers and arithmetic only, so that its value is constant during a run.
 fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
     let mut fixed = true;
-    own_walk(expr, &mut |e| {
+    expr.walk(&mut |e| {
         fixed &= match e.kind {
             ExprKind::Variable(id) => {
                 matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
@@ -226,34 +226,18 @@ pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
 /// The bounds of an expression while the counter is within `range`. Assumes that a param without a declared range has its default
 /// value, if that is positive.
 pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
-    let of = |e: &Expr| value(chart, e, counter, range);
-    match &expr.kind {
-        ExprKind::Int(n) => Range::one(*n),
-        ExprKind::Variable(id) if *id == counter => range,
-        ExprKind::Variable(id) => {
-            let variable = &chart.variables[id.index()];
-            match (&variable.kind, &variable.default) {
-                (VariableKind::Param { range: Some((Value::Int(low), Value::Int(high))) }, _) => {
-                    Range { low: Some(*low), high: Some(*high) }
-                }
-                (VariableKind::Param { range: None }, Some(default)) => match default.kind {
-                    // A default of 0 suggests that the host sets the actual number, so nothing is assumed.
-                    ExprKind::Int(n) if n > 0 => Range::one(n),
-                    _ => Range::default(),
-                },
+    values::range(expr, &|id| {
+        let variable = &chart.variables[id.index()];
+        match (&variable.kind, &variable.default) {
+            _ if id == counter => range,
+            (VariableKind::Param { range: None }, Some(default)) => match default.kind {
+                // A default of 0 suggests that the host sets the actual number, so nothing is assumed.
+                ExprKind::Int(n) if n > 0 => Range::one(n),
                 _ => Range::default(),
-            }
+            },
+            _ => declared(chart, id),
         }
-        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
-        ExprKind::Binary(BinaryOp::Add, a, b) => of(a).plus(of(b)),
-        ExprKind::Binary(BinaryOp::Subtract, a, b) => of(a).plus(of(b).negated()),
-        ExprKind::Builtin(Builtin::JsAdd, both) => match both.as_slice() {
-            [a, b] => of(a).plus(of(b)),
-            _ => Range::default(),
-        },
-        ExprKind::If(_, yes, no) => of(yes).join(of(no)),
-        _ => Range::default(),
-    }
+    })
 }
 
 // Transitions whose guard bounds a counter that they do not increment, next to transitions that do.
@@ -338,7 +322,7 @@ fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
         let is_counter =
             matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: false });
         let mut fixed = true;
-        own_walk(high, &mut |e| {
+        high.walk(&mut |e| {
             fixed &= if let ExprKind::Variable(id) = e.kind {
                 matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
             } else {
@@ -383,7 +367,7 @@ fn counted_elsewhere(
         Action::walk(actions, &mut |action| {
             let Action::Assign(id, value) = action else { return };
             let mut constant = true;
-            own_walk(value, &mut |e| constant &= !matches!(e.kind, ExprKind::Variable(_)));
+            value.walk(&mut |e| constant &= !matches!(e.kind, ExprKind::Variable(_)));
             let own = asking
                 .get(id)
                 .is_some_and(|transitions| transition.is_some_and(|l| transitions.contains(&l)));

@@ -28,9 +28,9 @@
 //! `Mode.off` is left: a gap.
 
 use super::Facts;
-use super::conditions::{Verdict, compatible, decide, implies, root};
+use super::conditions::{Verdict, compatible, decide, implies, is_impossible, root};
 use super::reach::{ScopeCondition, is_end, is_history, is_leaf};
-use super::usage::{ExprOwner, expressions, own_walk, reads};
+use super::usage::{ExprOwner, expressions, reads};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -174,7 +174,7 @@ fn enough(
     }
     let failing = transitions.iter().filter_map(|l| guard(*l)).map(|g| (g, false));
     let goals: Vec<_> = failing.chain(guard(then).map(|g| (g, true))).collect();
-    (transitions.len() > 1 && decide(chart, &goals) == Verdict::Never).then(|| transitions.to_vec())
+    (transitions.len() > 1 && is_impossible(chart, &goals)).then(|| transitions.to_vec())
 }
 
 /// Whether the condition `whole` holds wherever `part` does.
@@ -511,7 +511,7 @@ fn is_asked_elsewhere(chart: &Chart, gap: &Gap) -> bool {
             if own || matches!(spot, ExprOwner::Value(_) | ExprOwner::Other) {
                 return;
             }
-            own_walk(expr, &mut |e| {
+            expr.walk(&mut |e| {
                 if let ExprKind::Answer(step) = e.kind {
                     asked |= steps.contains(&step);
                 } else if let ExprKind::Variable(id) = e.kind {
@@ -564,7 +564,7 @@ pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(E
         Some(Expr { kind: both, ty: Type::Bool })
     })??;
     let others: Vec<_> = goals.iter().copied().chain([(&only, false)]).collect();
-    (decide(chart, &others) == Verdict::Never).then_some(case)
+    (is_impossible(chart, &others)).then_some(case)
 }
 
 /// A condition that holds only if the term has this value. `None` if the language has no literal for the value.

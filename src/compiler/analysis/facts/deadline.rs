@@ -27,11 +27,10 @@
 
 use super::Facts;
 use super::reach::{ScopeCondition, domain, entries, is_end, is_history};
+use super::values::{self, Range, declared};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
-use chartc_core::expr::Value;
 use chartc_core::model::{
-    AskOn, Chart, Expr, ExprKind, Forward, StateKind, StepKind, Transition, TransitionKind,
-    Trigger, VariableKind,
+    AskOn, Chart, Expr, Forward, StateKind, StepKind, Transition, TransitionKind, Trigger,
 };
 use chartc_core::tables::CATCH_ALL;
 use std::collections::{BTreeMap, BTreeSet};
@@ -269,25 +268,10 @@ fn bound(transition: &Transition) -> Option<&Expr> {
     }
 }
 
-/// The least and the greatest value of the time of a deadline. `None` unless it is a literal or a param with a range.
+/// The least and the greatest value of the time of a deadline, in milliseconds or turns. `None` unless both are known.
 pub(crate) fn range(chart: &Chart, bound: &Expr) -> Option<(u64, u64)> {
-    let one = |value: u64| Some((value, value));
-    let whole = |value: &Value| match value {
-        Value::Int(n) => u64::try_from(*n).ok(),
-        Value::Duration(n) => Some(*n),
-        _ => None,
-    };
-    if let ExprKind::Duration(value) = bound.kind {
-        return one(value);
-    }
-    if let ExprKind::Int(value) = bound.kind {
-        return one(u64::try_from(value).ok()?);
-    }
-    let ExprKind::Variable(id) = bound.kind else { return None };
-    let VariableKind::Param { range: Some((low, high)) } = &chart.variables[id.index()].kind else {
-        return None;
-    };
-    Some((whole(low)?, whole(high)?))
+    let Range { low, high } = values::range(bound, &|id| declared(chart, id));
+    Some((u64::try_from(low?).ok()?, u64::try_from(high?).ok()?))
 }
 
 /// The limit that ends the run before the deadline of the transition is due.

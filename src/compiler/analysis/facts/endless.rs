@@ -25,7 +25,7 @@
 //! `done if tries < 3 -> write { tries = tries + 1 }` in place of the second `done`, it reports nothing.
 
 use super::Facts;
-use super::conditions::{Verdict, decide};
+use super::conditions::{Verdict, decide, is_impossible};
 use super::ranges::{KnownValues, defaulted};
 use super::reach::{GraphNode, Moves, entries, is_end, is_final, is_leaf};
 use super::usage::{assigned, changed_variables, is_where, reads, walk, written};
@@ -485,7 +485,7 @@ fn forced(
             let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
             let Some(own) = transition.guard.as_ref() else { return Some(*id) };
             let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
-            if decide(chart, &against) == Verdict::Never {
+            if is_impossible(chart, &against) {
                 return Some(*id);
             }
             let goals: Vec<_> = known.iter().copied().chain([own]).map(|g| (g, true)).collect();

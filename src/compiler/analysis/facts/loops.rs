@@ -30,16 +30,17 @@
 //!    condition constant, so the reset is the reason: [`LostReason::Reset`].
 
 use super::Facts;
-use super::conditions::{Range, within};
 use super::counters::{
     CounterBound, CounterChange, Owner, Writer, bounds, is_lasting, is_of_turn, is_reset, sets,
     value, writers,
 };
 use super::reach::{GraphNode, domain, entries, is_leaf};
-use super::usage::{assigned, own_walk, reads, written};
+use super::usage::{assigned, reads, written};
+use super::values::{Bounds, Outcome, Range, assume, within};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, CompareOp, Expr, Limits, StateKind, StepKind, Transition, Trigger,
+    Action, AskOn, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, StepKind, Transition,
+    Trigger, Type,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -640,6 +641,35 @@ const PATIENCE: u8 = 4;
 /// The number of times that the bounds of a node grow before they are widened to unbounded.
 const GROWTHS: u8 = 24;
 
+/// The bounds of one counter, which conditions narrow.
+#[derive(Clone)]
+struct CounterRange<'c> {
+    chart: &'c Chart,
+    counter: VarId,
+    range: Range,
+}
+
+impl<'c> Bounds<'c> for CounterRange<'c> {
+    fn chart(&self) -> &'c Chart {
+        self.chart
+    }
+
+    fn variable(&self, id: VarId) -> Range {
+        let variable = Expr { kind: ExprKind::Variable(id), ty: Type::Int };
+        value(self.chart, &variable, self.counter, self.range)
+    }
+
+    fn narrow(&mut self, id: VarId, to: Range) {
+        if id == self.counter {
+            self.range = to;
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.range = self.range.join(other.range);
+    }
+}
+
 /// The treatment of assignments of constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resets {
@@ -773,7 +803,7 @@ impl<'c> Track<'c> {
             if here {
                 // The transition may be taken any number of times, so a bound that it moves becomes unbounded.
                 let after = self.block(&self.chart.transition(*id).actions, range);
-                range = widened(range, range.join(after), &[]);
+                range = range.join(after).widened(range, &[]);
             }
         }
         range
@@ -809,7 +839,7 @@ impl<'c> Track<'c> {
                 grown[place] = grown[place].saturating_add(1);
                 if let Some(known) = known.filter(|_| grown[place] > PATIENCE) {
                     let stops = if grown[place] > GROWTHS { &[][..] } else { &self.stops };
-                    joined = widened(known, joined, stops);
+                    joined = joined.widened(known, stops);
                 }
                 self.before[place] = Some(joined);
                 open.push_back(next);
@@ -873,7 +903,7 @@ impl<'c> Track<'c> {
             rounds += 1;
             if rounds > PATIENCE {
                 let stops = if rounds > GROWTHS { &[][..] } else { &self.stops };
-                next = widened(range, next, stops);
+                next = next.widened(range, stops);
             }
             range = next;
         }
@@ -883,7 +913,7 @@ impl<'c> Track<'c> {
     fn taken(&self, transition: &Transition, before: Range) -> Option<Range> {
         let mut range = self.asked(transition, before);
         if let Some(guard) = &transition.guard {
-            range = self.refined(guard, range);
+            range = self.refined(guard, Outcome::True, range);
             if range.is_empty() {
                 return None;
             }
@@ -919,13 +949,11 @@ impl<'c> Track<'c> {
         self.leaving.iter().copied().filter(inside)
     }
 
-    /// The bounds, narrowed by the condition that the guard holds.
-    fn refined(&self, guard: &Expr, range: Range) -> Range {
-        let own = |bound: &super::counters::CounterBound<'_>| bound.counter == self.counter;
-        bounds(self.chart, guard).iter().filter(|b| own(b)).fold(range, |range, bound| {
-            let than = value(self.chart, bound.than, self.counter, Range::default());
-            range.meet(within(bound.op, than))
-        })
+    /// The bounds, narrowed by how a condition evaluates; empty if that is impossible.
+    fn refined(&self, condition: &Expr, outcome: Outcome, range: Range) -> Range {
+        let (chart, counter) = (self.chart, self.counter);
+        let mut here = CounterRange { chart, counter, range };
+        if assume(&mut here, condition, outcome) { here.range } else { Range::EMPTY }
     }
 
     fn blocks_of(&self, blocks: &[Vec<Action>], before: Range) -> Range {
@@ -944,10 +972,12 @@ impl<'c> Track<'c> {
                     range = value(self.chart, e, self.counter, range);
                 }
                 Action::If(condition, then, other) => {
-                    let held = self.refined(condition, range);
-                    let other = self.block(other, range);
-                    range =
-                        if held.is_empty() { other } else { self.block(then, held).join(other) };
+                    let branches = [(then, Outcome::True), (other, Outcome::False)];
+                    let after = branches.into_iter().filter_map(|(branch, outcome)| {
+                        let held = self.refined(condition, outcome, range);
+                        (!held.is_empty()).then(|| self.block(branch, held))
+                    });
+                    range = after.fold(Range::EMPTY, Range::join);
                 }
                 // The number of iterations is unknown.
                 Action::For(_, _, body) if sets(body, self.counter) => range = Range::default(),
@@ -996,7 +1026,7 @@ impl<'c> Track<'c> {
 fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
     let mut stops: Vec<i64> = [first.low, first.high].into_iter().flatten().collect();
     let mut named = |e: &Expr| {
-        own_walk(e, &mut |e| {
+        e.walk(&mut |e| {
             let range = value(chart, e, counter, Range::default());
             let ends = [range.low, range.high].into_iter().flatten();
             // `x < 3` is decided at 2 and 3, `x <= 3` at 3 and 4.
@@ -1019,19 +1049,4 @@ fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
     stops.sort_unstable();
     stops.dedup();
     stops
-}
-
-/// Moves each bound that has grown outward to the next threshold. A bound beyond all thresholds becomes unbounded.
-fn widened(known: Range, joined: Range, stops: &[i64]) -> Range {
-    let low = if joined.low == known.low {
-        joined.low
-    } else {
-        joined.low.and_then(|n| stops.iter().rev().find(|s| **s <= n).copied())
-    };
-    let high = if joined.high == known.high {
-        joined.high
-    } else {
-        joined.high.and_then(|n| stops.iter().find(|s| **s >= n).copied())
-    };
-    Range { low, high }
 }

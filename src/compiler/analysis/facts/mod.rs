@@ -55,6 +55,7 @@ pub mod loops;
 pub mod ranges;
 pub mod reach;
 pub mod usage;
+pub(crate) mod values;
 
 use chartc_core::arena::{EventId, StepId, TransitionId};
 use chartc_core::model::Chart;
@@ -75,20 +76,37 @@ pub struct Facts {
     pub moves: Moves,
     /// The transitions of deadlines that never fire: see [`deadline::dead`].
     pub late: BTreeSet<TransitionId>,
-    /// Events that may be forwarded to child charts: see [`deadline::passed`]. Empty unless the caller determines them.
+    /// Events that may be forwarded to child charts: see [`deadline::passed`].
     pub passed: BTreeSet<EventId>,
-    /// `run` steps whose chart cannot fail: see `explore::child`. Empty unless the caller determines them.
+    /// `run` steps whose chart cannot fail.
     pub sure: BTreeSet<StepId>,
 }
 
 impl Facts {
-    /// Runs the analyses that several lints need. Takes time linear in the size of the chart, up to logarithms.
+    /// Runs the analyses that several lints need, for a chart that runs no others. Takes time linear in the size of the chart, up to
+    /// logarithms.
     pub fn new(chart: &Chart) -> Self {
+        Self::build(chart, BTreeSet::new(), BTreeSet::new())
+    }
+
+    /// Like [`Self::new`], for a chart whose `run` steps start the charts that `child` returns, as far as they are known. `is_sure` tells
+    /// whether the chart of a step cannot fail.
+    pub fn with_children<'c>(
+        chart: &Chart,
+        child: &dyn Fn(StepId) -> Option<&'c Chart>,
+        is_sure: &dyn Fn(StepId) -> bool,
+    ) -> Self {
+        let steps = (0..chart.steps.len()).map(StepId::at);
+        let sure = steps.filter(|step| is_sure(*step)).collect();
+        Self::build(chart, deadline::passed(chart, child), sure)
+    }
+
+    fn build(chart: &Chart, passed: BTreeSet<EventId>, sure: BTreeSet<StepId>) -> Self {
         let ranges = Ranges::new(chart);
         let scopes = ScopeConditions::new(chart, &ranges);
         let reach = Reach::compute(chart, &scopes);
         let moves = Moves::new(chart, &scopes, &reach);
-        let (late, passed, sure) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let late = BTreeSet::new();
         let mut facts = Self { ranges, scopes, reach, moves, late, passed, sure };
         // `dead` reads the other facts, so it runs on a value in which `late` is still empty.
         facts.late = deadline::dead(chart, &facts).iter().map(|dead| dead.transition).collect();

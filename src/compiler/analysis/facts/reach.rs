@@ -29,7 +29,7 @@
 //! The guard confines `on stop` to `check`. So the search takes `go` to `draft` and `ready` to `check`; only now may `stop` act. The
 //! witness of `done` is `go` in `idle`, `ready` in `draft`, `stop` in `check`.
 
-use super::conditions::{Verdict, decide};
+use super::conditions::is_impossible;
 use super::ranges::Ranges;
 use super::usage::written;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -711,7 +711,7 @@ impl ScopeCondition {
     pub fn is_opened_by(&self, chart: &Chart, guard: &Expr) -> bool {
         // By the data, or by the states: `decide` takes any `in(…)` to be true or false, and `is_closed_by` knows nothing of the data.
         let opposite = ExprKind::Unary(UnaryOp::Not, Box::new(guard.clone()));
-        decide(chart, &[(guard, false)]) == Verdict::Never
+        is_impossible(chart, &[(guard, false)])
             || self.is_closed_by(chart, &Expr { kind: opposite, ty: guard.ty.clone() })
     }
 
@@ -960,7 +960,7 @@ impl Table {
         for (row, permission) in chart.permissions.iter().enumerate() {
             let guard = permission.guard.as_ref();
             // A permission whose guard never holds permits nothing.
-            if !guard.is_some_and(|g| matches!(decide(chart, &[(g, true)]), Verdict::Never)) {
+            if !guard.is_some_and(|g| is_impossible(chart, &[(g, true)])) {
                 rows.entry(permission.to).or_default().push((row, permission.from));
             }
         }

@@ -54,7 +54,7 @@ impl Usage {
     pub fn new(chart: &Chart) -> Self {
         let mut usage = Self::none(chart);
         expressions(chart, &mut |spot, expr| {
-            own_walk(expr, &mut |e| usage.note(spot, e));
+            expr.walk(&mut |e| usage.note(spot, e));
         });
         actions(chart, &mut |action| {
             if let Action::Assign(id, _) = action {
@@ -175,7 +175,7 @@ pub fn fixed(chart: &Chart, usage: &Usage) -> Vec<Fixed> {
         for test in tests(expr) {
             let mut all = true;
             let mut variable = None;
-            own_walk(test, &mut |e| {
+            test.walk(&mut |e| {
                 if let ExprKind::Variable(id) = e.kind {
                     all &= never(id) || param(id);
                     variable = variable.or(Some(id).filter(|id| never(*id)));
@@ -365,20 +365,6 @@ pub fn walk<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr
     each_part(chart, expr, &mut |part| walk(chart, part, visit));
 }
 
-/// Like [`walk`], but without the definitions of predicates. Uses a list instead of recursion, so that deep expressions need no stack.
-pub(crate) fn own_walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-    visit(expr);
-    let mut open = Vec::new();
-    expr.each_part(&mut |part| open.push(part));
-    open.reverse();
-    while let Some(expr) = open.pop() {
-        visit(expr);
-        let from = open.len();
-        expr.each_part(&mut |part| open.push(part));
-        open[from..].reverse();
-    }
-}
-
 /// Like [`walk`], but skips the left side of `??`, whose value may be missing by design.
 pub(crate) fn early_reads<'e>(chart: &'e Chart, expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(expr);
@@ -466,16 +452,13 @@ pub(crate) fn changed_variables(
 
 /// Whether a transition reads the data of its trigger, in its guard, its arguments or its actions.
 pub(crate) fn takes_payload(transition: &Transition) -> bool {
-    let mut takes = false;
-    let mut look = |expr| {
-        own_walk(expr, &mut |e| takes |= matches!(e.kind, ExprKind::Payload(_)));
-    };
-    transition.guard.iter().for_each(&mut look);
-    transition.targets.iter().flat_map(|t| &t.arguments).for_each(&mut look);
+    let takes = |expr: &Expr| expr.any(&mut |e| matches!(e.kind, ExprKind::Payload(_)));
+    let mut found = transition.guard.as_ref().is_some_and(takes)
+        || transition.targets.iter().flat_map(|t| &t.arguments).any(takes);
     Action::walk(&transition.actions, &mut |action| {
-        own_expressions(action).into_iter().for_each(&mut look);
+        found |= own_expressions(action).into_iter().any(takes);
     });
-    takes
+    found
 }
 
 /// The expressions of an action, without those of the actions nested in it.

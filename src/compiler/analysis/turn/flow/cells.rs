@@ -25,7 +25,8 @@
 //! | `n = n + 1` | `Set(n, OTHER)` | *other* |
 
 use crate::analysis::facts::conditions::Map;
-use crate::analysis::facts::usage::{actions, expressions, own_expressions, own_walk, walk};
+use crate::analysis::facts::usage::{actions, expressions, own_expressions, walk};
+use crate::analysis::facts::values::may_fail;
 use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, PredicateId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
@@ -154,28 +155,14 @@ impl Environment for Constants {}
 
 /// The value of an expression that reads nothing. `None` if it reads something, or if its evaluation fails.
 pub(super) fn constant(expr: &Expr) -> Option<Data> {
-    let mut closed = true;
-    own_walk(expr, &mut |e| {
-        closed &= !matches!(
-            e.kind,
-            ExprKind::Variable(_)
-                | ExprKind::Payload(_)
-                | ExprKind::Answer(_)
-                | ExprKind::Predicate(_)
-                | ExprKind::Observable(_)
-                | ExprKind::Call(..)
-                | ExprKind::Local(_)
-                | ExprKind::Unknown(_)
-        );
-    });
-    if closed { evaluate(expr, &Constants, &Fuel::default()).ok() } else { None }
+    if expr.is_closed() { evaluate(expr, &Constants, &Fuel::default()).ok() } else { None }
 }
 
 impl Cells {
     pub(super) fn new(chart: &Chart) -> Self {
         let mut read: BTreeSet<Value> = BTreeSet::new();
         expressions(chart, &mut |_, expr| {
-            own_walk(expr, &mut |e| {
+            expr.walk(&mut |e| {
                 if let ExprKind::Variable(id) = e.kind
                     && matches!(chart.variables[id.index()].kind, VariableKind::Var { .. })
                 {
@@ -608,10 +595,7 @@ impl<'b, 'c> Book<'b, 'c> {
 
     /// The effect of an action.
     fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
-        let how = match action {
-            Action::Log(_) | Action::Assign(..) => How::Soft,
-            _ => How::Hard,
-        };
+        let how = How::in_action(action);
         let mut looks = Vec::new();
         for expr in own_expressions(action) {
             let how = if is_plain(expr) { How::Soft } else { how };
@@ -719,6 +703,16 @@ pub(super) enum How {
     Shown,
     /// The value is tested, passed on or stored, which works without it, too.
     Soft,
+}
+
+impl How {
+    /// The manner in which an action reads its expressions.
+    pub(super) const fn in_action(action: &Action) -> Self {
+        match action {
+            Action::Log(_) | Action::Assign(..) => Self::Soft,
+            _ => Self::Hard,
+        }
+    }
 }
 
 /// A visitor of the readings of an expression, which also learns the conditions under which parts are evaluated.
@@ -914,33 +908,6 @@ pub(super) fn fails(action: &Action) -> bool {
     }
 }
 
-/// Whether the evaluation of an expression may fail. True in cases of doubt.
-fn may_fail(expr: &Expr) -> bool {
-    let mut risky = false;
-    own_walk(expr, &mut |e| {
-        risky |= match &e.kind {
-            ExprKind::Call(..)
-            | ExprKind::Index(..)
-            | ExprKind::Unknown(_)
-            | ExprKind::Predicate(_) => true,
-            ExprKind::Builtin(name, _) => !matches!(
-                name,
-                Builtin::Len | Builtin::Str | Builtin::Bool | Builtin::Concat | Builtin::IsA
-            ),
-            ExprKind::Binary(op, a, _) => {
-                !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract)
-                    || a.ty == Type::Json
-            }
-            ExprKind::Field(inner, _) => inner.ty == Type::Json,
-            ExprKind::Observable(_) | ExprKind::Payload(_) | ExprKind::Answer(_) => {
-                e.ty == Type::Json
-            }
-            _ => false,
-        };
-    });
-    risky
-}
-
 /// An environment in which only one cell can be read, with one value.
 struct One<'v> {
     of: Value,
@@ -961,7 +928,7 @@ impl Environment for One<'_> {
 fn only_cell(cells: &Cells, expr: &Expr) -> Option<Option<usize>> {
     let mut only = None;
     let mut clear = true;
-    own_walk(expr, &mut |e| match e.kind {
+    expr.walk(&mut |e| match e.kind {
         ExprKind::Variable(_) | ExprKind::Answer(_) => {
             let cell = cell_of(cells, e);
             clear &= cell.is_some() && (only.is_none() || only == cell);
@@ -1168,4 +1135,15 @@ pub(super) enum Op<'c> {
     Started(StepId),
     /// Only a run in which this step has been started continues.
     Needs(StepId),
+}
+
+impl Op<'_> {
+    /// The place that evaluates something.
+    pub(super) const fn site(&self) -> Option<Site> {
+        match self {
+            Self::Assume(site, ..) => *site,
+            Self::Read(site, ..) | Self::Do(site, _) | Self::Maybe(site, _) => Some(*site),
+            Self::Set(_) | Self::Fresh | Self::Stir | Self::Started(_) | Self::Needs(_) => None,
+        }
+    }
 }

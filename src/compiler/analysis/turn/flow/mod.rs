@@ -12,7 +12,7 @@
 //! On the way, each reading records what it may see.
 //!
 //! A set over all runs may combine what no single run does. So before a missing value is reported, [`Flow::unset`] searches for one run
-//! that gets there, and decides its conditions with symbolic values (`find`, [`Path`]).
+//! that gets there, and decides its conditions with symbolic values (`path`).
 //!
 //! Charts with parallels, and those beyond `MOST_WORK`, have one set for all points.
 //!
@@ -41,6 +41,7 @@
 //! The guard of `on stop` has only seen "fast", so [`Flow::fixed`] reports that it always holds.
 
 mod cells;
+mod path;
 mod points;
 mod solve;
 
@@ -50,19 +51,19 @@ pub(crate) use points::with_values;
 
 use super::calls::Value;
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{Map, Verdict, decide};
+use crate::analysis::facts::conditions::is_impossible;
 use crate::analysis::facts::usage::{reads, walk};
-use cells::{FRESH, How, Op, Reader, Records, constant, look};
+use cells::{FRESH, Records};
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{
-    Action, AskOn, Chart, Expr, ExprKind, Observable, Position, Receiver, StateKind, StepKind,
-    TemplatePart, VariableKind,
+    AskOn, Chart, Expr, ExprKind, Position, StateKind, StepKind, TemplatePart, VariableKind,
 };
-use points::{Point, Points, fold, split};
+use path::{Goal, Search};
+use points::Points;
 use solve::{MOST_WORK, Solved};
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of readings for which a run is searched.
 const MOST_WAYS: usize = 40;
@@ -159,7 +160,10 @@ impl<'c> Flow<'c> {
     /// The readings of values that are not set, ordered by place. `inferred` tells which variables have no default in the source.
     pub fn unset(&self, facts: &Facts, inferred: &dyn Fn(VarId) -> bool) -> Vec<Unset> {
         let Some(solved) = &self.solved else { return Vec::new() };
-        let points = Points::new(self.chart, facts);
+        let search = OnceCell::new();
+        let search = || {
+            search.get_or_init(|| Search::new(&self.cells, &Points::new(self.chart, facts), solved))
+        };
         let mut found = Vec::new();
         let mut ways = 0;
         for ((site, cell), seen) in &self.records {
@@ -182,7 +186,7 @@ impl<'c> Flow<'c> {
             } else if missing && seen.hard & (FRESH | row.none_bits()) != 0 && ways < MOST_WAYS {
                 ways += 1;
                 let goal = Goal { site: *site, value: row.value, with: &[] };
-                if let Some(way) = find(self.chart, &self.cells, &points, solved, goal) {
+                if let Some(way) = search().find(goal) {
                     found.push(Unset { site: *site, value: row.value, way: Some(way), lack });
                 }
             }
@@ -283,9 +287,7 @@ impl<'c> Flow<'c> {
             return None;
         }
         let guard = with_values(self.chart, guard, &|id| known.get(&id).cloned());
-        [false, true]
-            .into_iter()
-            .find(|held| decide(self.chart, &[(&guard, !held)]) == Verdict::Never)
+        [false, true].into_iter().find(|held| is_impossible(self.chart, &[(&guard, !held)]))
     }
 
     fn guard(&self, site: Site) -> Option<&'c Expr> {
@@ -333,113 +335,6 @@ pub struct ValuePresence {
     pub set: bool,
 }
 
-// Searches for a run that reaches a reading without setting the value that it reads.
-//
-// A breadth-first search over points, as in `solve`, but each entry carries one run with symbolic data ([`Path`]) instead of sets. So
-// several runs may visit the same point.
-
-/// The maximum number of entries for one reading.
-const MOST_ENTRIES: usize = 1_500;
-/// The maximum number of different runs that are followed from one point.
-const EACH: usize = 4;
-/// The maximum number of conditions that are decided for one reading.
-const FUEL: usize = 2_000;
-
-/// The shortest such run that is found, as the causes that lead from point to point. As far as was decided, its conditions can hold one
-/// after the other. `None` if there is none, or if the search exceeds its bounds.
-fn find(
-    chart: &Chart,
-    cells: &Cells,
-    points: &Points<'_, '_>,
-    solved: &Solved,
-    goal: Goal<'_>,
-) -> Option<Vec<By>> {
-    let cell = cells.number(goal.value)?;
-    let row = &cells.rows[cell];
-    let wanted = FRESH | row.none_bits();
-    let fuel = Cell::new(FUEL);
-    let world = World { chart, cells, goal, fuel: &fuel };
-    let mut visited = Visited::default();
-    for (point, ops) in points.start() {
-        match Path::new(chart).all(&world, &ops) {
-            Came::Found => return Some(Vec::new()),
-            Came::On(paths) => {
-                for path in paths {
-                    visited.add(point, path, None, By::Passed);
-                }
-            }
-        }
-    }
-    let mut edges = Vec::new();
-    while let Some(at) = visited.open.pop_front() {
-        if visited.nodes.len() > MOST_ENTRIES || fuel.get() == 0 {
-            return None;
-        }
-        let (point, mut path) = (visited.nodes[at].0, visited.nodes[at].1.clone());
-        path.leaf = Some(point.leaf);
-        edges.clear();
-        points.edges(point, &mut edges);
-        // Edges that are not sure may not exist in any run, so they are no evidence.
-        for edge in edges.iter().filter(|e| e.sure) {
-            match path.all(&world, &edge.ops) {
-                Came::Found => return Some(visited.way(at, edge.by)),
-                Came::On(paths) => {
-                    for path in paths {
-                        // Answers and per-turn variables are reset when a turn begins, so having one now does not matter.
-                        let waits = matches!(row.value, Value::Answer(_)) || row.per_turn;
-                        let lacks = waits || path.lacks(&world);
-                        let may =
-                            // The value must stay unset all the way, also according to the fixpoint.
-                            solved.at(edge.to).is_some_and(|m| m[cell] & wanted != 0 || waits);
-                        if lacks && may && visited.is_new(edge.to, &path) {
-                            visited.add(edge.to, path, Some(at), edge.by);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    None
-}
-
-/// The entries of a search.
-#[derive(Default)]
-struct Visited {
-    /// Each entry with the one before it, and the cause that leads from there.
-    nodes: Vec<(Point, Path, Option<usize>, By)>,
-    by_point: Map<Point, Vec<usize>>,
-    /// The entries whose edges are still to be followed.
-    open: VecDeque<usize>,
-}
-
-impl Visited {
-    fn add(&mut self, point: Point, path: Path, from: Option<usize>, by: By) {
-        let at = self.nodes.len();
-        self.open.push_back(at);
-        self.by_point.entry(point).or_default().push(at);
-        self.nodes.push((point, path, from, by));
-    }
-
-    /// Whether no similar run, and not too many others, have visited the point.
-    fn is_new(&self, point: Point, path: &Path) -> bool {
-        let known = self.by_point.get(&point).map_or(&[][..], Vec::as_slice);
-        known.len() < EACH && !known.iter().any(|n| self.nodes[*n].1.is_like(path))
-    }
-
-    /// The causes from the start to an entry, and `last`.
-    fn way(&self, at: usize, last: By) -> Vec<By> {
-        let mut way = vec![last];
-        let mut from = Some(at);
-        while let Some(nth) = from {
-            way.push(self.nodes[nth].3);
-            from = self.nodes[nth].2;
-        }
-        way.reverse();
-        way.retain(|by| *by != By::Passed);
-        way
-    }
-}
-
 // Prompts that may show nothing when they are first sent, because their variables still have empty initial values.
 
 /// The maximum number of prompts that are examined. Each of them takes another analysis of the chart.
@@ -455,7 +350,7 @@ struct ShownVariable {
     is_empty: bool,
 }
 
-impl Flow<'_> {
+impl<'c> Flow<'c> {
     /// The prompts that may show only initial values when the step first asks, some of them empty, although in other runs one of these
     /// variables was set before; for each prompt, the first such variable. A variable that is set only after the step has asked is not
     /// reported, because it is empty at the first asking of every run.
@@ -482,7 +377,7 @@ impl Flow<'_> {
     /// The first of the variables that may be set before the first asking, with a run in which all of them are unset.
     fn first_asking(
         &self,
-        points: &Points<'_, '_>,
+        points: &Points<'c, '_>,
         solved: &Solved,
         step: StepId,
         shown: &[ShownVariable],
@@ -492,7 +387,7 @@ impl Flow<'_> {
         let with: Vec<VarId> = shown.iter().map(|one| one.variable).collect();
         let value = Value::Variable(variable);
         let goal = Goal { site, value, with: &with };
-        let way = find(self.chart, &self.cells, points, solved, goal)?;
+        let way = Search::new(&self.cells, points, solved).find(goal)?;
         Some(Unset { site, value, way: Some(way), lack: Lack::Empty })
     }
 
@@ -601,394 +496,5 @@ struct Defaults<'v>(&'v [(VarId, Data)]);
 impl Environment for Defaults<'_> {
     fn variable(&self, id: VarId) -> Option<&Data> {
         self.0.iter().find(|(of, _)| *of == id).map(|(_, data)| data)
-    }
-}
-
-// One run with symbolic data: the values of variables as expressions, and the conditions that have been assumed.
-//
-// Decides whether the conditions of a run can hold one after the other. For example, after `n = 1`, the assumption `n > 3` is impossible,
-// because `1 > 3` is false; after an event with the payload `p` and `n = p`, assuming `n > 3` adds the condition `p > 3`.
-
-/// The maximum size of an expression that is kept as the value of a variable, in nodes.
-const LONGEST: usize = 40;
-
-/// The maximum number of conditions that are kept; the oldest are dropped first.
-const CONDITIONS: usize = 12;
-
-/// The knowledge about the data of one run.
-#[derive(Debug, Clone)]
-struct Path {
-    /// The values of variables, where they are known, as expressions over data that has not changed since.
-    values: BTreeMap<VarId, Expr>,
-    /// The steps with an answer in this turn.
-    given: BTreeSet<StepId>,
-    /// The steps that were started and that the walk does not await.
-    started: BTreeSet<StepId>,
-    /// The active leaf, if it is known.
-    leaf: Option<StateId>,
-    /// The conditions that were assumed and still apply to the current data, with their values.
-    known: Vec<(Expr, bool)>,
-}
-
-/// The reading that is searched for, and what must be unset when it happens.
-#[derive(Debug, Clone, Copy)]
-struct Goal<'g> {
-    site: Site,
-    value: Value,
-    /// Variables that must be unset then, too.
-    with: &'g [VarId],
-}
-
-/// The result of executing operations on a path.
-enum Came {
-    /// The goal has been reached: the value is read while it is unset.
-    Found,
-    /// The run continues in one of these ways; in none if its conditions cannot hold.
-    On(Vec<Path>),
-}
-
-/// The data that all paths of one search share.
-struct World<'w> {
-    chart: &'w Chart,
-    cells: &'w Cells,
-    goal: Goal<'w>,
-    /// The number of conditions that may still be decided.
-    fuel: &'w Cell<usize>,
-}
-
-impl Path {
-    fn new(chart: &Chart) -> Self {
-        let mut values = BTreeMap::new();
-        for (i, row) in chart.variables.iter().enumerate() {
-            if let (VariableKind::Var { .. }, Some(default)) = (&row.kind, &row.default)
-                && constant(default).is_some()
-            {
-                values.insert(VarId::at(i), default.clone());
-            }
-        }
-        Self {
-            values,
-            given: BTreeSet::new(),
-            started: BTreeSet::new(),
-            leaf: None,
-            known: Vec::new(),
-        }
-    }
-
-    /// Whether the goal's value is unset, and its other variables, too.
-    fn lacks(&self, world: &World<'_>) -> bool {
-        let own = match world.goal.value {
-            Value::Answer(step) => !self.given.contains(&step),
-            Value::Variable(id) => self.is_unset(world, id),
-        };
-        own && world.goal.with.iter().all(|id| self.is_unset(world, *id))
-    }
-
-    fn is_unset(&self, world: &World<'_>, id: VarId) -> bool {
-        let cell = world.cells.variable(id).map(|c| &world.cells.rows[c]);
-        let default = cell.and_then(|c| c.default.clone());
-        let now = self.values.get(&id).and_then(constant);
-        now.is_some() && (now == default || now == Some(Data::None))
-    }
-
-    /// Executes operations in order. An `if` in a block splits the path, so there may be several results, but at most four.
-    fn all(&self, world: &World<'_>, ops: &[Op<'_>]) -> Came {
-        let mut paths = vec![self.clone()];
-        for op in ops {
-            let mut next = Vec::new();
-            for path in paths {
-                if path.pass(world, op, &mut next) {
-                    return Came::Found;
-                }
-            }
-            next.truncate(4);
-            paths = next;
-        }
-        // Event data and loop variables exist only on one edge.
-        for path in &mut paths {
-            path.forget(world.chart, &|e| {
-                matches!(e.kind, ExprKind::Payload(_) | ExprKind::Local(_))
-            });
-        }
-        Came::On(paths)
-    }
-
-    /// Adds the paths after one operation. Returns whether the operation needs the goal's value while it is unset.
-    fn pass(mut self, world: &World<'_>, op: &Op<'_>, next: &mut Vec<Self>) -> bool {
-        match op {
-            Op::Assume(site, condition, value) => {
-                if site.is_some()
-                    && *site == Some(world.goal.site)
-                    && self.reads(world, condition, How::Soft)
-                {
-                    return true;
-                }
-                if self.assume(world, condition, *value) {
-                    next.push(self);
-                }
-            }
-            Op::Read(site, expr, how) => {
-                if *site == world.goal.site && self.reads(world, expr, *how) {
-                    return true;
-                }
-                next.push(self);
-            }
-            Op::Do(site, actions) => match self.block(world, *site, actions) {
-                None => return true,
-                Some(done) => next.extend(done),
-            },
-            // Only blocks that run surely are evidence, so a path with this operation is dropped.
-            Op::Maybe(..) => {}
-            Op::Set(value) => {
-                self.set(world.chart, *value);
-                next.push(self);
-            }
-            Op::Fresh => {
-                self.turn(world.chart);
-                next.push(self);
-            }
-            Op::Stir => {
-                self.stir(world.chart);
-                next.push(self);
-            }
-            Op::Started(step) => {
-                self.started.insert(*step);
-                next.push(self);
-            }
-            Op::Needs(step) => {
-                let starts = matches!(&world.chart.steps[step.index()].kind, StepKind::Run(run) if run.on_entry);
-                if starts || self.started.remove(step) {
-                    next.push(self);
-                }
-            }
-        }
-        false
-    }
-
-    /// Whether the goal's value is needed in this expression while it is unset.
-    fn reads(&self, world: &World<'_>, expr: &Expr, how: How) -> bool {
-        let mut seeing = Seeing { world, path: self.clone(), saved: Vec::new(), found: false };
-        look(world.chart, expr, how, &mut seeing);
-        seeing.found
-    }
-
-    fn assume(&mut self, world: &World<'_>, condition: &Expr, value: bool) -> bool {
-        let left = world.fuel.get();
-        if left == 0 {
-            return false;
-        }
-        world.fuel.set(left - 1);
-        let condition = self.told(world.chart, condition);
-        let mut goals: Vec<(&Expr, bool)> = self.known.iter().map(|(e, v)| (e, *v)).collect();
-        goals.push((&condition, value));
-        if decide(world.chart, &goals) == Verdict::Never
-            || decide(world.chart, &[(&condition, value)]) == Verdict::Never
-        {
-            return false;
-        }
-        // The parts are kept apart, so that forgetting one of them keeps the others.
-        for part in split(condition, value) {
-            if constant(&part.0).is_none() {
-                if self.known.len() == CONDITIONS {
-                    self.known.remove(0);
-                }
-                self.known.push(part);
-            }
-        }
-        true
-    }
-
-    /// The expression with known values in place of its parts.
-    fn told(&self, chart: &Chart, expr: &Expr) -> Expr {
-        let mut told = expr.clone();
-        self.replace(chart, &mut told, 0);
-        told
-    }
-
-    fn replace(&self, chart: &Chart, expr: &mut Expr, depth: usize) {
-        if depth > 100 {
-            return;
-        }
-        if let ExprKind::Predicate(id) = expr.kind {
-            *expr = chart.predicates[id.index()].expr.clone();
-        }
-        if let (ExprKind::Observable(Observable::In(state)), Some(leaf)) = (&expr.kind, self.leaf) {
-            expr.kind = ExprKind::Bool(chart.contains(*state, leaf));
-            return;
-        }
-        if let ExprKind::Variable(id) = expr.kind
-            && let Some(value) = self.values.get(&id)
-        {
-            *expr = value.clone();
-            return;
-        }
-        if let ExprKind::Answer(id) = expr.kind
-            && !self.given.contains(&id)
-        {
-            expr.kind = ExprKind::None;
-            return;
-        }
-        expr.each_part_mut(&mut |part| self.replace(chart, part, depth + 1));
-        fold(expr);
-    }
-
-    fn set(&mut self, chart: &Chart, value: Value) {
-        match value {
-            Value::Variable(id) => {
-                self.values.remove(&id);
-                self.forget(chart, &|e| e.kind == ExprKind::Variable(id));
-            }
-            Value::Answer(step) => {
-                self.given.insert(step);
-                self.forget(chart, &|e| e.kind == ExprKind::Answer(step));
-            }
-        }
-    }
-
-    fn assign(&mut self, chart: &Chart, id: VarId, value: &Expr) {
-        let value = self.told(chart, value);
-        self.set(chart, Value::Variable(id));
-        let (mut size, mut own) = (0, false);
-        walk(chart, &value, &mut |e| {
-            size += 1;
-            own |= e.kind == ExprKind::Variable(id);
-        });
-        let same = value.ty == chart.variables[id.index()].ty || constant(&value).is_some();
-        if size <= LONGEST && !own && same {
-            self.values.insert(id, value);
-        }
-    }
-
-    fn turn(&mut self, chart: &Chart) {
-        for (i, row) in chart.variables.iter().enumerate() {
-            if matches!(row.kind, VariableKind::Var { per_turn: true }) {
-                let id = VarId::at(i);
-                self.set(chart, Value::Variable(id));
-                if let Some(default) = row.default.as_ref().filter(|d| constant(d).is_some()) {
-                    self.values.insert(id, default.clone());
-                }
-            }
-        }
-        self.given.clear();
-        self.forget(chart, &|e| matches!(e.kind, ExprKind::Answer(_)));
-    }
-
-    /// Lets time pass: whatever comes from the host is unknown again.
-    fn stir(&mut self, chart: &Chart) {
-        self.forget(chart, &|e| match e.kind {
-            ExprKind::Variable(id) => {
-                matches!(chart.variables[id.index()].kind, VariableKind::Input)
-            }
-            ExprKind::Call(..) | ExprKind::Observable(_) | ExprKind::Payload(_) => true,
-            _ => false,
-        });
-    }
-
-    /// Drops all values and conditions that contain an expression for which `is` holds.
-    fn forget(&mut self, chart: &Chart, is: &dyn Fn(&Expr) -> bool) {
-        let about = |expr: &Expr| {
-            let mut about = false;
-            walk(chart, expr, &mut |e| about |= is(e));
-            about
-        };
-        let gone: Vec<VarId> =
-            self.values.iter().filter(|(_, e)| about(e)).map(|(id, _)| *id).collect();
-        for id in gone {
-            self.values.remove(&id);
-            self.known.retain(|(e, _)| {
-                let mut own = false;
-                walk(chart, e, &mut |e| own |= e.kind == ExprKind::Variable(id));
-                !own
-            });
-        }
-        self.known.retain(|(e, _)| !about(e));
-    }
-
-    /// Runs a block; `None` if the goal is reached in it. Assumes that no action fails, and drops paths on which the chart sends events to
-    /// itself, because those are not followed.
-    fn block(&self, world: &World<'_>, site: Site, actions: &[Action]) -> Option<Vec<Self>> {
-        // Between exits and entries, no leaf is active.
-        let leaf = if matches!(site, Site::Code(_)) { self.leaf } else { None };
-        let mut paths = vec![Self { leaf, ..self.clone() }];
-        for action in actions {
-            let mut next = Vec::new();
-            for mut path in paths {
-                if site == world.goal.site {
-                    let how = if matches!(action, Action::Log(_) | Action::Assign(..)) {
-                        How::Soft
-                    } else {
-                        How::Hard
-                    };
-                    for expr in super::super::facts::usage::own_expressions(action) {
-                        let how = if cells::is_plain(expr) { How::Soft } else { how };
-                        if path.reads(world, expr, how) {
-                            return None;
-                        }
-                    }
-                }
-                match action {
-                    Action::Assign(id, value) => {
-                        path.assign(world.chart, *id, value);
-                        next.push(path);
-                    }
-                    Action::If(test, then, other) => {
-                        for (part, value) in [(then, true), (other, false)] {
-                            let mut path = path.clone();
-                            if path.assume(world, test, value) {
-                                next.extend(path.block(world, site, part)?);
-                            }
-                        }
-                    }
-                    // The loop is assumed to run zero times, which a literal list excludes.
-                    Action::For(_, source, _) => {
-                        if !matches!(source.kind, ExprKind::List(_)) {
-                            next.push(path);
-                        }
-                    }
-                    Action::Raise(..) => {}
-                    Action::Send { to: Receiver::Own, .. } => {}
-                    _ => next.push(path),
-                }
-            }
-            next.truncate(4);
-            paths = next;
-        }
-        Some(paths)
-    }
-
-    /// Whether two paths have the same knowledge, so that one of them suffices.
-    fn is_like(&self, other: &Self) -> bool {
-        self.values == other.values && self.given == other.given && self.known == other.known
-    }
-}
-
-/// Reads an expression on a path, and looks for the goal.
-struct Seeing<'s> {
-    world: &'s World<'s>,
-    path: Path,
-    saved: Vec<Path>,
-    found: bool,
-}
-
-impl Reader for Seeing<'_> {
-    fn read(&mut self, value: Value, how: How) {
-        self.found |=
-            how == How::Hard && value == self.world.goal.value && self.path.lacks(self.world);
-    }
-
-    fn assume(&mut self, condition: &Expr, value: bool) -> bool {
-        self.path.assume(self.world, condition, value)
-    }
-
-    fn mark(&mut self) -> usize {
-        self.saved.push(self.path.clone());
-        self.saved.len() - 1
-    }
-
-    fn back(&mut self, mark: usize) {
-        if let Some(path) = self.saved.get(mark) {
-            self.path = path.clone();
-        }
-        self.saved.truncate(mark);
     }
 }

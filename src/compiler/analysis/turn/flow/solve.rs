@@ -110,9 +110,22 @@ impl Solved {
         Some((search.book.seen(&sights).collect(), search.known))
     }
 
+    /// The points, in the order of their numbers.
+    pub(super) fn points(&self) -> impl Iterator<Item = Point> {
+        self.rows.iter().map(|row| row.point)
+    }
+
+    /// The number of a point; `None` if the search has not come to it.
+    pub(super) fn number_of(&self, point: Point) -> Option<usize> {
+        self.numbers.get(&point).map(|number| *number as usize)
+    }
+
+    pub(super) fn point(&self, number: usize) -> Point {
+        self.rows[number].point
+    }
+
     /// The possible contents of cells at a point; `None` if no run reaches it.
-    pub(super) fn at(&self, point: Point) -> Option<&[u16]> {
-        let number = *self.numbers.get(&point)? as usize;
+    pub(super) fn at(&self, number: usize) -> Option<&[u16]> {
         self.rows[number].reached.then(|| self.masks(number))
     }
 

@@ -1,0 +1,378 @@
+//! The bounds of whole numbers: intervals, the bounds of expressions, and what a condition says about the variables that it reads.
+//!
+//! **The problem.** Whether `tries < 3` can hold depends on what `tries` may be. The question arises for the whole chart
+//! ([`super::ranges`]), at one point of a run ([`crate::analysis::turn::flow`]), and while conditions are compared with each other
+//! ([`super::conditions`]). All of them need the same arithmetic.
+//!
+//! **The idea.** A [`Range`] is an interval. [`range`] computes the interval of an expression from those of its variables, and [`assume`]
+//! narrows the intervals of variables, given how a condition evaluates. Who calls them decides what is known of the variables, by
+//! implementing [`Bounds`]. A condition whose evaluation fails counts as false, so "it is not true" says less than "it is false"
+//! ([`Outcome`]).
+//!
+//! **Example.** With `n` in 0..=5 and a param `most` in 1..=3, `min(n + 1, most)` is in 1..=3. If `n >= most` is true, `n` is in 1..=5. If it
+//! is not true, `n` is in 0..=2.
+
+use chartc_core::arena::VarId;
+use chartc_core::expr::Value;
+use chartc_core::model::{
+    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp, VariableKind,
+};
+
+/// An interval from the least to the greatest value, both included. `None` is unbounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Range {
+    /// The least value.
+    pub low: Option<i64>,
+    /// The greatest value.
+    pub high: Option<i64>,
+}
+
+impl Range {
+    /// The interval that contains nothing.
+    pub(crate) const EMPTY: Self = Self { low: Some(1), high: Some(0) };
+    /// The interval of all numbers that are not negative.
+    pub(crate) const COUNT: Self = Self { low: Some(0), high: None };
+
+    pub(crate) const fn one(value: i64) -> Self {
+        Self { low: Some(value), high: Some(value) }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        matches!((self.low, self.high), (Some(low), Some(high)) if low > high)
+    }
+
+    /// The only value, if there is one.
+    pub(crate) fn only(self) -> Option<i64> {
+        self.low.filter(|low| self.high == Some(*low))
+    }
+
+    /// The smallest interval that contains both intervals.
+    pub(crate) fn join(self, other: Self) -> Self {
+        if self.is_empty() {
+            return other;
+        }
+        if other.is_empty() {
+            return self;
+        }
+        Self {
+            low: self.low.zip(other.low).map(|(a, b)| a.min(b)),
+            high: self.high.zip(other.high).map(|(a, b)| a.max(b)),
+        }
+    }
+
+    /// The intersection.
+    pub(crate) fn meet(self, other: Self) -> Self {
+        let both = |a: Option<i64>, b: Option<i64>, pick: fn(i64, i64) -> i64| match (a, b) {
+            (Some(a), Some(b)) => Some(pick(a, b)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            low: both(self.low, other.low, i64::max),
+            high: both(self.high, other.high, i64::min),
+        }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let sum = |(a, b): (i64, i64)| a.checked_add(b);
+        Self {
+            low: self.low.zip(other.low).and_then(sum),
+            high: self.high.zip(other.high).and_then(sum),
+        }
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        Self {
+            low: self.high.and_then(i64::checked_neg),
+            high: self.low.and_then(i64::checked_neg),
+        }
+    }
+
+    /// The product. Unbounded on both sides if one of the intervals is unbounded on a side.
+    fn times(self, other: Self) -> Self {
+        let ends = |range: Self| range.low.zip(range.high);
+        let (Some((a, b)), Some((c, d))) = (ends(self), ends(other)) else {
+            return Self::default();
+        };
+        let corners: Option<Vec<i64>> =
+            [(a, c), (a, d), (b, c), (b, d)].into_iter().map(|(x, y)| x.checked_mul(y)).collect();
+        corners.map_or_else(Self::default, |corners| Self {
+            low: corners.iter().copied().min(),
+            high: corners.iter().copied().max(),
+        })
+    }
+
+    /// The smallest (or, with `i64::max`, the greatest) of two numbers.
+    fn pick(self, other: Self, pick: fn(i64, i64) -> i64) -> Self {
+        let is_least = pick(0, 1) == 0;
+        let both = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| pick(a, b));
+        let one = |a: Option<i64>, b: Option<i64>| both(a, b).or(a).or(b);
+        if is_least {
+            Self { low: both(self.low, other.low), high: one(self.high, other.high) }
+        } else {
+            Self { low: one(self.low, other.low), high: both(self.high, other.high) }
+        }
+    }
+
+    /// Moves each bound that has grown since `known` outward to the next of `stops`, which are ascending. A bound beyond all of them
+    /// becomes unbounded. So a bound that is widened again and again soon stops growing.
+    pub(crate) fn widened(self, known: Self, stops: &[i64]) -> Self {
+        let low = |n: i64| stops[..stops.partition_point(|s| *s <= n)].last().copied();
+        let high = |n: i64| stops.get(stops.partition_point(|s| *s < n)).copied();
+        Self {
+            low: if self.low == known.low { self.low } else { self.low.and_then(low) },
+            high: if self.high == known.high { self.high } else { self.high.and_then(high) },
+        }
+    }
+}
+
+/// The ordering that holds if a comparison by `op` has the value `wanted`: `<` for a `>=` that is false. `None` for `!=` and `in`.
+pub(crate) fn order_bounds(op: CompareOp, wanted: bool) -> Option<CompareOp> {
+    Some(match (op, wanted) {
+        (CompareOp::Less, true) | (CompareOp::GreaterEqual, false) => CompareOp::Less,
+        (CompareOp::LessEqual, true) | (CompareOp::Greater, false) => CompareOp::LessEqual,
+        (CompareOp::Greater, true) | (CompareOp::LessEqual, false) => CompareOp::Greater,
+        (CompareOp::GreaterEqual, true) | (CompareOp::Less, false) => CompareOp::GreaterEqual,
+        (CompareOp::Equal, true) | (CompareOp::NotEqual, false) => CompareOp::Equal,
+        (CompareOp::Equal, false) | (CompareOp::NotEqual, true) => CompareOp::NotEqual,
+        (CompareOp::In | CompareOp::NotIn, _) => return None,
+    })
+}
+
+/// The same ordering with its sides swapped.
+pub(crate) fn turned(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Less => CompareOp::Greater,
+        CompareOp::LessEqual => CompareOp::GreaterEqual,
+        CompareOp::Greater => CompareOp::Less,
+        CompareOp::GreaterEqual => CompareOp::LessEqual,
+        _ => op,
+    }
+}
+
+/// The values that are in the relation `op` to some value of `other`: for `<` and 1..=5, the values up to 4.
+pub(crate) fn within(op: CompareOp, other: Range) -> Range {
+    match op {
+        CompareOp::Less => Range { low: None, high: other.high.and_then(|n| n.checked_sub(1)) },
+        CompareOp::LessEqual => Range { low: None, high: other.high },
+        CompareOp::Greater => Range { low: other.low.and_then(|n| n.checked_add(1)), high: None },
+        CompareOp::GreaterEqual => Range { low: other.low, high: None },
+        CompareOp::Equal => other,
+        CompareOp::NotEqual | CompareOp::In | CompareOp::NotIn => Range::default(),
+    }
+}
+
+/// The values of `range` that are in the relation `op` to some value of `other`.
+fn related(range: Range, op: CompareOp, other: Range) -> Range {
+    let Some(only) = other.only().filter(|_| op == CompareOp::NotEqual) else {
+        return range.meet(within(op, other));
+    };
+    // What differs from one number is an interval again only if the number is at an end.
+    Range {
+        low: if range.low == Some(only) { only.checked_add(1) } else { range.low },
+        high: if range.high == Some(only) { only.checked_sub(1) } else { range.high },
+    }
+}
+
+/// The declared range of a param of whole numbers, durations in milliseconds; unbounded for other variables.
+pub(crate) fn declared(chart: &Chart, id: VarId) -> Range {
+    let whole = |value: &Value| match value {
+        Value::Int(n) => Some(*n),
+        Value::Duration(n) => i64::try_from(*n).ok(),
+        _ => None,
+    };
+    match &chart.variables[id.index()].kind {
+        VariableKind::Param { range: Some((low, high)) } => {
+            Range { low: whole(low), high: whole(high) }
+        }
+        VariableKind::Param { range: None } | VariableKind::Input | VariableKind::Var { .. } => {
+            Range::default()
+        }
+    }
+}
+
+/// The bounds of an expression, given those of variables. A duration is a number of milliseconds. Unbounded if the expression is not
+/// understood, or is no whole number.
+pub(crate) fn range(expr: &Expr, variable: &dyn Fn(VarId) -> Range) -> Range {
+    let of = |e: &Expr| range(e, variable);
+    match &expr.kind {
+        ExprKind::Int(n) => Range::one(*n),
+        ExprKind::Duration(n) => i64::try_from(*n).map_or(Range::COUNT, Range::one),
+        ExprKind::Variable(id) => variable(*id),
+        ExprKind::Observable(seen) if is_count(seen) => Range::COUNT,
+        ExprKind::Unary(UnaryOp::Negate, inner) => of(inner).negated(),
+        ExprKind::Binary(op, a, b) => match op {
+            BinaryOp::Add => of(a).plus(of(b)),
+            BinaryOp::Subtract => of(a).plus(of(b).negated()),
+            BinaryOp::Multiply => of(a).times(of(b)),
+            BinaryOp::Modulo => match b.kind {
+                ExprKind::Int(n) if n > 0 && a.ty == Type::Int => {
+                    Range { low: Some(0), high: Some(n - 1) }
+                }
+                _ => Range::default(),
+            },
+            _ => Range::default(),
+        },
+        ExprKind::If(_, yes, no) => of(yes).join(of(no)),
+        ExprKind::Builtin(name, parts) => match (name, &parts[..]) {
+            (Builtin::Len, _) => Range::COUNT,
+            (Builtin::Abs, [inner]) => {
+                let inner = of(inner);
+                if inner.low >= Some(0) {
+                    inner
+                } else {
+                    Range { high: inner.join(inner.negated()).high, ..Range::COUNT }
+                }
+            }
+            (Builtin::JsAdd, [a, b]) => of(a).plus(of(b)),
+            (Builtin::Min | Builtin::Max, [first, rest @ ..]) if !rest.is_empty() => {
+                let pick = if *name == Builtin::Min { i64::min } else { i64::max };
+                rest.iter().fold(of(first), |range, part| range.pick(of(part), pick))
+            }
+            _ => Range::default(),
+        },
+        _ if expr.ty == Type::Duration => Range::COUNT,
+        _ => Range::default(),
+    }
+}
+
+/// Whether the property is a number that is never negative.
+fn is_count(seen: &Observable) -> bool {
+    !matches!(
+        seen,
+        Observable::State
+            | Observable::In(_)
+            | Observable::Health
+            | Observable::Advice
+            | Observable::LastResult
+            | Observable::Event
+            | Observable::Repeated(..)
+    )
+}
+
+/// What is known of variables where conditions are evaluated.
+pub(crate) trait Bounds<'c>: Clone {
+    /// The chart of the variables.
+    fn chart(&self) -> &'c Chart;
+    /// The bounds of a variable.
+    fn variable(&self, id: VarId) -> Range;
+    /// Keeps only the values of a variable that are within the range, which is not empty.
+    fn narrow(&mut self, id: VarId, to: Range);
+    /// Adds what is possible in another case.
+    fn join(&mut self, other: &Self);
+}
+
+/// How a condition evaluates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    True,
+    False,
+    /// To false, or its evaluation fails.
+    NotTrue,
+}
+
+/// Narrows the bounds, given how a condition evaluates. Returns `false` if that is impossible; the bounds are then meaningless.
+pub(crate) fn assume<'c, B: Bounds<'c>>(
+    bounds: &mut B,
+    condition: &Expr,
+    outcome: Outcome,
+) -> bool {
+    match (&condition.kind, outcome) {
+        (ExprKind::Bool(value), _) => *value == (outcome == Outcome::True),
+        (ExprKind::Predicate(id), _) => {
+            let chart = bounds.chart();
+            assume(bounds, &chart.predicates[id.index()].expr, outcome)
+        }
+        (ExprKind::Unary(UnaryOp::Not, inner), Outcome::True) => {
+            assume(bounds, inner, Outcome::False)
+        }
+        (ExprKind::Unary(UnaryOp::Not, inner), Outcome::False) => {
+            assume(bounds, inner, Outcome::True)
+        }
+        (ExprKind::Unary(UnaryOp::Not, inner), Outcome::NotTrue) => {
+            may_fail(inner) || assume(bounds, inner, Outcome::True)
+        }
+        (ExprKind::Binary(BinaryOp::And, a, b), Outcome::True)
+        | (ExprKind::Binary(BinaryOp::Or, a, b), Outcome::False) => {
+            assume(bounds, a, outcome) && assume(bounds, b, outcome)
+        }
+        (ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, b), Outcome::True | Outcome::False) => {
+            let mut other = bounds.clone();
+            let (first, second) = (assume(bounds, a, outcome), assume(&mut other, b, outcome));
+            either(bounds, other, (first, second))
+        }
+        (ExprKind::Binary(BinaryOp::And, a, b), Outcome::NotTrue) => {
+            let mut other = bounds.clone();
+            let first = assume(bounds, a, outcome);
+            let second = assume(&mut other, a, Outcome::True) && assume(&mut other, b, outcome);
+            either(bounds, other, (first, second))
+        }
+        (ExprKind::Binary(BinaryOp::Or, a, b), Outcome::NotTrue) => {
+            assume(bounds, a, outcome) && (may_fail(a) || assume(bounds, b, outcome))
+        }
+        (ExprKind::Compare(first, rest), _) => match &rest[..] {
+            [(op, second)] => compare(bounds, (first, *op, second), outcome),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// Joins the bounds of two cases, each of which may be impossible.
+fn either<'c, B: Bounds<'c>>(bounds: &mut B, other: B, possible: (bool, bool)) -> bool {
+    match possible {
+        (true, true) => bounds.join(&other),
+        (false, true) => *bounds = other,
+        (_, false) => {}
+    }
+    possible.0 || possible.1
+}
+
+fn compare<'c, B: Bounds<'c>>(
+    bounds: &mut B,
+    (left, op, right): (&Expr, CompareOp, &Expr),
+    outcome: Outcome,
+) -> bool {
+    let is_whole = |e: &Expr| matches!(e.ty, Type::Int | Type::Duration);
+    let fails = outcome == Outcome::NotTrue && (may_fail(left) || may_fail(right));
+    let Some(op) = order_bounds(op, outcome == Outcome::True)
+        .filter(|_| !fails && is_whole(left) && is_whole(right))
+    else {
+        return true;
+    };
+    let own = |e: &Expr| range(e, &|id| bounds.variable(id));
+    let (one, other) = (own(left), own(right));
+    let (one, other) = (related(one, op, other), related(other, turned(op), one));
+    if one.is_empty() || other.is_empty() {
+        return false;
+    }
+    for (side, to) in [(left, one), (right, other)] {
+        if let ExprKind::Variable(id) = side.kind {
+            bounds.narrow(id, to);
+        }
+    }
+    true
+}
+
+/// Whether the evaluation of an expression may fail. True in cases of doubt; overflow is ignored.
+pub(crate) fn may_fail(expr: &Expr) -> bool {
+    expr.any(&mut |e| match &e.kind {
+        ExprKind::Call(..)
+        | ExprKind::Index(..)
+        | ExprKind::Unknown(_)
+        | ExprKind::Predicate(_) => true,
+        ExprKind::Builtin(Builtin::Min | Builtin::Max | Builtin::Abs, parts) => {
+            parts.iter().any(|part| part.ty != Type::Int)
+        }
+        ExprKind::Builtin(name, _) => !matches!(
+            name,
+            Builtin::Len | Builtin::Str | Builtin::Bool | Builtin::Concat | Builtin::IsA
+        ),
+        ExprKind::Binary(op, a, _) => {
+            !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Subtract)
+                || a.ty == Type::Json
+        }
+        ExprKind::Field(inner, _) => inner.ty == Type::Json,
+        ExprKind::Observable(_) | ExprKind::Payload(_) | ExprKind::Answer(_) => e.ty == Type::Json,
+        _ => false,
+    })
+}
