@@ -464,8 +464,10 @@ fn is_plain(value: &Expr) -> bool {
         | ExprKind::None => true,
         ExprKind::Variable(_) => !matches!(value.ty, Type::Json),
         ExprKind::Text(text) => text.literal().is_some(),
+        // A number that grows by itself, as in `n + n`, soon overflows; one that grows by a literal does not.
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Subtract, a, b) => {
-            value.ty == Type::Int && is_plain(a) && is_plain(b)
+            let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Int(_));
+            value.ty == Type::Int && is_plain(a) && is_plain(b) && (is_literal(a) || is_literal(b))
         }
         _ => false,
     }

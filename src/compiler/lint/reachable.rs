@@ -27,6 +27,7 @@ use crate::analysis::facts::Facts;
 use crate::analysis::facts::conditions::{implies, is_impossible};
 use crate::analysis::facts::deadline::{leaves, left, resets};
 use crate::analysis::facts::endless::{is_outside_parallel, undriven};
+use crate::analysis::facts::loops::holds_on_entry;
 use crate::analysis::facts::reach::{
     Cause, Takers, domain, entered_by_default, entries, is_final, is_history, is_leaf, meet,
     witness,
@@ -751,7 +752,8 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         }
         let ways = ways.get_or_insert_with(|| all_ways(chart, facts));
         if let Some(into) = ways.get(&state)
-            && always(chart, state, into, guard, &read)
+            && (always(chart, state, into, guard, &read)
+                || !into.open && holds_on_entry(chart, facts, id))
         {
             let because = Because::Always(into.transitions.clone());
             found.push(Passing { transition: id, because });

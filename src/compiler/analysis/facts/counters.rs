@@ -273,14 +273,11 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             }
         }
     }
-    asking.retain(|_, transitions| transitions.len() > 1);
-    if asking.is_empty() {
-        return Vec::new();
-    }
     let elsewhere = counted_elsewhere(chart, &asking);
     let ends = chart.children(StateId::at(0)).any(|s| is_final(chart, s));
+    asking.retain(|counter, _| !elsewhere.contains(counter));
     let mut found = Vec::new();
-    for (counter, transitions) in asking.iter().filter(|(v, _)| !elsewhere.contains(v)) {
+    for (counter, transitions) in asking.iter().filter(|(_, all)| all.len() > 1) {
         let (counting, others): (Vec<TransitionId>, Vec<TransitionId>) =
             transitions.iter().partition(|l| counts(chart.transition(**l), *counter));
         let sets = |l: &TransitionId| sets(&chart.transition(*l).actions, *counter);
@@ -299,7 +296,41 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             }
         }
     }
+    found.extend(without_effect(chart, facts, &asking));
     found.sort_by_key(|u| u.transition);
+    found
+}
+
+/// Finds transitions without a guard that lead back to the same state as an earlier one of the same trigger, which counts and tests the
+/// count. So the bound has no effect: once it is reached, the other transition is taken, and nothing else happens.
+fn without_effect(
+    chart: &Chart,
+    facts: &Facts,
+    asking: &BTreeMap<VarId, Vec<TransitionId>>,
+) -> Vec<Uncounted> {
+    let mut found = Vec::new();
+    for (counter, transitions) in asking {
+        for counting in transitions.iter().filter(|l| counts(chart.transition(**l), *counter)) {
+            let row = chart.transition(*counting);
+            let is_alike = |id: &&TransitionId| {
+                let other = chart.transition(**id);
+                *id > counting
+                    && other.trigger == row.trigger
+                    && other.targets == row.targets
+                    && other.kind == row.kind
+                    && other.guard.is_none()
+                    && other.actions.is_empty()
+                    && !row.targets.is_empty()
+                    && can_return(chart, facts, **id, *counter)
+            };
+            let other = chart.state(row.source).transitions.iter().find(is_alike);
+            found.extend(other.map(|transition| Uncounted {
+                transition: *transition,
+                counter: *counter,
+                counting: *counting,
+            }));
+        }
+    }
     found
 }
 

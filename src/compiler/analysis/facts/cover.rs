@@ -35,7 +35,7 @@ use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
     BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger,
-    Type, UnaryOp,
+    Type, TypeKind, UnaryOp,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -550,7 +550,36 @@ fn gap(chart: &Chart, facts: &Facts, all: &[TransitionId]) -> Option<Gap> {
         return None;
     }
     let rest: Vec<(&Expr, bool)> = guards.iter().map(|guard| (*guard, false)).collect();
-    only_case(chart, &rest).map(|case| Gap { transitions, case })
+    let case = only_case(chart, &rest).or_else(|| left_out(chart, &guards))?;
+    Some(Gap { transitions, case })
+}
+
+/// The only name of an enum for which no guard can hold, whatever else the guards test. `None` unless each of them tests the same term of
+/// that type.
+fn left_out(chart: &Chart, guards: &[&Expr]) -> Option<Vec<(Expr, Value)>> {
+    let is_term = |e: &&Expr| match &e.ty {
+        Type::Named(id) => {
+            let is_read = matches!(root(e).kind, ExprKind::Answer(_) | ExprKind::Payload(_));
+            is_read && matches!(chart.types[id.index()].kind, TypeKind::Enum(_))
+        }
+        _ => false,
+    };
+    let mut terms: Vec<&Expr> = Vec::new();
+    guards.first()?.walk(&mut |e| terms.extend(Some(e).filter(is_term)));
+    let term = terms
+        .into_iter()
+        .find(|term| guards.iter().all(|guard| guard.any(&mut |e| e.kind == term.kind)))?;
+    let Type::Named(id) = term.ty else { return None };
+    let TypeKind::Enum(names) = &chart.types[id.index()].kind else { return None };
+    let is_untaken = |name: &&String| {
+        let case = is(term, &Value::Text((*name).clone()));
+        case.is_some_and(|case| {
+            guards.iter().all(|guard| is_impossible(chart, &[(&case, true), (guard, true)]))
+        })
+    };
+    let mut untaken = names.iter().filter(is_untaken);
+    let (name, None) = (untaken.next()?, untaken.next()) else { return None };
+    Some(vec![(term.clone(), Value::Text(name.clone()))])
 }
 
 /// The only values of the terms (at most [`VARIABLES`]) with which each condition has its wanted value; `None` if there are others.

@@ -34,9 +34,10 @@ use super::counters::{
     CounterBound, CounterChange, Owner, Writer, bounds, is_lasting, is_of_turn, is_reset, sets,
     value, writers,
 };
+use super::deadline::leaves;
 use super::reach::{GraphNode, domain, entries, is_leaf};
 use super::usage::{assigned, reads, written};
-use super::values::{Bounds, Outcome, Range, assume, within};
+use super::values::{Bounds, Outcome, Range, assume, order_bounds, range, within};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
     Action, AskOn, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, StepKind, Transition,
@@ -113,6 +114,7 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
         for (owner, bound) in asked {
             let range = turn.or_else(|| track.asked_by(owner));
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
+                found.extend(stuck(chart, facts, loops, (owner, &bound), &writers));
                 continue;
             };
             // If the comparison has another value at the start, something changes the counter before the cycle.
@@ -143,6 +145,44 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
     found.sort_by_key(|lost| lost.owner);
     found.dedup_by_key(|lost| (lost.owner, lost.counter));
     found
+}
+
+/// A transition back that tests a counter and sets it to a constant, as all others do that set it: the second time, the condition has the
+/// same value as for ever after. Reported if it then holds while params have their defaults.
+fn stuck(
+    chart: &Chart,
+    facts: &Facts,
+    loops: &Loops,
+    (owner, bound): (GuardOwner, &CounterBound<'_>),
+    writers: &[Writer],
+) -> Option<Lost> {
+    let GuardOwner::Transition(id) = owner else { return None };
+    let own = writers.iter().find(|writer| writer.owner == Owner::Transition(id))?;
+    let CounterChange::To(Some(constant)) = own.change else { return None };
+    let cycle = loops.around(chart, facts, owner)?;
+    let is_back = loops.at(facts, GraphNode::Transition(id)) == cycle.component;
+    let than = range(bound.than, &|param| match &chart.variables[param.index()].default {
+        Some(default) => range(default, &|_| Range::default()),
+        None => Range::default(),
+    });
+    let holds = is_alike(bound.op, Range::one(constant), than) == Some(true);
+    let alike = writers.iter().all(|writer| writer.change == own.change);
+    let counter = bound.counter;
+    (is_back && holds && alike && is_lasting(chart, counter) && facts.reach.can_take(id))
+        .then_some(Lost { owner, counter, holds, why: LostReason::Never(*own) })
+}
+
+/// Whether the guard of a `when` transition is a comparison of a counter with a bound that holds whenever its state is active.
+pub(crate) fn holds_on_entry(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
+    let Some(guard) = &chart.transition(id).guard else { return false };
+    let bounds = bounds(chart, guard);
+    let [bound] = &bounds[..] else { return false };
+    let is_whole = matches!(guard.kind, ExprKind::Compare(..)) && is_lasting(chart, bound.counter);
+    let writers = || few_writers(chart, bound.counter).is_some_and(|writers| !writers.is_empty());
+    is_whole && writers() && {
+        let seen = Track::new(chart, facts, bound.counter).asked_by(GuardOwner::Transition(id));
+        seen.and_then(|range| alike(chart, bound, range)) == Some(true)
+    }
 }
 
 /// By counter: the conditions that compare it with a bound.
@@ -198,18 +238,15 @@ fn in_a_turn(chart: &Chart, counter: VarId, writers: &[Writer]) -> Option<Range>
 
 /// The value that the comparison has for every number within `range`; `None` if it has both values.
 fn alike(chart: &Chart, bound: &CounterBound<'_>, range: Range) -> Option<bool> {
-    let than = value(chart, bound.than, bound.counter, Range::default());
-    let opposite = match bound.op {
-        CompareOp::Less => CompareOp::GreaterEqual,
-        CompareOp::LessEqual => CompareOp::Greater,
-        CompareOp::Greater => CompareOp::LessEqual,
-        CompareOp::GreaterEqual => CompareOp::Less,
-        _ => return None,
-    };
+    is_alike(bound.op, range, value(chart, bound.than, bound.counter, Range::default()))
+}
+
+/// The value that a comparison has for all numbers of both ranges; `None` if it has both values.
+fn is_alike(op: CompareOp, range: Range, than: Range) -> Option<bool> {
     // The bound may be a param and so an interval itself; the comparison must be constant for all of its values.
-    if range.meet(within(bound.op, than)).is_empty() {
+    if range.meet(within(op, than)).is_empty() {
         Some(false)
-    } else if range.meet(within(opposite, than)).is_empty() {
+    } else if range.meet(within(order_bounds(op, false)?, than)).is_empty() {
         Some(true)
     } else {
         None
@@ -912,6 +949,25 @@ impl<'c> Track<'c> {
     /// The bounds after the transition: narrowed by its guard, then changed by exits, actions and entries. `None` if the guard fails.
     fn taken(&self, transition: &Transition, before: Range) -> Option<Range> {
         let mut range = self.asked(transition, before);
+        // A `when` transition of the same state is taken before anything else can happen there.
+        let beside = &self.chart.state(transition.source).transitions;
+        let whens = beside.iter().filter(|id| self.is_sure_when(**id));
+        let waits = matches!(
+            transition.trigger,
+            Trigger::Event(_)
+                | Trigger::AnyEvent
+                | Trigger::After(_)
+                | Trigger::AfterTurns(_)
+                | Trigger::Turn
+        );
+        if waits && transition.scope.is_none() {
+            for guard in whens.filter_map(|id| self.chart.transition(*id).guard.as_ref()) {
+                range = self.refined(guard, Outcome::NotTrue, range);
+            }
+            if range.is_empty() {
+                return None;
+            }
+        }
         if let Some(guard) = &transition.guard {
             range = self.refined(guard, Outcome::True, range);
             if range.is_empty() {
@@ -941,6 +997,12 @@ impl<'c> Track<'c> {
             }
         }
         Some(range)
+    }
+
+    /// Whether this is a `when` transition that can be taken wherever its state is active.
+    fn is_sure_when(&self, id: TransitionId) -> bool {
+        let transition = self.chart.transition(id);
+        transition.trigger == Trigger::When && leaves(self.facts, transition, id)
     }
 
     /// The descendants of this state whose `exit` actions set the counter.
