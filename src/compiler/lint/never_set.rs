@@ -9,7 +9,7 @@ use crate::analysis::turn::flow::{Flow, Lack, Site, with_values};
 use crate::explore::witness::json;
 use crate::notation;
 use crate::rules::{self, read_before_set};
-use crate::syntax::diagnostic::Diagnostic;
+use crate::syntax::diagnostic::{Diagnostic, is_one_off};
 use crate::syntax::source::Span;
 use chartc_core::arena::{StepId, TransitionId, VarId};
 use chartc_core::expr::Value as Data;
@@ -307,7 +307,7 @@ fn is_slip(chart: &Chart, usage: &Usage, id: VarId, other: VarId) -> bool {
     let (one, two) = (&chart.variables[id.index()], &chart.variables[other.index()]);
     let (a, b) = (&one.name, &two.name);
     let near = a.len().abs_diff(b.len()) <= 1 && a.len().min(b.len()) >= SHORTEST;
-    if !near || strsim::osa_distance(a, b) != 1 {
+    if !near || !is_one_off(a, b) {
         return false;
     }
     let vague = |ty: &Type| matches!(ty, Type::Json | Type::Optional(_));

@@ -25,7 +25,7 @@ use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::usage::{walk, written};
 use crate::rules::{UNMAPPED_ANSWER, UNNAMED_ANSWER};
-use crate::syntax::diagnostic::{Diagnostic, nearest};
+use crate::syntax::diagnostic::{Diagnostic, is_one_off, nearest};
 use crate::syntax::source::Span;
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, TypeId};
 use chartc_core::model::{
@@ -686,7 +686,7 @@ fn offered(text: &str, known: &KnownAnswers, last: bool) -> Vec<Vec<Placed>> {
 
 /// Whether two words of at least three letters differ by one edit: an insertion, deletion, substitution or transposition.
 fn is_wording_slip(one: &str, other: &str) -> bool {
-    one.chars().count().min(other.chars().count()) > 2 && strsim::osa_distance(one, other) == 1
+    one.chars().count().min(other.chars().count()) > 2 && is_one_off(one, other)
 }
 
 /// The items of a list, and how the text introduces them.

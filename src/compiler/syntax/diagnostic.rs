@@ -257,7 +257,7 @@ pub fn near<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<
 }
 
 /// Whether two names differ in one character: one more, one less, another one, or two neighbours swapped.
-fn is_one_off(name: &str, other: &str) -> bool {
+pub(crate) fn is_one_off(name: &str, other: &str) -> bool {
     // A character has at most four bytes, so this cheap test excludes no name that differs in one character.
     name.len().abs_diff(other.len()) <= 4 && strsim::osa_distance(name, other) == 1
 }

@@ -3,7 +3,7 @@
 
 use super::Facts;
 use super::reach::{GraphNode, is_final};
-use super::usage::reads;
+use super::usage::{reads, written};
 use super::values::{self, Range, declared, order_bounds, turned};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -80,17 +80,13 @@ pub(crate) fn is_of_turn(chart: &Chart, id: VarId) -> bool {
 
 /// Whether the expression consists of params, whole numbers and arithmetic only, so that its value is constant during a run.
 fn is_fixed(chart: &Chart, expr: &Expr) -> bool {
-    let mut fixed = true;
-    expr.walk(&mut |e| {
-        fixed &= match e.kind {
-            ExprKind::Variable(id) => {
-                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
-            }
-            ExprKind::Int(_) | ExprKind::Binary(..) | ExprKind::Unary(..) => true,
-            _ => false,
-        };
-    });
-    fixed
+    !expr.any(&mut |e| match e.kind {
+        ExprKind::Variable(id) => {
+            !matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
+        }
+        ExprKind::Int(_) | ExprKind::Binary(..) | ExprKind::Unary(..) => false,
+        _ => true,
+    })
 }
 
 /// The amount that the assigned value adds to the counter: `n` for `x + n` and `n + x`, `-n` for `x - n`.
@@ -334,37 +330,13 @@ fn without_effect(
     found
 }
 
-/// The counters that must be below a bound for the condition to hold.
+/// The lasting counters that must be below a bound for the condition to hold.
 fn bounded(chart: &Chart, guard: &Expr) -> Vec<VarId> {
-    let mut found = Vec::new();
-    let mut open = vec![guard];
-    while let Some(expr) = open.pop() {
-        if let ExprKind::Binary(BinaryOp::And, a, b) = &expr.kind {
-            open.extend([&**a, &**b]);
-        }
-        let ExprKind::Compare(first, rest) = &expr.kind else { continue };
-        let [(op, second)] = rest.as_slice() else { continue };
-        let (low, high) = match op {
-            CompareOp::Less | CompareOp::LessEqual => (&**first, second),
-            CompareOp::Greater | CompareOp::GreaterEqual => (second, &**first),
-            _ => continue,
-        };
-        let ExprKind::Variable(id) = low.kind else { continue };
-        let is_counter =
-            matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: false });
-        let mut fixed = true;
-        high.walk(&mut |e| {
-            fixed &= if let ExprKind::Variable(id) = e.kind {
-                matches!(chart.variables[id.index()].kind, VariableKind::Param { .. })
-            } else {
-                matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Binary(..))
-            };
-        });
-        if is_counter && fixed {
-            found.push(id);
-        }
-    }
-    found
+    let is_below = |bound: &CounterBound<'_>| {
+        matches!(bound.op, CompareOp::Less | CompareOp::LessEqual)
+            && is_lasting(chart, bound.counter)
+    };
+    bounds(chart, guard).into_iter().filter(is_below).map(|bound| bound.counter).collect()
 }
 
 /// Whether a transition of a step or an option leads to its own source, or to a state that precedes its source in document order.
@@ -397,8 +369,7 @@ fn counted_elsewhere(
     let mut look = |actions: &[Action], transition: Option<TransitionId>| {
         Action::walk(actions, &mut |action| {
             let Action::Assign(id, value) = action else { return };
-            let mut constant = true;
-            value.walk(&mut |e| constant &= !matches!(e.kind, ExprKind::Variable(_)));
+            let constant = !value.any(&mut |e| matches!(e.kind, ExprKind::Variable(_)));
             let own = asking
                 .get(id)
                 .is_some_and(|transitions| transition.is_some_and(|l| transitions.contains(&l)));
@@ -410,16 +381,10 @@ fn counted_elsewhere(
     for (i, transition) in chart.transitions.iter().enumerate() {
         look(&transition.actions, Some(TransitionId::at(i)));
     }
-    for state in &chart.states {
-        for block in state.entry.iter().chain(&state.exit).chain([&state.default_actions]) {
-            look(block, None);
-        }
-    }
-    for step in &chart.steps {
-        if let StepKind::Code(actions) = &step.kind {
-            look(actions, None);
-        }
-    }
+    let lines: BTreeSet<*const Action> =
+        chart.transitions.iter().map(|transition| transition.actions.as_ptr()).collect();
+    let others = written(chart).filter(|block| !lines.contains(&block.as_ptr()));
+    others.for_each(|block| look(block, None));
     found.extend(chart.steps.iter().filter_map(|s| s.into));
     found
 }

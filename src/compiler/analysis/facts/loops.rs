@@ -358,17 +358,12 @@ fn why(
     writers: &[Writer],
     (up, cycle): (bool, &Loop),
 ) -> Option<LostReason> {
-    let takes = |w: &&Writer| match w.owner {
-        Owner::Transition(id) => facts.reach.can_take(id),
-        Owner::State(id) => facts.reach.can_enter(id),
-        Owner::Step(_) => true,
-    };
     let mut toward = None;
     let (mut away, mut reset, mut passed) = (None, None, false);
     let default = chart.variables[counter.index()].default.as_ref();
     let first = default.map(|e| value(chart, e, counter, Range::default()));
     let mut back = Vec::new();
-    for writer in writers.iter().filter(takes) {
+    for writer in writers.iter().filter(|writer| takes(facts, writer)) {
         let here = loops.passes(chart, facts, writer, cycle);
         match writer.change {
             CounterChange::By(by) if (by > 0) == up => {

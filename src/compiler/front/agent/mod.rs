@@ -29,7 +29,7 @@ pub use definition::context;
 use super::{Frontend, Link, Nearby};
 use crate::rules::{duplicate_name, unknown_name, unloaded_components, wrong_type};
 use crate::syntax;
-use crate::syntax::diagnostic::{Diagnostic, nearest};
+use crate::syntax::diagnostic::{Diagnostic, is_one_off, nearest};
 use crate::syntax::source::{FileId, Ident, Source, Span, Spanned};
 use definition::{Agent, Component, ComponentKind, Listed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,7 +277,7 @@ fn mend(agent: &mut Agent, source: &Source, findings: &mut Vec<Diagnostic>) {
             continue;
         }
         let slip = |(_, state): &(usize, &Ident)| {
-            let is_near = strsim::osa_distance(&state.node, name) == 1 && name.len() > 2;
+            let is_near = name.len() > 2 && is_one_off(&state.node, name);
             is_near && !uses.contains_key(&state.node[..]) && is_named_once(source, &state.node)
         };
         let mut slips = machine.states.iter().enumerate().filter(slip);

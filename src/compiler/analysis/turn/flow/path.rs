@@ -11,7 +11,7 @@
 //! `n = p`, assuming `n > 3` adds the condition `p > 3`.
 
 use super::cells::{self, Cells, FRESH, How, Op, Reader, Site, constant, look};
-use super::points::{By, Edge, Point, Points, fold, split};
+use super::points::{By, Edge, Point, Points, replace, split};
 use super::solve::Solved;
 use crate::analysis::facts::conditions::{Map, is_impossible};
 use crate::analysis::facts::usage::{own_expressions, walk};
@@ -19,7 +19,7 @@ use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, Receiver, StepKind, VariableKind,
+    Action, Chart, Expr, ExprKind, Observable, Receiver, StepKind, Type, VariableKind,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -451,35 +451,19 @@ impl Path {
             return told;
         }
         let mut expr = told.expr.clone();
-        self.replace(chart, &mut expr, 0);
+        let known = |e: &Expr| match &e.kind {
+            ExprKind::Observable(Observable::In(state)) => {
+                let kind = ExprKind::Bool(chart.contains(*state, self.leaf?));
+                Some(Expr { kind, ty: Type::Bool })
+            }
+            ExprKind::Variable(id) => Some(self.values.get(id)?.expr.clone()),
+            ExprKind::Answer(id) if !self.given.contains(id) => {
+                Some(Expr { kind: ExprKind::None, ty: e.ty.clone() })
+            }
+            _ => None,
+        };
+        replace(chart, &mut expr, &known, 0);
         Rc::new(Told::new(chart, expr))
-    }
-
-    fn replace(&self, chart: &Chart, expr: &mut Expr, depth: usize) {
-        if depth > 100 {
-            return;
-        }
-        if let ExprKind::Predicate(id) = expr.kind {
-            *expr = chart.predicates[id.index()].expr.clone();
-        }
-        if let (ExprKind::Observable(Observable::In(state)), Some(leaf)) = (&expr.kind, self.leaf) {
-            expr.kind = ExprKind::Bool(chart.contains(*state, leaf));
-            return;
-        }
-        if let ExprKind::Variable(id) = expr.kind
-            && let Some(value) = self.values.get(&id)
-        {
-            expr.clone_from(&value.expr);
-            return;
-        }
-        if let ExprKind::Answer(id) = expr.kind
-            && !self.given.contains(&id)
-        {
-            expr.kind = ExprKind::None;
-            return;
-        }
-        expr.each_part_mut(&mut |part| self.replace(chart, part, depth + 1));
-        fold(expr);
     }
 
     fn set(&mut self, value: Value) {

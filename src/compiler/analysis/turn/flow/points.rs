@@ -306,9 +306,6 @@ impl<'c, 'f> Points<'c, 'f> {
                     StepKind::Human(_) | StepKind::Run(..) => {
                         ops.push(Op::Needs(id));
                         self.answered(id, &mut ops);
-                        if row.into.is_none() && self.chart.steps.len() > MOST_CALLS as usize {
-                            continue;
-                        }
                     }
                     StepKind::Ask { on: AskOn::Event(_), .. } => self.reads(id, row, &mut ops),
                     _ => continue,
@@ -984,11 +981,18 @@ pub(crate) fn with_values(
     values: &dyn Fn(VarId) -> Option<Expr>,
 ) -> Expr {
     let mut with = expr.clone();
-    replace(chart, &mut with, values, 0);
+    let value = |e: &Expr| if let ExprKind::Variable(id) = e.kind { values(id) } else { None };
+    replace(chart, &mut with, &value, 0);
     with
 }
 
-fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr>, depth: usize) {
+/// Puts other expressions in the place of parts, and evaluates what is constant then.
+pub(super) fn replace(
+    chart: &Chart,
+    expr: &mut Expr,
+    by: &dyn Fn(&Expr) -> Option<Expr>,
+    depth: usize,
+) {
     if depth > DEEPEST {
         return;
     }
@@ -996,18 +1000,16 @@ fn replace(chart: &Chart, expr: &mut Expr, values: &dyn Fn(VarId) -> Option<Expr
     if let ExprKind::Predicate(id) = expr.kind {
         *expr = chart.predicates[id.index()].expr.clone();
     }
-    if let ExprKind::Variable(id) = expr.kind {
-        if let Some(value) = values(id) {
-            *expr = value;
-        }
+    if let Some(other) = by(expr) {
+        *expr = other;
         return;
     }
-    expr.each_part_mut(&mut |part| replace(chart, part, values, depth + 1));
+    expr.each_part_mut(&mut |part| replace(chart, part, by, depth + 1));
     fold(expr);
 }
 
 /// Replaces a constant expression by the literal of its value.
-pub(super) fn fold(expr: &mut Expr) {
+fn fold(expr: &mut Expr) {
     if !matches!(expr.kind, ExprKind::Text(_))
         && let Some(value) = constant(expr)
         && let Some(kind) = literal(&value)

@@ -39,7 +39,7 @@ use crate::front::agent::python::{
 use crate::front::agent::text::{FormatPart, Text, parts};
 use crate::rules::{conflicting_fields, legacy, unknown_name};
 use crate::syntax::UnaryOp;
-use crate::syntax::diagnostic::{Diagnostic, Severity, near};
+use crate::syntax::diagnostic::{Diagnostic, Severity, is_one_off, near};
 use crate::syntax::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,7 +208,7 @@ fn given(
         return None;
     }
     // Short names that differ in one character are usually meant: `x1` and `x2`.
-    let slip = |k: &&&str| name.len() > 3 && strsim::osa_distance(name, k) == 1;
+    let slip = |k: &&&str| name.len() > 3 && is_one_off(name, k);
     let near = known.iter().find(slip).copied();
     match (&given.default, near) {
         // Probably misspelt, and without a default: reported where the name is read.
