@@ -24,7 +24,7 @@
 use super::data::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{implies, is_impossible};
+use crate::analysis::facts::conditions::{equals, implies, is_impossible};
 use crate::analysis::facts::deadline::{leaves, left, resets};
 use crate::analysis::facts::endless::{is_outside_parallel, undriven};
 use crate::analysis::facts::loops::holds_on_entry;
@@ -39,8 +39,8 @@ use crate::rules;
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Observable, StateKind,
-    Step, StepKind, Transition, Trigger, Type, UnaryOp, VariableKind,
+    Action, AskOn, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Observable, StateKind, Step,
+    StepKind, Transition, Trigger, Type, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -947,25 +947,10 @@ fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> KnownConditions {
     read.iter().filter_map(one).collect()
 }
 
-/// The condition that a variable has this value; `None` if the value is no constant.
+/// The condition that a variable has this value; `None` if the value is no literal.
 fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
     let ty = chart.variables[id.index()].ty.clone();
-    let own = Expr { kind: ExprKind::Variable(id), ty };
-    let kind = match &value.kind {
-        ExprKind::Bool(true) => return Some(own),
-        ExprKind::Bool(false) => ExprKind::Unary(UnaryOp::Not, Box::new(own)),
-        ExprKind::Text(text) if text.literal().is_none() => return None,
-        ExprKind::None
-        | ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::Text(_)
-        | ExprKind::Duration(_)
-        | ExprKind::Enum(..) => {
-            ExprKind::Compare(Box::new(own), vec![(CompareOp::Equal, value.clone())])
-        }
-        _ => return None,
-    };
-    Some(Expr { kind, ty: Type::Bool })
+    equals(Expr { kind: ExprKind::Variable(id), ty }, value)
 }
 
 /// Removes the conditions that read one of these variables.

@@ -101,6 +101,27 @@ pub(crate) fn compatible(chart: &Chart, one: Option<&Expr>, other: Option<&Expr>
     !is_impossible(chart, &goals)
 }
 
+/// The condition that an expression has the value of a literal. `None` if the value is no literal, or not of the expression's type.
+pub(crate) fn equals(of: Expr, value: &Expr) -> Option<Expr> {
+    let kind = match (&value.kind, &of.ty) {
+        (ExprKind::Bool(true), Type::Bool) => return Some(of),
+        (ExprKind::Bool(false), Type::Bool) => ExprKind::Unary(UnaryOp::Not, Box::new(of)),
+        (ExprKind::Bool(_), _) => return None,
+        (ExprKind::Text(text), _) if text.literal().is_none() => return None,
+        (
+            ExprKind::None
+            | ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Text(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Enum(..),
+            _,
+        ) => ExprKind::Compare(Box::new(of), vec![(CompareOp::Equal, value.clone())]),
+        _ => return None,
+    };
+    Some(Expr { kind, ty: Type::Bool })
+}
+
 // Conditions as formulas over terms, the form in which they are decided.
 //
 // For example, `n > 3 and not (a < b)` becomes `And(Leaf(0, > 3), Not(Leaf(1, < 0)))` with two terms: term 0 is `n`, and term 1 is the

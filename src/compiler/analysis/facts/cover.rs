@@ -28,14 +28,13 @@
 //! `Mode.off` is left: a gap.
 
 use super::Facts;
-use super::conditions::{Verdict, compatible, decide, implies, is_impossible, root};
+use super::conditions::{Verdict, compatible, decide, equals, implies, is_impossible, root};
 use super::reach::{ScopeCondition, is_end, is_history, is_leaf};
 use super::usage::{ExprOwner, expressions, reads};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger,
-    Type, TypeKind, UnaryOp,
+    BinaryOp, Chart, Expr, ExprKind, StateKind, Transition, TransitionKind, Trigger, Type, TypeKind,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -600,27 +599,11 @@ pub(crate) fn only_case(chart: &Chart, goals: &[(&Expr, bool)]) -> Option<Vec<(E
 fn is(term: &Expr, value: &Value) -> Option<Expr> {
     let ty = if let Type::Optional(inner) = &term.ty { inner } else { &term.ty };
     let kind = match (value, ty) {
-        (Value::Bool(true), Type::Bool) if *ty == term.ty => return Some(term.clone()),
-        (Value::Bool(false), Type::Bool) if *ty == term.ty => {
-            let not = ExprKind::Unary(UnaryOp::Not, Box::new(term.clone()));
-            return Some(Expr { kind: not, ty: Type::Bool });
-        }
+        (Value::Bool(value), Type::Bool) => ExprKind::Bool(*value),
         (Value::Int(n), Type::Int) => ExprKind::Int(*n),
         (Value::Float(n), Type::Float) => ExprKind::Float(*n),
         (Value::Text(name), Type::Named(id)) => ExprKind::Enum(*id, name.clone()),
-        (
-            Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Duration(_)
-            | Value::List(_)
-            | Value::Map(_),
-            _,
-        ) => return None,
+        _ => return None,
     };
-    let constant = Expr { kind, ty: ty.clone() };
-    let compare = ExprKind::Compare(Box::new(term.clone()), vec![(CompareOp::Equal, constant)]);
-    Some(Expr { kind: compare, ty: Type::Bool })
+    equals(term.clone(), &Expr { kind, ty: ty.clone() })
 }

@@ -11,13 +11,13 @@
 
 pub use super::values::Range;
 
-use super::conditions::{Known, Verdict, decide_with};
+use super::conditions::{Known, Verdict, decide_with, equals};
 use super::usage::{assigned, own_expressions, reads, written};
 use super::values::{Bounds, Outcome, assume, declared, range};
 use chartc_core::arena::{StateId, VarId};
 use chartc_core::model::{
-    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StateKind, Transition, Trigger, Type,
-    UnaryOp, Variable, VariableKind,
+    Action, Chart, ChoiceKind, Expr, ExprKind, StateKind, Transition, Trigger, Type, Variable,
+    VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -382,7 +382,10 @@ impl<'d> KnownValues<'d> {
         self.forget(later.iter().copied());
         // A failing action ends its block, so only the leading literals, which never fail, are certainly assigned.
         let literal = |action: &Action| match action {
-            Action::Assign(id, value) => Some((*id, equal(chart, *id, value)?)),
+            Action::Assign(id, value) => {
+                let ty = chart.variables[id.index()].ty.clone();
+                Some((*id, equals(Expr { kind: ExprKind::Variable(*id), ty }, value)?))
+            }
             _ => None,
         };
         let set: Vec<(VarId, Expr)> = transition.actions.iter().map_while(literal).collect();
@@ -395,20 +398,4 @@ impl<'d> KnownValues<'d> {
             self.rows.remove(&id);
         }
     }
-}
-
-/// The condition that a variable equals a literal. `None` if the value is no literal of a supported type.
-fn equal(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
-    let ty = chart.variables[id.index()].ty.clone();
-    let variable = Expr { kind: ExprKind::Variable(id), ty };
-    let kind = match (&value.kind, &variable.ty) {
-        (ExprKind::Bool(true), Type::Bool) => return Some(variable),
-        (ExprKind::Bool(false), Type::Bool) => ExprKind::Unary(UnaryOp::Not, Box::new(variable)),
-        (ExprKind::Int(_), Type::Int) | (ExprKind::Enum(..), Type::Named(_)) => {
-            let row = vec![(CompareOp::Equal, value.clone())];
-            ExprKind::Compare(Box::new(variable), row)
-        }
-        _ => return None,
-    };
-    Some(Expr { kind, ty: Type::Bool })
 }
