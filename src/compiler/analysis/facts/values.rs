@@ -376,3 +376,46 @@ pub(crate) fn may_fail(expr: &Expr) -> bool {
         _ => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn between(low: i64, high: i64) -> Range {
+        Range { low: Some(low), high: Some(high) }
+    }
+
+    #[test]
+    fn intervals_are_joined_met_and_computed_with() {
+        let (a, b) = (between(-2, 3), between(1, 5));
+        assert_eq!(a.join(b), between(-2, 5));
+        assert_eq!(a.meet(b), between(1, 3));
+        assert_eq!(a.plus(b), between(-1, 8));
+        assert_eq!(a.times(b), between(-10, 15));
+        assert_eq!(a.negated(), between(-3, 2));
+        assert_eq!(a.pick(b, i64::min), between(-2, 3));
+        assert_eq!(a.pick(b, i64::max), between(1, 5));
+        assert_eq!(Range::COUNT.pick(b, i64::min), between(0, 5));
+        assert!(between(1, 0).is_empty() && Range::EMPTY.join(a) == a);
+        let far = Range::one(i64::MAX);
+        assert_eq!((far.plus(b), far.times(b)), (Range::default(), Range::default()));
+    }
+
+    #[test]
+    fn growing_bounds_stop_at_the_numbers_that_matter() {
+        let stops = [2, 3, 9];
+        assert_eq!(between(0, 4).widened(between(0, 3), &stops), between(0, 9));
+        assert_eq!(between(0, 10).widened(between(0, 9), &stops), Range::COUNT);
+        assert_eq!(between(0, 3).widened(between(0, 3), &stops), between(0, 3));
+    }
+
+    #[test]
+    fn comparisons_narrow_both_sides() {
+        let (n, most) = (between(0, 5), between(1, 3));
+        assert_eq!(related(n, CompareOp::GreaterEqual, most), between(1, 5));
+        assert_eq!(related(n, CompareOp::Less, most), between(0, 2));
+        assert_eq!(related(n, CompareOp::NotEqual, Range::one(5)), between(0, 4));
+        assert_eq!(related(n, CompareOp::NotEqual, Range::one(3)), n);
+        assert!(related(n, CompareOp::Greater, Range::one(5)).is_empty());
+    }
+}
