@@ -3,6 +3,7 @@ mod costs;
 use super::*;
 use crate::front::load::Memory;
 use crate::rules::RULES;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The lints in a pseudorandom order (Fisher–Yates with a linear congruential generator).
 fn shuffled(seed: u64) -> Vec<&'static Lint> {
@@ -83,9 +84,9 @@ fn a_check_ends_when_nobody_wants_it() {
         check reaches(a)\n}\n";
     let (paths, loader) = (["a.chart".to_owned()], Memory::of("a.chart", text));
     let run = |most: usize| {
-        let asked = std::cell::Cell::new(0);
-        let is_outdated = || asked.replace(asked.get() + 1) >= most;
-        (check_unless(&paths, &loader, &|_| STATES, &is_outdated), asked.get())
+        let asked = AtomicUsize::new(0);
+        let is_outdated = || asked.fetch_add(1, Ordering::Relaxed) >= most;
+        (check_unless(&paths, &loader, &|_| STATES, &is_outdated), asked.into_inner())
     };
     let (done, asked) = run(usize::MAX);
     // Between stages, before each property and before each lint.

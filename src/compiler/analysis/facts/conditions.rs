@@ -442,7 +442,7 @@ impl<'e> Terms<'e, '_> {
             Type::Int | Type::Float => Value::Int(0),
             Type::Duration => Value::Duration(0),
             Type::Text => Value::Text(String::new()),
-            Type::List(_) | Type::Map(_) => return not(self.is_empty(part)),
+            Type::List(_) | Type::Map(_) => return not(self.emptiness(part)),
             Type::Json | Type::Named(_) | Type::Optional(_) => {
                 return self.leaf(Cow::Borrowed(whole), None);
             }
@@ -451,7 +451,7 @@ impl<'e> Terms<'e, '_> {
     }
 
     /// Translates `len(x) == 0`.
-    fn is_empty(&mut self, whole: &Expr) -> Formula<'e> {
+    fn emptiness(&mut self, whole: &Expr) -> Formula<'e> {
         let kind = ExprKind::Builtin(Builtin::Len, vec![whole.clone()]);
         let length = Cow::Owned(Expr { kind, ty: Type::Int });
         self.leaf(length, Some((CompareOp::Equal, Value::Int(0))))
@@ -475,10 +475,10 @@ impl<'e> Terms<'e, '_> {
                 (CompareOp::NotIn, ExprKind::List(_)) => not(self.pair(left, CompareOp::In, right)),
                 (CompareOp::NotEqual, _) => not(self.pair(left, CompareOp::Equal, right)),
                 (CompareOp::Equal, _) if is_nothing(right) && is_collection(left) => {
-                    self.is_empty(left)
+                    self.emptiness(left)
                 }
                 (CompareOp::Equal, _) if is_nothing(left) && is_collection(right) => {
-                    self.is_empty(right)
+                    self.emptiness(right)
                 }
                 _ if relates(left, op, right) => self.order(left, op, right),
                 _ => {

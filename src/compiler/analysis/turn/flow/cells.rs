@@ -28,7 +28,7 @@ use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::usage::{actions, expressions, own_expressions, walk};
 use crate::analysis::facts::values::may_fail;
 use crate::analysis::turn::calls::Value;
-use chartc_core::arena::{ComponentId, PredicateId, StateId, StepId, TransitionId, VarId};
+use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
 use chartc_core::model::{
     Action, BinaryOp, Builtin, Chart, ChoiceKind, CompareOp, Expr, ExprKind, TemplatePart, Type,
@@ -876,9 +876,6 @@ fn look_inside(chart: &Chart, expr: &Expr, how: How, reader: &mut dyn Reader) {
 // For example, with the cell `mode` of the header of `flow`, `mode == "fast"` being true becomes `Within(mode, …)` with all bits but those
 // of "idle": its initial value and the constant. The bit of an unknown value stays, because that may be "fast", too.
 
-/// The maximum number of combinations of values with which a condition is evaluated.
-const MOST_COMBINATIONS: usize = 256;
-
 /// Whether an expression only passes on the value of a variable or an answer.
 pub(super) fn is_plain(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Variable(_) | ExprKind::Answer(_))
@@ -1044,72 +1041,6 @@ impl Test {
                 first || second
             }
         }
-    }
-}
-
-/// The value that a condition has for all combinations of these contents of its cells. `None` if it has both values, reads anything else,
-/// or has more than [`MOST_COMBINATIONS`] combinations.
-pub(super) fn constant_test(
-    chart: &Chart,
-    cells: &Cells,
-    guard: &Expr,
-    seen: &[(usize, u16)],
-) -> Option<bool> {
-    let mut closed = true;
-    walk(chart, guard, &mut |e| {
-        closed &= match e.kind {
-            ExprKind::Variable(_) | ExprKind::Answer(_) => {
-                cell_of(cells, e).is_some_and(|c| seen.iter().any(|(cell, _)| *cell == c))
-            }
-            ExprKind::Payload(_)
-            | ExprKind::Observable(_)
-            | ExprKind::Call(..)
-            | ExprKind::Comprehension { .. }
-            | ExprKind::Unknown(_) => false,
-            _ => true,
-        };
-    });
-    let values: Vec<Vec<Data>> =
-        seen.iter().map(|(cell, mask)| cells.rows[*cell].values(*mask)).collect::<Option<_>>()?;
-    let count = values.iter().try_fold(1_usize, |n, v| n.checked_mul(v.len()))?;
-    if !closed || count == 0 || count > MOST_COMBINATIONS || seen.is_empty() {
-        return None;
-    }
-    let mut given = None;
-    for nth in 0..count {
-        let mut rest = nth;
-        let mut of = BTreeMap::new();
-        for ((cell, _), values) in seen.iter().zip(&values) {
-            of.insert(cells.rows[*cell].value, values[rest % values.len()].clone());
-            rest /= values.len();
-        }
-        let environment = WithPredicates { chart, of: &of };
-        let held = holds(guard, &environment, &Fuel::default()).unwrap_or(false);
-        if given.is_some_and(|g| g != held) {
-            return None;
-        }
-        given = Some(held);
-    }
-    given
-}
-
-/// An environment of cells with one value each, in which named conditions can be read, too.
-struct WithPredicates<'v> {
-    chart: &'v Chart,
-    of: &'v BTreeMap<Value, Data>,
-}
-
-impl Environment for WithPredicates<'_> {
-    fn variable(&self, id: VarId) -> Option<&Data> {
-        self.of.get(&Value::Variable(id))
-    }
-
-    fn answer(&self, id: StepId) -> Option<&Data> {
-        self.of.get(&Value::Answer(id))
-    }
-
-    fn predicate(&self, id: PredicateId) -> Option<&Expr> {
-        Some(&self.chart.predicates[id.index()].expr)
     }
 }
 

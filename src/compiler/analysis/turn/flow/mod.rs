@@ -51,7 +51,7 @@ pub(crate) use points::with_values;
 
 use super::calls::Value;
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::is_impossible;
+use crate::analysis::facts::conditions::{Known, Verdict, decide_with};
 use crate::analysis::facts::usage::{reads, walk};
 use cells::{FRESH, Records};
 use chartc_core::arena::{StateId, StepId, VarId};
@@ -223,8 +223,7 @@ impl<'c> Flow<'c> {
         }
         for (site, seen) in by_site {
             let Some(guard) = self.guard(site) else { continue };
-            let whole = cells::constant_test(self.chart, &self.cells, guard, &seen);
-            if let Some(holds) = whole.or_else(|| self.fixed_by_some(guard, &seen)) {
+            if let Some(holds) = self.constant(guard, &seen) {
                 let values = self.values(&seen);
                 if values.iter().any(|(id, _)| {
                     self.cells
@@ -253,9 +252,7 @@ impl<'c> Flow<'c> {
             reads(self.chart, guard, &mut read);
             let cells = read.iter().filter_map(|id| self.cells.variable(*id));
             let seen: Vec<(usize, u16)> = cells.map(|cell| (cell, all[cell])).collect();
-            let holds = cells::constant_test(self.chart, &self.cells, guard, &seen)
-                .or_else(|| self.fixed_by_some(guard, &seen));
-            if holds == Some(false) {
+            if self.constant(guard, &seen) == Some(false) {
                 found.push((row, self.values(&seen)));
             }
         }
@@ -271,23 +268,20 @@ impl<'c> Flow<'c> {
         values.collect()
     }
 
-    /// The value that a condition always has because some of its variables hold a single value, whatever the others are.
-    fn fixed_by_some(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
-        let mut known: BTreeMap<VarId, Expr> = BTreeMap::new();
-        for (cell, mask) in seen {
-            let row = &self.cells.rows[*cell];
-            if let (Value::Variable(id), Some(values)) = (row.value, row.values(*mask))
-                && let [value] = &values[..]
-                && let Some(kind) = points::literal(value)
-            {
-                known.insert(id, Expr { kind, ty: self.chart.variables[id.index()].ty.clone() });
-            }
-        }
-        if known.is_empty() {
-            return None;
-        }
-        let guard = with_values(self.chart, guard, &|id| known.get(&id).cloned());
-        [false, true].into_iter().find(|held| is_impossible(self.chart, &[(&guard, !held)]))
+    /// The value that a condition always has because of the values that its variables may have, whatever else it reads.
+    fn constant(&self, guard: &Expr, seen: &[(usize, u16)]) -> Option<bool> {
+        let few = |id| {
+            let own = |(cell, _): &&(usize, u16)| self.cells.variable(id) == Some(*cell);
+            let (cell, mask) = seen.iter().find(own)?;
+            self.cells.rows[*cell].values(*mask).filter(|values| !values.is_empty())
+        };
+        let known = Known { range: None, few: Some(&few) };
+        let is = |held: &bool| decide_with(self.chart, known, &[(guard, !held)]) == Verdict::Never;
+        let is_known = |(cell, _): &(usize, u16)| match self.cells.rows[*cell].value {
+            Value::Variable(id) => few(id).is_some(),
+            Value::Answer(_) => false,
+        };
+        [false, true].into_iter().find(|held| seen.iter().any(is_known) && is(held))
     }
 
     fn guard(&self, site: Site) -> Option<&'c Expr> {
