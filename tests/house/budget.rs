@@ -19,7 +19,7 @@ const PARTS: &[(&str, usize)] = &[
 const FILES: usize = 450;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 38;
+const LONG: usize = 37;
 const LONGEST: usize = 118;
 
 fn is_product(file: &str) -> bool {

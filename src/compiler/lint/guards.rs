@@ -52,30 +52,20 @@ const BOUNDS: usize = 3;
 
 fn find_impossible_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // `each after` expands to several transitions with the same span: reported once, and only if none of them can be taken.
-    let mut found: BTreeMap<Span, Vec<Diagnostic>> = BTreeMap::new();
-    for ((transition, spans), acts) in
-        chart.transitions.iter().zip(&map.transitions).zip(&facts.scopes.transitions)
-    {
+    let mut found = Vec::new();
+    for (i, transition) in chart.transitions.iter().enumerate() {
+        let id = TransitionId::at(i);
+        let (spans, acts) = (map.transition(id), facts.scopes.transition(id));
         let Some(guard) = &transition.guard else { continue };
         let place = spans.guard.unwrap_or(spans.trigger);
         let home = (&scope(chart, transition), Some(acts));
         let payload = notation::payload(transition);
         let one = check(context, (Some(guard), &payload), home, place, "line is never taken")
             .map(|one| one.breaks(Broken::Construct(spans.whole)));
-        if let Some(one) = one {
-            found.entry(spans.whole).or_default().push(one);
-        }
+        found.extend(one.map(|one| (id, one)));
     }
-    let mut written: BTreeMap<Span, usize> = BTreeMap::new();
-    if !found.is_empty() {
-        for spans in map.transitions.iter().filter(|spans| found.contains_key(&spans.whole)) {
-            *written.entry(spans.whole).or_default() += 1;
-        }
-    }
-    let whole = |(place, all): &(Span, Vec<Diagnostic>)| written.get(place) == Some(&all.len());
-    let all = found.into_iter().filter(whole);
-    diagnostics.extend(all.filter_map(|(_, all)| all.into_iter().next()));
+    let lines = context.whole_lines(found, |_| true).into_values();
+    diagnostics.extend(lines.filter_map(|all| all.into_iter().next()).map(|(_, one)| one));
     for ((step, spans), acts) in chart.steps.iter().zip(&map.steps).zip(&facts.scopes.steps) {
         let place = spans.guard.unwrap_or(spans.name);
         let home = ScopeCondition::in_state(step.state);
@@ -195,41 +185,25 @@ fn find_needless_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
 /// Reports the guards of transitions that always hold.
 fn transitions(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    // `each after` expands to several transitions with the same span: reported once, and only if all of their guards always hold.
-    let mut found: BTreeMap<Span, (Vec<TransitionId>, Diagnostic)> = BTreeMap::new();
-    for i in 0..chart.transitions.len() {
-        let id = TransitionId::at(i);
-        if !is_told(context, id) {
-            continue;
-        }
-        let (transition, spans) = (chart.transition(id), map.transition(id));
-        if let Some(guard) = &transition.guard {
-            let text = notation::expression_in(chart, guard, &notation::payload(transition));
-            let place = spans.guard.unwrap_or(spans.trigger);
-            let entry = found.entry(spans.whole);
-            entry
-                .or_insert_with(|| (Vec::new(), report_needless(context, guard, &text, place)))
-                .0
-                .push(id);
-        }
-    }
-    if found.is_empty() {
+    let ids = (0..chart.transitions.len()).map(TransitionId::at);
+    let told = ids.filter(|id| is_told(context, *id)).map(|id| (id, ()));
+    let lines = context.whole_lines(told, |_| true);
+    if lines.is_empty() {
         return;
     }
-    let mut written: BTreeMap<Span, usize> = BTreeMap::new();
-    for spans in map.transitions.iter().filter(|spans| found.contains_key(&spans.whole)) {
-        *written.entry(spans.whole).or_default() += 1;
-    }
     let hidden = shadows(chart, facts).0;
-    for (whole, (transitions, mut told)) in found {
-        let by =
-            |all: &[TransitionId]| transitions.iter().any(|transition| all.contains(transition));
+    for all in lines.into_values() {
+        let by = |others: &[TransitionId]| all.iter().any(|(id, ())| others.contains(id));
         let mut hidden = hidden.iter().filter(|shadow| by(&shadow.by));
         // C0302 reports a transition that several others shadow together.
-        if written.get(&whole) != Some(&transitions.len()) || hidden.clone().any(|s| s.by.len() > 1)
-        {
+        if hidden.clone().any(|s| s.by.len() > 1) {
             continue;
         }
+        let (transition, spans) = (chart.transition(all[0].0), map.transition(all[0].0));
+        let Some(guard) = &transition.guard else { continue };
+        let text = notation::expression_in(chart, guard, &notation::payload(transition));
+        let place = spans.guard.unwrap_or(spans.trigger);
+        let mut told = report_needless(context, guard, &text, place);
         if let Some(first) = hidden.next() {
             told = told.related(
                 map.transition(first.transition).whole,

@@ -36,7 +36,6 @@ use crate::analysis::turn::cost::{least, least_through, least_turns, least_turns
 use crate::notation::{duration, expression};
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
-use crate::syntax::source::Span;
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
@@ -638,26 +637,10 @@ pub(super) static DEAD_DEADLINE: Lint =
     Lint { rule: &rules::DEAD_DEADLINE, needs_whole: true, run: find_dead_deadline };
 
 fn find_dead_deadline(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Context { chart, facts, map, .. } = context;
-    let mut found: BTreeMap<Span, Vec<Dead>> = BTreeMap::new();
-    for one in dead(chart, facts) {
-        found.entry(map.transition(one.transition).whole).or_default().push(one);
-    }
-    if found.is_empty() {
-        return;
-    }
-    // `each after` expands to several transitions with the same span: reported only if none of them can fire.
-    let mut written: BTreeMap<Span, usize> = BTreeMap::new();
-    for (i, spans) in map.transitions.iter().enumerate() {
-        if found.contains_key(&spans.whole) && facts.reach.can_take(TransitionId::at(i)) {
-            *written.entry(spans.whole).or_default() += 1;
-        }
-    }
-    for (whole, all) in found {
-        if written.get(&whole) == Some(&all.len()) {
-            diagnostics.extend(all.first().map(|one| told(context, one)));
-        }
-    }
+    let Context { chart, facts, .. } = context;
+    let found = dead(chart, facts).into_iter().map(|one| (one.transition, one));
+    let lines = context.whole_lines(found, |id| facts.reach.can_take(id));
+    diagnostics.extend(lines.values().map(|all| told(context, &all[0].1)));
 }
 
 /// The finding for a deadline that never fires.

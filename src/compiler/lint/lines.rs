@@ -119,27 +119,15 @@ pub(super) static SHADOWED_LINE: Lint =
 
 fn find_shadowed_line(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    let mut hidden: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let (shadows, open) = shadows(chart, facts);
     if let Some(first) = open.first() {
         diagnostics.push(used_up_budget::uncompared(map.transition(*first).trigger, open.len()));
     }
-    for shadow in shadows {
-        hidden.entry(map.transition(shadow.transition).whole).or_default().push(shadow);
-    }
-    if hidden.is_empty() {
-        return;
-    }
-    // `each after` and `from` expand to several transitions with the same span: reported only if all of them are shadowed.
-    let mut written: BTreeMap<_, usize> = BTreeMap::new();
-    for spans in map.transitions.iter().filter(|spans| hidden.contains_key(&spans.whole)) {
-        *written.entry(spans.whole).or_default() += 1;
-    }
-    for (whole, all) in hidden {
-        let shadow = &all[0];
+    let shadows = shadows.into_iter().map(|shadow| (shadow.transition, shadow));
+    for (whole, all) in context.whole_lines(shadows, |_| true) {
+        let (_, shadow) = &all[0];
         // C0311 reports a guard that always holds, together with the transition that it shadows.
-        let always = matches!(&shadow.by[..], [by] if guards::is_told(context, *by));
-        if always || written.get(&whole) != Some(&all.len()) {
+        if matches!(&shadow.by[..], [by] if guards::is_told(context, *by)) {
             continue;
         }
         let name = words::transition(chart, shadow.transition);

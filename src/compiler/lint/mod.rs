@@ -42,9 +42,10 @@ use crate::explore::Runs;
 use crate::lower::{Lowered, SourceMap};
 use crate::rules;
 use crate::syntax::diagnostic::{Diagnostic, Rule, Severity, Stage};
-use crate::syntax::source::Sources;
+use crate::syntax::source::{Sources, Span};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::Chart;
+use std::collections::BTreeMap;
 
 /// The input of a lint: a chart and what is known about it.
 pub struct Context<'c> {
@@ -71,6 +72,28 @@ impl Context<'_> {
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
         seen && self.facts.reach.can_enter(state)
+    }
+
+    /// What was found about transitions, by the line that defines them. One line may define several (`each after`, `from`): it is kept only
+    /// if something was found about each of them that `counts`.
+    fn whole_lines<T>(
+        &self,
+        found: impl IntoIterator<Item = (TransitionId, T)>,
+        counts: impl Fn(TransitionId) -> bool,
+    ) -> BTreeMap<Span, Vec<(TransitionId, T)>> {
+        let mut lines: BTreeMap<Span, Vec<(TransitionId, T)>> = BTreeMap::new();
+        for (id, one) in found {
+            lines.entry(self.map.transition(id).whole).or_default().push((id, one));
+        }
+        let mut open: BTreeMap<Span, usize> =
+            lines.iter().map(|(line, all)| (*line, all.len())).collect();
+        for (i, spans) in self.map.transitions.iter().enumerate() {
+            if let Some(left) = open.get_mut(&spans.whole).filter(|_| counts(TransitionId::at(i))) {
+                *left = left.wrapping_sub(1);
+            }
+        }
+        lines.retain(|line, _| open.get(line) == Some(&0));
+        lines
     }
 
     /// Adds to the finding the transitions that cause it.

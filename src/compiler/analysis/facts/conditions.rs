@@ -150,7 +150,7 @@ enum Formula<'e> {
     Evaluated(&'e Expr, Vec<(VarId, usize)>),
 }
 
-impl<'e> Formula<'e> {
+impl Formula<'_> {
     /// Calls `visit` with each leaf.
     fn leaves(&mut self, visit: &mut dyn FnMut(&mut Self)) {
         match self {
@@ -181,7 +181,7 @@ impl<'e> Formula<'e> {
                     .collect();
             }
             Self::Evaluated(_, read) => {
-                mask = read.iter().fold(mask, |mask, (_, term)| mask | 1 << term)
+                mask = read.iter().fold(mask, |mask, (_, term)| mask | 1 << term);
             }
             _ => {}
         });

@@ -277,7 +277,7 @@ impl<'c> Block<'c> {
         };
         guard.iter().copied().for_each(&mut read);
         Action::walk(actions, &mut |action| {
-            own_expressions(action).into_iter().for_each(&mut read)
+            own_expressions(action).into_iter().for_each(&mut read);
         });
         Self { guard, actions, reads: all }
     }

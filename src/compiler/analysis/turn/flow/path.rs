@@ -97,7 +97,9 @@ impl<'s, 'c> Search<'s, 'c> {
                 Came::Found => return Some(Vec::new()),
                 Came::On(paths) => {
                     let point = self.solved.number_of(*point)?;
-                    paths.into_iter().for_each(|path| visited.add(point, path, None, By::Passed));
+                    for path in paths {
+                        visited.add(point, path, None, By::Passed);
+                    }
                 }
             }
         }
