@@ -251,7 +251,7 @@ pub(super) async fn go(
         for question in session.asked() {
             complain(format!("  {} asks {}", question.path(), question.line()));
         }
-        if let Some(question) = session.asked().first() {
+        if let Some(question) = session.asked().next() {
             let id = &question.id;
             complain(format!("answer with: chartc store {path} reply {run} {id} ANSWER"));
         }

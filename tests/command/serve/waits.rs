@@ -7,7 +7,8 @@ use crate::store::waits::CHARTS;
 fn a_run_that_waits_for_a_person_is_given_no_turns() {
     for (name, body) in CHARTS {
         let folder = folder(&format!("serve-waits-{name}"));
-        std::fs::write(folder.join("pay.chart"), format!("chart Pay {{ {body} }}\n")).expect("a file");
+        std::fs::write(folder.join("pay.chart"), format!("chart Pay {{ {body} }}\n"))
+            .expect("a file");
         let own = ["pay.chart", "--token-env", "TOKEN", "--people-token-env", "PEOPLE"];
         let server = Server::of(&folder, &[&own[..], &["--llm", "first"]].concat());
         let (client, person) = (server.client(), server.person());

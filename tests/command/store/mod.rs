@@ -12,10 +12,10 @@ mod remembers;
 mod replayed;
 mod row;
 mod snapshots;
-pub(crate) mod waits;
 #[path = "../../runtime/store/support.rs"]
 #[allow(dead_code, reason = "the tests of the library use all of it")]
 mod support;
+pub(crate) mod waits;
 
 use crate::run::command::folder;
 use support::*;

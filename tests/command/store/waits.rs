@@ -2,11 +2,18 @@
 
 use super::*;
 use crate::run::command::chartc;
+use chartc_runtime::trace::What;
 
 /// A person is asked, with a limit on the turns and without one; beside another region; and where a turn could start nothing.
 pub(crate) const CHARTS: [(&str, &str); 4] = [
-    ("limited", "limits { turns 10 }  initial ask  state ask { human ok \"Pay?\" { returns Bool }  on done(ok) -> paid }  final paid"),
-    ("unlimited", "initial ask  state ask { human ok \"Pay?\" { returns Bool }  on done(ok) -> paid }  final paid"),
+    (
+        "limited",
+        "limits { turns 10 }  initial ask  state ask { human ok \"Pay?\" { returns Bool }  on done(ok) -> paid }  final paid",
+    ),
+    (
+        "unlimited",
+        "initial ask  state ask { human ok \"Pay?\" { returns Bool }  on done(ok) -> paid }  final paid",
+    ),
     (
         "counting",
         "limits { turns 10 }  initial ask  state ask { human ok \"Pay?\" { returns Bool }  on done(ok) -> paid  after 3 turns -> late }  final late : stuck  final paid",
@@ -74,7 +81,8 @@ fn a_run_without_turns_to_make_reaches_its_deadline() {
     assert!(err.contains("for the next deadline"), "{err}");
     // Deadlines that follow one another without end do not keep the command.
     let circle = "initial a  state a { llm x { prompt \"x\" }  on done(x) -> b }  state b { after 5s -> c }  state c { after 5s -> b }";
-    std::fs::write(folder.join("pay.chart"), format!("chart Pay {{ {circle} }}\n")).expect("a file");
+    std::fs::write(folder.join("pay.chart"), format!("chart Pay {{ {circle} }}\n"))
+        .expect("a file");
     let (code, out, err) = chartc(&folder, &["run", "pay.chart", "--llm", "first"]);
     assert_eq!((code, out.contains("stopped (1 turn")), (0, true), "{out}{err}");
 }

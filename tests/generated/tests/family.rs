@@ -7,13 +7,10 @@ use chartc_core::family::{Family, MemberPath, Tasks};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, Sink, StepKey};
-use chartc_core::model::Chart;
-use chartc_core::plan::Plan;
 use chartc_core::tables::StepRowKind;
 use generated_charts::random::Random;
 use generated_charts::{family, posts, refunds};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 const FAMILY: &str = include_str!("../charts/family.chart");
 const POSTS: &str = include_str!("../charts/posts.chart");

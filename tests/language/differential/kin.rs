@@ -7,11 +7,8 @@ use crate::batch::driver::Script;
 use crate::batch::random::Random;
 use crate::batch::{Batch, kin as family};
 use chartc::Checked;
-use chartc_core::model::Chart;
-use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
-use std::sync::Arc;
 use test_support::project::number;
 
 /// Runs of each family.

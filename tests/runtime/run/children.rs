@@ -3,8 +3,6 @@
 use super::{Ran, Run};
 use chartc::load::Memory;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
-use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::What;

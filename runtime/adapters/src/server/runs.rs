@@ -21,7 +21,7 @@ use super::guard::unique;
 use chartc_core::expr;
 use chartc_core::machine::Receipt;
 use chartc_core::model::{Chart, Field, VariableKind, schema};
-use chartc_runtime::agents::{Engine, EngineError, Event, NextAct, INPUTS, Reply};
+use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, NextAct, Reply};
 use chartc_runtime::trace::{Line, What};
 use chartc_store::{Listed, Sqlite, Store, StoreError};
 use serde::Deserialize;

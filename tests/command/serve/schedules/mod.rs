@@ -9,7 +9,6 @@ use chartc_adapters::server::{AccessRules, Feed, Offer, Runs, Token};
 use chartc_core::expr::{Map, Value as Data};
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agents::{Engine, Event, Quiet};

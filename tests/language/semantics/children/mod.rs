@@ -19,7 +19,6 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
     Effect, ErrorKind, Input, Outcome, Receipt, Receiver, Record, Sink, StepKey,
 };
-use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::tables::{StepRowKind, Tables};
 use std::sync::Arc;

@@ -8,7 +8,6 @@ use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, FunctionKind, Type, VariableKind};
-use chartc_core::plan::Plan;
 use chartc_runtime::budget::Usage;
 use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
 use chartc_runtime::host::{HostLog, Watched};
