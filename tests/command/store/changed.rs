@@ -147,7 +147,7 @@ fn a_snapshot_of_another_version_goes_on_or_says_why_not() {
     let run = |more: &[&str]| {
         chartc(
             &folder,
-            &[&["run", "ticket.chart", "--llm", "first", "--turns", "1"], more].concat(),
+            &[&["run", "ticket.chart", "--llm", "first", "--turns", "0"], more].concat(),
         )
     };
     let (code, out, err) = run(&["--snapshot", "s.json"]);

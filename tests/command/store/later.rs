@@ -30,7 +30,7 @@ fn asks(name: &str, text: &str) -> PathBuf {
 
 /// The id of the question of `ada`, and what is said of it.
 const ID: &str = "qrtjqq7fe";
-const WAITS: &str = "`ada` waits for approve\n  approve asks qrtjqq7fe: Fine?\n";
+const WAITS: &str = "`ada` waits for approve\n  approve asks qrtjqq7fe: Fine?\nanswer with: chartc store s.db reply ada qrtjqq7fe ANSWER\n";
 
 const RUN: [&str; 9] =
     ["run", "asks.chart", "--human", "later", "--store", "s.db", "--run", "ada", "--llm=first"];

@@ -49,8 +49,11 @@ fn a_stored_run_that_waits_for_a_person_uses_no_turns() {
         let made = turns(&folder);
         assert!(made <= 2, "{name}: {made} turns");
         for again in [&run[..], &["store", "s.db", "resume", "ada"]] {
+            let before = turns(&folder);
             let (code, out, err) = chartc(&folder, again);
-            assert_eq!((code, turns(&folder) - made <= 1), (0, true), "{name}: {out}{err}");
+            // A guard may have become true outside, so one turn looks at it.
+            let most = usize::from(name == "guarded");
+            assert_eq!((code, turns(&folder) - before <= most), (0, true), "{name}: {out}{err}");
         }
         assert_eq!(chartc(&folder, &["store", "s.db", "reply", "ada", id, "true"]).0, 0, "{name}");
         let (code, out, err) = chartc(&folder, &["store", "s.db", "resume", "ada"]);
