@@ -46,6 +46,9 @@ pub enum OracleError {
     /// The answer does not end.
     #[error("an answer without end")]
     Endless,
+    /// The call was made, and its answer broke off or cannot be read.
+    #[error("{0}")]
+    Aborted(String),
     /// Any other error.
     #[error("{0}")]
     Other(String),
@@ -58,7 +61,18 @@ pub enum OracleError {
         why: String,
         /// The time to wait, in milliseconds, if the provider named one.
         retry_after: Option<u64>,
+        /// What the trace says of the call beside the error; `None` for a recording, in which the kind of the error decides.
+        trace: Option<Traced>,
     },
+}
+
+/// What a trace says of a failed call. Earlier versions had no doubts of failed calls, and did not wait before they called a tool again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traced {
+    /// Whether the call was in doubt.
+    pub doubt: bool,
+    /// Whether the next attempt waited.
+    pub waits: bool,
 }
 
 /// The kind of an [`OracleError`], as it is named in traces and recordings.
@@ -86,12 +100,14 @@ pub enum OracleErrorKind {
     Empty,
     /// [`OracleError::Endless`]
     Endless,
+    /// [`OracleError::Aborted`]
+    Aborted,
     /// [`OracleError::Other`]
     Other,
 }
 
 impl OracleErrorKind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Denied,
         Self::Script,
         Self::Timeout,
@@ -103,6 +119,7 @@ impl OracleErrorKind {
         Self::Rejected,
         Self::Empty,
         Self::Endless,
+        Self::Aborted,
         Self::Other,
     ];
 
@@ -120,6 +137,7 @@ impl OracleErrorKind {
             Self::Rejected => "rejected",
             Self::Empty => "empty",
             Self::Endless => "endless",
+            Self::Aborted => "aborted",
             Self::Other => "other",
         }
     }
@@ -145,6 +163,7 @@ impl OracleError {
             Self::Rejected(_) => OracleErrorKind::Rejected,
             Self::Empty => OracleErrorKind::Empty,
             Self::Endless => OracleErrorKind::Endless,
+            Self::Aborted(_) => OracleErrorKind::Aborted,
             Self::Other(_) => OracleErrorKind::Other,
             Self::Recorded { kind, .. } => *kind,
         }
@@ -161,6 +180,23 @@ impl OracleError {
                 | OracleErrorKind::Unreachable
                 | OracleErrorKind::Rejected
         )
+    }
+
+    /// Whether the call may have taken effect, although no usable answer arrived: the request may have been sent, and nobody says that it
+    /// failed. Another attempt might repeat the effect.
+    pub const fn leaves_doubt(&self) -> bool {
+        matches!(
+            self.kind(),
+            OracleErrorKind::Timeout
+                | OracleErrorKind::Connection
+                | OracleErrorKind::Endless
+                | OracleErrorKind::Aborted
+        )
+    }
+
+    /// Whether the next attempt was made at once, as a trace says.
+    pub const fn is_unwaited(&self) -> bool {
+        matches!(self, Self::Recorded { trace: Some(Traced { waits: false, .. }), .. })
     }
 
     /// The time to wait before the next attempt, in milliseconds, if the provider named one.
@@ -186,7 +222,12 @@ impl OracleError {
 
     /// Creates an error from a recording: the name of its kind, its message, and the time to wait in milliseconds.
     pub fn recorded(word: &str, why: &str, retry_after: Option<u64>) -> Self {
-        Self::Recorded { kind: OracleErrorKind::of(word), why: why.to_owned(), retry_after }
+        Self::Recorded {
+            kind: OracleErrorKind::of(word),
+            why: why.to_owned(),
+            retry_after,
+            trace: None,
+        }
     }
 }
 
@@ -214,6 +255,7 @@ mod tests {
             OracleError::Rejected("404 Not Found: no such model".into()),
             OracleError::Empty,
             OracleError::Endless,
+            OracleError::Aborted("not JSON".into()),
             OracleError::Other("odd".into()),
         ] {
             let read =
@@ -222,6 +264,7 @@ mod tests {
             assert_eq!(read.to_string(), error.to_string());
             assert_eq!(read.retry_after(), error.retry_after());
             assert_eq!(read.may_be_billed(), error.may_be_billed());
+            assert_eq!(read.leaves_doubt(), error.leaves_doubt());
         }
     }
 }

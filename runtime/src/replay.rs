@@ -14,6 +14,7 @@
 //! ```
 
 use crate::budget::Usage;
+use crate::call::{OracleErrorKind, Traced};
 use crate::clock::{Clock, Sleep, VirtualClock};
 use crate::driver::{CallId, Driver, Parts};
 use crate::error::RunError;
@@ -382,7 +383,10 @@ impl Recalled {
                 (What::Usage { .. }, Some(end)) if end.child == line.child => {
                     read(&begun.what, &end.what, taken(&line.what))
                 }
-                _ => read(&begun.what, &line.what, Taken::default()),
+                _ => {
+                    let waits = tape.waits_after(index);
+                    read(&begun.what, &line.what, Taken { waits, ..Taken::default() })
+                }
             };
             match ended {
                 Some(ended) => {
@@ -395,11 +399,12 @@ impl Recalled {
     }
 }
 
-/// The provider's data about a call: its use, and whether the answer was cut off.
+/// The provider's data about a call: its use, and whether the answer was cut off; and whether the attempt after it waited.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     usage: Option<Usage>,
     cut: bool,
+    waits: bool,
 }
 
 fn taken(what: &What) -> Taken {
@@ -409,7 +414,7 @@ fn taken(what: &What) -> Taken {
     let (input_tokens, output_tokens) = (*input_tokens, *output_tokens);
     let cost = Some((cost * 1e6).round() as u64);
     let usage = (!assumed).then_some(Usage { input_tokens, output_tokens, cost });
-    Taken { usage, cut: *cut }
+    Taken { usage, cut: *cut, waits: false }
 }
 
 impl Oracle for Recalled {
@@ -434,11 +439,17 @@ impl Oracle for Recalled {
     }
 }
 
+/// An error of the trace.
+fn recorded(error: &str, why: &str, retry_after: Option<u64>, traced: Traced) -> OracleError {
+    let (kind, why, trace) = (OracleErrorKind::of(error), why.to_owned(), Some(traced));
+    OracleError::Recorded { kind, why, retry_after, trace }
+}
+
 /// Reads a line as the end of a question; `None` if it is none.
 fn answered(
     question: &What,
     line: &What,
-    Taken { usage, cut }: Taken,
+    Taken { usage, cut, .. }: Taken,
 ) -> Option<Result<Answer, OracleError>> {
     let What::Question { step: asked, attempt: nth, which: of, .. } = question else { return None };
     if let What::Answer { step, attempt, text, which, .. }
@@ -447,10 +458,12 @@ fn answered(
     {
         return Some(Ok(Answer { text: text.clone(), usage, cut }));
     }
-    if let What::CallFailed { step, attempt, error, why, retry_after_ms, which } = line
+    if let What::CallFailed { step, attempt, error, why, retry_after_ms, doubt, which } = line
         && (step, attempt, which) == (asked, nth, of)
     {
-        return Some(Err(OracleError::recorded(error, why, *retry_after_ms)));
+        // A question has always waited.
+        let traced = Traced { doubt: *doubt, waits: true };
+        return Some(Err(recorded(error, why, *retry_after_ms, traced)));
     }
     None
 }
@@ -462,17 +475,18 @@ impl Tools for Recalled {
 }
 
 /// Reads a line as the end of a tool call; `None` if it is none.
-fn returned(call: &What, line: &What, _: Taken) -> Option<Result<expr::Value, OracleError>> {
+fn returned(call: &What, line: &What, taken: Taken) -> Option<Result<expr::Value, OracleError>> {
     let What::ToolCall { step: of, tool: called, which: one, .. } = call else { return None };
     if let What::ToolResult { step, tool, value, which } = line
         && (step, tool, which) == (of, called, one)
     {
         return Some(Ok(value.clone()));
     }
-    if let What::ToolFailed { step, tool, error, why, which } = line
+    if let What::ToolFailed { step, tool, error, why, retry_after_ms, doubt, which } = line
         && (step, tool, which) == (of, called, one)
     {
-        return Some(Err(OracleError::recorded(error, why, None)));
+        let traced = Traced { doubt: *doubt, waits: taken.waits };
+        return Some(Err(recorded(error, why, *retry_after_ms, traced)));
     }
     None
 }
@@ -729,6 +743,21 @@ impl Tape {
         }
         let next = place.next;
         self.lines.get(next).map(|line| (next, line.clone()))
+    }
+
+    /// Whether the attempt that follows the failed tool call of a line waited.
+    fn waits_after(&self, index: usize) -> bool {
+        let Some(Line { child, what: What::ToolFailed { step, which, .. }, .. }) = self.line(index)
+        else {
+            return false;
+        };
+        let later = self.lines[index..].iter().filter(|line| line.child == *child);
+        let next = later.map(|line| &line.what).find_map(|what| match what {
+            What::Waiting { step: of, which: one, .. } => Some((true, of, one)),
+            What::ToolCall { step: of, which: one, .. } => Some((false, of, one)),
+            _ => None,
+        });
+        next.is_some_and(|(waits, of, one)| waits && (of, one) == (step, which))
     }
 
     /// The line with an index.

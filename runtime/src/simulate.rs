@@ -7,7 +7,7 @@ use crate::session::{At, Session, basic_states};
 use crate::trace;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch};
-use chartc_core::machine::{Outcome, Receipt, Status};
+use chartc_core::machine::{DOUBT, Outcome, Receipt, Status};
 use chartc_core::tables::StepRowKind;
 use serde::Serialize;
 use std::sync::Arc;
@@ -150,7 +150,8 @@ async fn play<M: Machine, T: trace::Sink>(
         }
         Sent::Doubt { step } => {
             let at = open(session, step.as_deref())?;
-            Ok(session.answer(&at, Outcome::Doubt)??)
+            let why = Value::Text(DOUBT.to_owned());
+            Ok(session.answer(&at, Outcome::Doubt(vec![why]))??)
         }
     }
 }

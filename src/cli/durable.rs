@@ -13,6 +13,7 @@ use super::instance::{self, Backends, InitialValues, instance};
 use super::output::{Exit, complain};
 use super::run::say_of_wait;
 use super::screen::close;
+use super::signals;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
@@ -153,6 +154,8 @@ pub(super) struct RunParts<'c> {
     /// Whether a real model answers, rather than a script.
     pub(super) is_live: bool,
     pub(super) is_real: bool,
+    /// Whether a person types answers in this terminal.
+    pub(super) is_typed: bool,
     /// Whether people answer later, with `chartc store … reply`.
     pub(super) replies: bool,
     pub(super) origin: Origin,
@@ -190,7 +193,16 @@ pub(super) fn made(
     Ok(session)
 }
 
-/// Starts or continues the run, until it ends or waits for the host.
+/// Waits for the calls that are under way in a process that ends. What does not end in time is in doubt when the run continues.
+pub(super) async fn finish_calls<M: Machine>(worker: &mut Worker<'_, M>) -> miette::Result<()> {
+    tokio::select! {
+        biased;
+        () = signals::out_of_patience() => Ok(()),
+        done = worker.finish_calls() => done.map_err(refused),
+    }
+}
+
+/// Starts or continues the run, until it ends, waits for the host, or is stopped by a signal.
 pub(super) async fn go(
     durable: Durable,
     parts: RunParts<'_>,
@@ -199,6 +211,7 @@ pub(super) async fn go(
     let Durable { store, run, .. } = durable;
     let path = visible::line(&store.path().display().to_string()).into_owned();
     let (entries, turns, is_real) = (parts.entries, parts.turns, parts.is_real);
+    let is_typed = parts.is_typed;
     if !parts.is_live {
         // A script counts how often it was asked: ask it again what the store has answers for. A real server is asked nothing, because the
         // returned futures are dropped unpolled.
@@ -217,7 +230,23 @@ pub(super) async fn go(
     worker.load(&run).map_err(refused)?;
     let host = drive(engine, (&run, recalls), &events, entries, (turns, is_real));
     // The worker serves the engine, and ends when the host has dropped its handle.
-    let (worked, driven) = tokio::join!(worker.work(), host);
+    let work = async { tokio::join!(worker.work(), host) };
+    let done = if is_typed {
+        // Another handler would run only after Enter.
+        Some(work.await)
+    } else {
+        tokio::select! {
+            biased;
+            _ = signals::signal() => None,
+            done = work => Some(done),
+        }
+    };
+    let Some((worked, driven)) = done else {
+        complain("calls under way are finished; press Ctrl-C again to stop at once");
+        finish_calls(&mut worker).await?;
+        complain(format!("stopped; the same command continues `{run}`"));
+        return Ok(Exit::Findings);
+    };
     worked.map_err(refused)?;
     if worker.has_no_model(&run) {
         let why = worker.stopped(&run).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
-use super::durable::{RunArgs, RunParts, options, refused};
+use super::durable::{RunArgs, RunParts, finish_calls, options, refused};
 use super::files::Root;
 use super::instance::{InitialValues, PairKind, oracle, values};
 use super::live::{is_live, variable};
 use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
+use super::signals;
 use chartc_adapters::redis::{Counts, Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;
 use chartc_runtime::clock::{Clock, RealClock};
@@ -119,6 +120,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             clock,
             is_live: is_live(args.llm.as_deref()),
             is_real: true,
+            is_typed: false,
             replies,
             origin,
             args: args.run_args(&given),
@@ -129,12 +131,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
         worker.load_all().map_err(refused)?;
         // The future owns the only handle of the engine: when it ends, the worker ends, too.
-        let taken = async move { intake.run(&engine, stopped(), tell).await };
+        let taken = async move { intake.run(&engine, async { _ = signals::signal().await; }, tell).await };
         let (worked, taken) = tokio::select! {
             worked = worker.work() => (worked, None),
             taken = taken => (Ok(()), Some(taken)),
         };
         worked.map_err(refused)?;
+        finish_calls(&mut worker).await?;
         if let Some(taken) = taken {
             say_counts(&taken.map_err(unfit)?)?;
         }
@@ -178,24 +181,6 @@ fn tell(notice: Notice) {
         }
         Notice::EngineAway(why) => format!("the engine does not answer, tried again: {why}"),
     });
-}
-
-/// Resolves on Ctrl-C and, on Unix, on SIGTERM.
-async fn stopped() {
-    #[cfg(unix)]
-    let term = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut term) => drop(term.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let term = std::future::pending::<()>();
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = term => {}
-    }
 }
 
 impl Args {

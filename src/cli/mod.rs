@@ -58,6 +58,8 @@ mod serve;
 mod servers;
 mod show;
 #[cfg(feature = "run")]
+mod signals;
+#[cfg(feature = "run")]
 mod simulate;
 #[cfg(feature = "sqlite")]
 mod store;

@@ -28,6 +28,7 @@ use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, close};
 use super::servers::{self, Beside};
+use super::signals;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
 use chartc_compiler::notation::duration;
@@ -130,9 +131,12 @@ fn run_chart(
         is_live,
         has_effects: is_live || args.servers.are_given(),
     };
-    // A stored run survives Ctrl-C anyway, so with a store Ctrl-C only ends the servers and the process.
-    let survives = prepared.is_typed() || is_stored;
-    let done = runtime.block_on(servers.during(survives, async {
+    let is_killed = if is_stored {
+        prepared.is_typed()
+    } else {
+        prepared.interrupt() == Interrupt::Kills
+    };
+    let done = runtime.block_on(servers.during(is_killed, async {
         // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         let add_servers =
@@ -272,7 +276,7 @@ impl Prepared<'_> {
         })
     }
 
-    /// What Ctrl-C does. A turn whose calls are paid for may end; a run that can be saved stops at once; any other has nothing to lose.
+    /// What a signal does. A turn whose calls are paid for may end; a run that can be saved stops at once; any other has nothing to lose.
     fn interrupt(&self) -> Interrupt {
         match (self.is_typed(), self.has_effects, &self.args.snapshot) {
             (true, ..) | (false, false, None) => Interrupt::Kills,
@@ -312,6 +316,7 @@ async fn run_stored(
         clock,
         is_live: prepared.is_live,
         is_real,
+        is_typed: prepared.is_typed(),
         replies,
         origin: prepared.origin(),
         args: run_args,
@@ -615,41 +620,37 @@ impl Args {
 
 // The closing lines of a run on the command line, and its exit code.
 
-// Handles Ctrl-C, and reads and writes the file from which a run continues.
+// Handles signals, and reads and writes the file from which a run continues.
 
-/// The effect of Ctrl-C on a run.
+/// The effect of Ctrl-C, SIGTERM and SIGHUP on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupt {
     /// Ends the process, which is the default of the system. Needed while a person types: another handler would run only after Enter.
     Kills,
     /// Stops the run at once.
     Stops,
-    /// Lets the turn end, because its calls are paid for. The second Ctrl-C stops the run at once.
+    /// Lets the turn end, because its calls are paid for. The second signal stops the run at once.
     EndsTurn,
 }
 
-/// Awaits `work`. Returns `None` if Ctrl-C stopped it. Sets `asked` if no further turn should begin.
-pub(super) async fn unless_stopped<R>(
+/// Awaits `work`. Returns `None` if a signal stopped it. Sets `asked` if no further turn should begin.
+async fn unless_stopped<R>(
     interrupt: Interrupt,
     asked: &Cell<bool>,
     work: impl Future<Output = R>,
 ) -> Option<R> {
-    if interrupt == Interrupt::Kills {
-        return Some(work.await);
-    }
-    let mut work = pin!(work);
-    loop {
-        tokio::select! {
-            // `biased`: Ctrl-C is looked at first, so that work that is always ready cannot hide it.
+    let ask = || {
+        asked.set(true);
+        complain("the turn runs to its end; press Ctrl-C again to stop at once");
+    };
+    match interrupt {
+        Interrupt::Kills => Some(work.await),
+        Interrupt::Stops => tokio::select! {
             biased;
-            _ = tokio::signal::ctrl_c() => {
-                if interrupt == Interrupt::Stops || asked.replace(true) {
-                    return None;
-                }
-                complain("the turn runs to its end; press Ctrl-C again to stop at once");
-            }
-            done = &mut work => return Some(done),
-        }
+            _ = signals::signal() => None,
+            done = work => Some(done),
+        },
+        Interrupt::EndsTurn => signals::unless_stopped(ask, work).await,
     }
 }
 

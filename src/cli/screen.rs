@@ -336,8 +336,10 @@ fn answered(step: &str, call: CallName<'_>, (outcome, why): (Outcome<'_>, &str))
         }
         Outcome::Returned(value) => format!("{} returned {}", call.name, short(&json(value))),
         Outcome::Unusable(_) => format!("{step}: no usable answer: {why}"),
-        Outcome::Failed(..) if call.is_tool() => format!("{} failed: {why}", call.name),
-        Outcome::Failed(..) => format!("{step}: failed: {why}"),
+        Outcome::Failed(failure) if call.is_tool() => {
+            format!("{} {}: {why}", call.name, failure.fate())
+        }
+        Outcome::Failed(failure) => format!("{step}: {}: {why}", failure.fate()),
         Outcome::GivenUp => format!("{step}: given up"),
         Outcome::Late => return None,
     })
@@ -497,7 +499,7 @@ impl Status {
                 option.map(|option| format!("{option}, by the model"))
             }
             Outcome::Unusable(why) => Some(format!("asked again, {why}")),
-            Outcome::Failed(_, why) => Some(format!("failed, {why}")),
+            Outcome::Failed(failure) => Some(format!("{}, {}", failure.fate(), failure.why)),
             Outcome::Returned(_) | Outcome::Late => return,
             Outcome::GivenUp => None,
         };

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
-use super::durable::{RunArgs, WORKERS, made, refused};
+use super::durable::{RunArgs, WORKERS, finish_calls, made, refused};
 use super::files::Root;
 use super::given::{PairKind, given};
 use super::instance::{Backends, InitialValues, has_turns, oracle};
@@ -10,6 +10,7 @@ use super::otel;
 use super::output::{Exit, complain};
 use super::pick::pick_to_run_with_sources;
 use super::servers::{self, Beside};
+use super::signals;
 use chartc_adapters::server::{
     AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
 };
@@ -280,6 +281,7 @@ async fn work(
         }
     };
     done.map_err(|why| miette::miette!("{why}"))?;
+    finish_calls(&mut worker).await?;
     Ok(Exit::Clean)
 }
 
@@ -309,12 +311,12 @@ async fn serve_clients(
     access: AccessRules,
 ) -> io::Result<()> {
     match (listener, mcp) {
-        (Some(listener), false) => serve(listener, runs, access, stopped()).await,
+        (Some(listener), false) => serve(listener, runs, access, async { _ = signals::signal().await; }).await,
         (None, _) => {
-            tokio::select! { done = over_stdio(runs) => done, () = stopped() => Ok(()) }
+            tokio::select! { done = over_stdio(runs) => done, _ = signals::signal() => Ok(()) }
         }
         (Some(listener), true) => {
-            let http = serve(listener, runs.clone(), access, stopped());
+            let http = serve(listener, runs.clone(), access, async { _ = signals::signal().await; });
             tokio::select! { done = over_stdio(runs) => done, done = http => done }
         }
     }
@@ -398,30 +400,4 @@ fn welcome(args: &Args, listener: &TcpListener, access: &AccessRules) {
     if args.store.is_none() {
         complain("the runs end with this process: --store FILE keeps them");
     }
-}
-
-/// Resolves on Ctrl-C and, on Unix, on SIGTERM and SIGHUP.
-async fn stopped() {
-    let interrupt = async {
-        // Without a handler the signal ends the process as usual.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut hangup)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
-            return interrupt.await;
-        };
-        tokio::select! {
-            () = interrupt => {}
-            _ = term.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
 }

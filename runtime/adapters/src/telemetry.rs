@@ -250,7 +250,7 @@ impl Run {
             }
             Outcome::Returned(value) => (Some((RESULT, json(value))), None),
             Outcome::Unusable(why) => (None, Some(("unusable_answer", why))),
-            Outcome::Failed(error, why) => (None, Some((error, why))),
+            Outcome::Failed(failure) => (None, Some((failure.error, failure.why))),
             Outcome::GivenUp | Outcome::Late => {
                 (None, Some(("cancelled", "nobody waits for it any more")))
             }

@@ -61,6 +61,9 @@ pub struct Charge {
     pub cost: u64,
 }
 
+/// The reason of a doubt where nothing else is known about the call.
+pub const DOUBT: &str = "it is not known whether its call was made";
+
 /// The outcome of an attempt at a step, of a question, or of a tool call that a model chose.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<P> {
@@ -77,8 +80,9 @@ pub enum Outcome<P> {
     /// The call failed. It is retried; then `error` transitions are taken or the failure policy applies. If a tool that an `ask` called
     /// failed, the state stays; if an `llm` called it, the model learns of the failure.
     Failed(P),
-    /// The call was interrupted, and whether it took effect is unknown.
-    Doubt,
+    /// Whether the call took effect is unknown: no usable answer arrived. Another attempt might repeat the effect, so none is made: `doubt`
+    /// transitions are taken, or the step has failed for this reason.
+    Doubt(P),
 }
 
 /// A request of a machine to its host. Answers return as [`Input::Answer`] with the same key.

@@ -434,7 +434,7 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
-        retries_doubt: step.retries_doubt,
+        retries_doubt: chart.retries_doubt(step),
         accepts_cut: step.accepts_cut,
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;

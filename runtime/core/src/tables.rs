@@ -455,7 +455,7 @@ pub struct StepRow {
     pub tool_calls: u32,
     /// The list that the step runs for, if it has an `each`.
     pub each: Option<EachRow>,
-    /// Whether a call is made again if it is unknown whether it took effect.
+    /// Whether a call may be made again if it is unknown whether it took effect: the step says `doubt retry`, or its tool is `idempotent`.
     pub retries_doubt: bool,
     /// Whether a text that was cut off at the maximum length counts as an answer.
     pub accepts_cut: bool,

@@ -133,7 +133,7 @@ fn meaning(question: &Question, text: &str) -> String {
         outcome @ (Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable) => {
             panic!("{outcome:?}")
         }
-        outcome @ (Outcome::Failed(_) | Outcome::Doubt) => panic!("{outcome:?}"),
+        outcome @ (Outcome::Failed(_) | Outcome::Doubt(_)) => panic!("{outcome:?}"),
     }
 }
 

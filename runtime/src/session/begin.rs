@@ -1,6 +1,6 @@
 //! Builds the questions of started steps, and submits them.
 
-use super::calls::{self, Call, Exclusive, MOST_RETRY_AFTER, Work, failure};
+use super::calls::{self, Call, Exclusive, MOST_RETRY_AFTER, NextAttempt, Work, failure};
 use super::ledger::Admission;
 use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
@@ -71,23 +71,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     self.extra.busy.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
-                let wanted = last.as_ref().filter(|last| is_call && !last.is_final);
-                let wanted = wanted.and_then(|last| last.retry_after);
-                // The provider asks for a longer pause than a run waits.
-                if let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) {
-                    let (step, attempt) = (question.step.to_string(), key.attempt);
-                    let (most_ms, which) = (MOST_RETRY_AFTER, self.which(&at));
-                    let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
-                    self.tracer.put(now, &child, what)?;
-                    self.extra.busy.ready.push_back((at, Input::Unmade(key)));
+                if is_call && self.refuse_long_wait(now, &at, &question.step)? {
                     return Ok(());
                 }
                 self.admit(at, question)?;
             }
             Err(why) => {
                 let step = self.step_name(&member, key);
-                self.failed_call(now, &at, step, "prompt", why.clone(), None)?;
-                let input = Input::Answer(key, failure(why));
+                self.failed_call(now, &at, step, ("prompt", why.clone()), (None, false))?;
+                let input = Input::Answer(key, failure(why, false));
                 self.extra.busy.ready.push_back((at, input));
             }
         }
@@ -164,20 +156,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (member, key) = at.clone();
         let child = self.path(&member);
         let is_call = question.kind != Kind::Human;
-        let last = self.extra.rare.failures.get(&place_of(&member, key));
-        let last = last.filter(|last| last.event == key.event && key.attempt > 1);
-        let last = last.filter(|last| is_call && !last.is_final);
-        let not_before = last.map(|last| {
-            // The jitter of the backoff is derived from the identity of the attempt, so that equal runs wait equally long.
-            let own = [key.step.0, key.leaf.0, key.event, key.attempt];
-            let element = key.element.map(Element::index);
-            let mark = own
-                .iter()
-                .chain(&element)
-                .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
-            now.saturating_add(self.common.backoff.wait(last.count, last.retry_after, mark))
-        });
-        let not_before = not_before.filter(|at| *at > now);
+        let not_before = if is_call { self.next_attempt_at(&at, now) } else { None };
         let attempt = key.attempt;
         if let Some(until_ms) = not_before {
             let (step, which) = (question.step.to_string(), self.which(&at));
@@ -197,7 +176,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 // In a replay, the end of a call is found by the line before it, so the call is made before its waiting time.
                 let early = self.common.driver.keeps_time();
                 let early = early.then(|| Exclusive::new(self.asking(&at, &question)));
-                let work = Work::Waiting(question, until, early);
+                let work = Work::Waiting(NextAttempt::Question(question, early), until);
                 self.extra.busy.calls.insert(place, Call { at, work });
                 Ok(())
             }
@@ -211,11 +190,56 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Makes the call at this place, whose waiting time has passed.
     pub(super) fn submit_waiting(&mut self, place: usize) -> Result<(), RunError> {
         let Call { at, work } = self.extra.busy.calls.remove(place);
-        if let Work::Waiting(question, _, early) = work {
-            let asking = early.unwrap_or_else(|| Exclusive::new(self.asking(&at, &question)));
-            self.put_question(place, at, question, asking)?;
+        match work {
+            Work::Waiting(NextAttempt::Question(question, early), _) => {
+                let asking = early.unwrap_or_else(|| Exclusive::new(self.asking(&at, &question)));
+                self.put_question(place, at, question, asking)?;
+            }
+            Work::Waiting(NextAttempt::Tool(call, early), _) => {
+                let calling = early.unwrap_or_else(|| {
+                    let id = self.call_id(&at, true);
+                    Exclusive::new(self.common.driver.call(&id, call.clone()))
+                });
+                let work = Work::Tool(call, calling);
+                self.extra.busy.calls.insert(place, Call { at, work });
+            }
+            _ => {}
         }
         Ok(())
+    }
+
+    /// The time of the next attempt after a failed one; `None` if it is made at once.
+    fn next_attempt_at(&self, (member, key): &At, now: Instant) -> Option<Instant> {
+        let last = self.extra.rare.failures.get(&place_of(member, *key))?;
+        if last.event != key.event || key.attempt <= 1 || last.is_final {
+            return None;
+        }
+        // The jitter of the backoff is derived from the identity of the attempt, so that equal runs wait equally long.
+        let own = [key.step.0, key.leaf.0, key.event, key.attempt];
+        let element = key.element.map(Element::index);
+        let mark = own
+            .iter()
+            .chain(&element)
+            .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
+        let wait = self.common.backoff.wait(last.count, last.retry_after, mark);
+        Some(now.saturating_add(wait)).filter(|at| *at > now)
+    }
+
+    /// Refuses an attempt before which the provider asks for a longer pause than a run waits: the step fails. Returns whether it does.
+    fn refuse_long_wait(&mut self, now: Instant, at: &At, step: &str) -> Result<bool, RunError> {
+        let (member, key) = at;
+        let last = self.extra.rare.failures.get(&place_of(member, *key));
+        let last = last.filter(|last| last.event == key.event && key.attempt > 1 && !last.is_final);
+        let wanted = last.and_then(|last| last.retry_after);
+        let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) else {
+            return Ok(false);
+        };
+        let (step, attempt, which) = (step.to_owned(), key.attempt, self.which(at));
+        let (child, most_ms) = (self.path(member), MOST_RETRY_AFTER);
+        let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
+        self.tracer.put(now, &child, what)?;
+        self.extra.busy.ready.push_back((at.clone(), Input::Unmade(*key)));
+        Ok(true)
     }
 
     /// Asks the driver, with the timeout of the client.
@@ -285,12 +309,19 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.notes(now, member, &child)?;
         let Some(Ok(call)) = call else {
             let why = "its arguments cannot be computed".to_owned();
-            self.failed_call(now, &at, step, "arguments", why.clone(), None)?;
+            self.failed_call(now, &at, step, ("arguments", why.clone()), (None, false))?;
             let key = at.1;
-            self.extra.busy.ready.push_back((at, Input::Answer(key, failure(why))));
+            self.extra.busy.ready.push_back((at, Input::Answer(key, failure(why, false))));
             return Ok(());
         };
-        let id = self.call_id(&at, true);
+        if self.refuse_long_wait(now, &at, &step)? {
+            return Ok(());
+        }
+        let not_before = self.next_attempt_at(&at, now);
+        if let Some(until_ms) = not_before {
+            let (step, attempt, which) = (step.clone(), key.attempt, self.which(&at));
+            self.tracer.put(now, &child, What::Waiting { step, attempt, until_ms, which })?;
+        }
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
         let arguments = Value::Map(arguments);
         self.uses(&at, Used::begun(&tool, &arguments));
@@ -299,8 +330,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             &child,
             What::ToolCall { step, tool, arguments, which: self.which(&at) },
         )?;
-        let calling = self.common.driver.call(&id, call.clone());
-        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
+        let call_now = || {
+            let id = self.call_id(&at, true);
+            Exclusive::new(self.common.driver.call(&id, call.clone()))
+        };
+        let work = match not_before {
+            Some(until) => {
+                // As for a question: in a replay, the call is made before its waiting time.
+                let early = self.common.driver.keeps_time().then(call_now);
+                Work::Waiting(NextAttempt::Tool(call, early), until)
+            }
+            None => {
+                let calling = call_now();
+                Work::Tool(call, calling)
+            }
+        };
+        self.extra.busy.calls.push(Call { at, work });
         Ok(())
     }
 
@@ -398,6 +443,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.used_up(&(member.clone(), key), &result);
         match result {
             Ok(value) => {
+                if !self.extra.rare.failures.is_empty() {
+                    self.extra.rare.failures.remove(&place_of(&member, key));
+                }
                 let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
@@ -408,12 +456,26 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Err(error) => {
                 let why = error.to_string();
                 let kind = error.kind().word().to_owned();
-                let what = What::ToolFailed { step: step.clone(), tool, error: kind, why, which };
+                let at = (member, key);
+                let doubt = self.is_in_doubt(&at, Some(&tool), &error);
+                let (of, retry_after_ms) = (step.clone(), error.retry_after());
+                let what = What::ToolFailed {
+                    step: of,
+                    tool,
+                    error: kind,
+                    why,
+                    retry_after_ms,
+                    doubt,
+                    which,
+                };
                 self.tracer.put(now, &child, what)?;
                 if error.is_fatal() {
                     return Err(RunError::Oracle { step, error });
                 }
-                drop(self.apply_to(member, Input::Answer(key, failure(error.to_string())))?);
+                if !doubt {
+                    self.keep_tool_failure(&at, &error);
+                }
+                drop(self.apply_to(at.0, Input::Answer(key, failure(error.to_string(), doubt)))?);
                 Ok(())
             }
         }

@@ -34,7 +34,7 @@ use crate::trace::{self, What};
 use chartc_core::arena::StepId;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Machine, Mismatch, ToolCall};
-use chartc_core::machine::{Input, Instant, Outcome, Receipt};
+use chartc_core::machine::{DOUBT, Input, Instant, Outcome, Receipt};
 use chartc_core::tables::{ClientRow, StepRow, StepRowKind, Tables, TriggerRow};
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
@@ -52,8 +52,8 @@ pub(super) struct Call {
 pub(super) enum Work {
     /// The host, which answers it by `answer`.
     Outside,
-    /// The time of the next attempt after a failure. In a replay, the answer is requested already.
-    Waiting(Arc<Question>, Instant, Option<Exclusive<Asking>>),
+    /// The time of the next attempt after a failure.
+    Waiting(NextAttempt, Instant),
     /// Room under the limits on tokens or cost, which other calls of the run will release.
     AwaitingBudget(Arc<Question>),
     /// The answer to a question that was asked at this time.
@@ -62,11 +62,17 @@ pub(super) enum Work {
     Tool(ToolCall, Exclusive<Calling>),
 }
 
+/// The call that follows a failed one. In a replay it is requested already.
+pub(super) enum NextAttempt {
+    Question(Arc<Question>, Option<Exclusive<Asking>>),
+    Tool(ToolCall, Option<Exclusive<Calling>>),
+}
+
 impl Call {
     /// The time at which the call will be made, if it waits for one.
     pub(super) fn waits_until(&self) -> Option<Instant> {
         match self.work {
-            Work::Waiting(_, until, _) => Some(until),
+            Work::Waiting(_, until) => Some(until),
             _ => None,
         }
     }
@@ -244,14 +250,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Work::Question(question, ..) => {
                 self.settle_unknown(now, at, question.model.prices)?;
             }
-            Work::Waiting(question, ..) => {
+            Work::Waiting(NextAttempt::Question(question, _), _) => {
                 self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;
                 self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::AwaitingBudget(..) => {
                 self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
-            Work::Outside | Work::Tool(..) => {}
+            Work::Outside | Work::Tool(..) | Work::Waiting(NextAttempt::Tool(..), _) => {}
         }
         let (member, key) = at;
         let (child, step) = (self.path(member), self.step_name(member, *key));
@@ -331,15 +337,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     ) -> Result<(), RunError> {
         let key = at.1;
         let nobody = self.keep_failure(&at, question, &error);
-        let (kind, why, wait) = (error.kind().word(), error.to_string(), error.retry_after());
-        self.failed_call(now, &at, question.step.to_string(), kind, why, wait)?;
+        let doubt = question.kind != Kind::Human && self.is_in_doubt(&at, None, &error);
+        let (kind, why) = (error.kind().word(), error.to_string());
+        let step = question.step.to_string();
+        self.failed_call(now, &at, step, (kind, why), (error.retry_after(), doubt))?;
         if let Some(why) = nobody {
             return Err(RunError::NoModel { step: question.step.to_string(), why });
         }
         if error.is_fatal() {
             return Err(RunError::Oracle { step: question.step.to_string(), error });
         }
-        let failed = Input::Answer(key, failure(error.to_string()));
+        let failed = Input::Answer(key, failure(error.to_string(), doubt));
         self.extra.busy.ready.push_back((at, failed));
         Ok(())
     }
@@ -439,15 +447,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         now: Instant,
         at: &At,
         step: String,
-        error: &str,
-        why: String,
-        retry_after_ms: Option<u64>,
+        (error, why): (&str, String),
+        (retry_after_ms, doubt): (Option<u64>, bool),
     ) -> Result<(), RunError> {
         self.record_question_failure(at, &step, QuestionFailure::Call, &why);
-        let (error, attempt) = (error.to_owned(), at.1.attempt);
+        let (error, attempt, which) = (error.to_owned(), at.1.attempt, self.which(at));
         let child = self.path(&at.0);
         let what =
-            What::CallFailed { step, attempt, error, why, retry_after_ms, which: self.which(at) };
+            What::CallFailed { step, attempt, error, why, retry_after_ms, doubt, which };
         self.tracer.put(now, &child, what)
     }
 }
@@ -462,8 +469,10 @@ fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
     Some(answer.clone())
 }
 
-pub(super) fn failure(why: String) -> Outcome<Vec<Value>> {
-    Outcome::Failed(vec![Value::Text(why)])
+/// The outcome of a call that brought no answer.
+pub(super) fn failure(why: String, doubt: bool) -> Outcome<Vec<Value>> {
+    let why = vec![Value::Text(why)];
+    if doubt { Outcome::Doubt(why) } else { Outcome::Failed(why) }
 }
 
 // Retries: the waiting time after a failed call, the client of the next attempt, and the timeout of a call.
@@ -538,6 +547,26 @@ pub(super) struct Failure {
 }
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Keeps the failure of a tool for the next attempt of the `call` step that called it.
+    pub(super) fn keep_tool_failure(&mut self, (member, key): &At, error: &OracleError) {
+        // The chart, not the session, waits between the calls of a model's tools.
+        if !matches!(self.kind(member, *key), Some(StepRowKind::Call)) {
+            return;
+        }
+        let (place, event) = (place_of(member, *key), key.event);
+        let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == event);
+        let failure = Failure {
+            event,
+            count: last.map_or(1, |last| last.count + 1),
+            retry_after: error.retry_after(),
+            is_final: error.is_unwaited(),
+            client: String::new(),
+            is_hopeless: false,
+            nobody: Vec::new(),
+        };
+        self.extra.rare.failures.insert(place, failure);
+    }
+
     /// Keeps a failure for the next attempt of the call. Returns a reason if the run must end: no model has answered yet, and no client
     /// of the fallback chain is available.
     pub(super) fn keep_failure(
@@ -729,9 +758,6 @@ pub(super) fn is_usage_of(what: &What, step: &str, attempt: u32, which: &trace::
 
 // Doubt: calls of which it is unknown whether they were made.
 
-/// The text about a call in doubt in the trace.
-pub(super) const DOUBT: &str = "it is not known whether its call was made";
-
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Whether the chart wants a call in doubt to be made again: the step says `doubt retry`, or the tool is `idempotent`.
     pub(super) fn retries_doubt(&self, (member, key): &At, tool: Option<&str>) -> bool {
@@ -742,13 +768,28 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         of_step || tools.any(|row| tool.is_some_and(|tool| row.name == tool) && row.idempotent)
     }
 
+    /// Whether a failed call may have taken effect and must not be made again. `tool` is the tool that was called; `None` means a model,
+    /// whose question is asked again as long as its step has attempts left.
+    pub(super) fn is_in_doubt(&self, at: &At, tool: Option<&str>, error: &OracleError) -> bool {
+        if let OracleError::Recorded { trace: Some(traced), .. } = error {
+            return traced.doubt;
+        }
+        let has_attempts = || {
+            let machine = self.family.member(&at.0);
+            let step = machine.and_then(|machine| machine.tables().steps.get(at.1.step.index()));
+            step.is_some_and(|step| at.1.attempt <= step.retries)
+        };
+        error.leaves_doubt() && !self.retries_doubt(at, tool) && (tool.is_some() || !has_attempts())
+    }
+
     /// Gives the step of a call the outcome doubt.
     pub(super) fn doubts(&mut self, at: At) -> Result<(), RunError> {
         let about = self.step_path(&at);
         let text = DOUBT.to_owned();
         self.tracer.put(self.common.clock.now(), "", What::HostNote { about, text })?;
         let key = at.1;
-        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt)));
+        let why = vec![Value::Text(DOUBT.to_owned())];
+        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt(why))));
         Ok(())
     }
 }

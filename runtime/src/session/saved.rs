@@ -19,7 +19,7 @@
 //! | Unknown | counts the 400 tokens as spent; with `doubt retry`, asks again; otherwise the step gets Outcome::Doubt |
 
 use super::begin::ElementPlace;
-use super::calls::{self, Call, DOUBT, Exclusive, Failure, Work, is_usage_of};
+use super::calls::{self, Call, Exclusive, NextAttempt, Failure, Work, is_usage_of};
 use super::history::SavedHistory;
 use super::ledger::{self, Bill};
 use super::{At, CallPlace, Session, TurnOutcome};
@@ -35,7 +35,7 @@ use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
 use chartc_core::family::MemberPath;
 use chartc_core::host::{Machine, ToolCall};
-use chartc_core::machine::{Instant, LimitKind, Status, StepKey};
+use chartc_core::machine::{DOUBT, Instant, LimitKind, Status, StepKey};
 use chartc_core::saved::{self, Comparison, Key};
 use chartc_core::tables::Tables;
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,12 @@ pub(super) enum PendingCall {
     Room { question: Box<Question> },
     /// The question was asked at this time.
     Question { question: Box<Question>, since: Instant },
-    /// The tool was called.
-    Tool { call: ToolCall },
+    /// The tool was called, or waits for the time of its next attempt.
+    Tool {
+        call: ToolCall,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Instant>,
+    },
 }
 
 impl Saved {
@@ -268,14 +272,17 @@ impl Call {
     fn saved(&self) -> Option<PendingCall> {
         Some(match &self.work {
             Work::Outside => return None,
-            Work::Waiting(question, until, _) => {
+            Work::Waiting(NextAttempt::Question(question, _), until) => {
                 PendingCall::Wait { question: copy(question), until: *until }
+            }
+            Work::Waiting(NextAttempt::Tool(call, _), until) => {
+                PendingCall::Tool { call: call.clone(), until: Some(*until) }
             }
             Work::AwaitingBudget(question) => PendingCall::Room { question: copy(question) },
             Work::Question(question, _, since) => {
                 PendingCall::Question { question: copy(question), since: *since }
             }
-            Work::Tool(call, _) => PendingCall::Tool { call: call.clone() },
+            Work::Tool(call, _) => PendingCall::Tool { call: call.clone(), until: None },
         })
     }
 }
@@ -354,7 +361,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Continues a call that was under way, with its outcome if that is known.
     fn resume_call(&mut self, at: At, what: PendingCall) -> Result<(), RunError> {
         let work = match what {
-            PendingCall::Wait { question, until } => Work::Waiting(question.into(), until, None),
+            PendingCall::Wait { question, until } => {
+                Work::Waiting(NextAttempt::Question(question.into(), None), until)
+            }
+            PendingCall::Tool { call, until: Some(until) } => {
+                Work::Waiting(NextAttempt::Tool(call, None), until)
+            }
             PendingCall::Room { question } => Work::AwaitingBudget(question.into()),
             PendingCall::Question { question, .. } if self.forget_chain(&at) => {
                 // No model had answered: the run starts with the first client of the chain again, and nothing is charged.
@@ -392,7 +404,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     }
                 }
             }
-            PendingCall::Tool { call } => {
+            PendingCall::Tool { call, until: None } => {
                 let id = self.call_id(&at, true);
                 match self.common.driver.probe(&id) {
                     Probe::Returned(result) => Work::Tool(call, Exclusive::new(done(result))),

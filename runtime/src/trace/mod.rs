@@ -171,6 +171,9 @@ pub enum What {
         why: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after_ms: Option<u64>,
+        /// Whether it is unknown if the call took effect, so that it is not made again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        doubt: bool,
         #[serde(flatten)]
         which: Which,
     },
@@ -241,6 +244,12 @@ pub enum What {
         tool: String,
         error: String,
         why: String,
+        /// The time that the tool's server asks to wait.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
+        /// Whether it is unknown if the tool took effect, so that it is not called again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        doubt: bool,
         #[serde(flatten)]
         which: Which,
     },

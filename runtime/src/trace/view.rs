@@ -187,12 +187,30 @@ pub enum Outcome<'l> {
     Returned(&'l Value),
     /// An answer that cannot be used, with the reason.
     Unusable(&'l str),
-    /// No answer: the kind of the error, and the reason.
-    Failed(&'l str, &'l str),
+    /// No answer.
+    Failed(CallFailure<'l>),
     /// The call is given up, because its state was left. The line does not say whether a model or a tool was called.
     GivenUp,
     /// The answer came too late.
     Late,
+}
+
+/// Why a call brought no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallFailure<'l> {
+    /// The kind of the error, such as `timeout`.
+    pub error: &'l str,
+    /// The reason.
+    pub why: &'l str,
+    /// Whether it is unknown if the call took effect, so that it is not made again.
+    pub doubt: bool,
+}
+
+impl CallFailure<'_> {
+    /// What became of the call, to follow its name.
+    pub fn fate(&self) -> &'static str {
+        if self.doubt { "in doubt" } else { "failed" }
+    }
 }
 
 /// The use of a call.
@@ -305,8 +323,9 @@ fn seen_of_step(what: &What) -> (&str, u32, Happening<'_>) {
         What::ToolResult { step, tool: name, value, which } => {
             (step, 1, CallEnded(tool(name, which), Outcome::Returned(value)))
         }
-        What::ToolFailed { step, tool: name, error, why, which } => {
-            (step, 1, CallEnded(tool(name, which), Outcome::Failed(error, why)))
+        What::ToolFailed { step, tool: name, error, why, doubt, which, .. } => {
+            let failure = CallFailure { error, why, doubt: *doubt };
+            (step, 1, CallEnded(tool(name, which), Outcome::Failed(failure)))
         }
         What::Started { step, state, attempt, .. } => {
             (step, *attempt, Step(StepPhase::Started(state)))
@@ -359,8 +378,9 @@ fn seen_of_question(what: &What) -> (&str, u32, Happening<'_>) {
         What::Unusable { id, step, attempt, why, which, .. } => {
             (step, *attempt, CallEnded(asked(id, step, which), Outcome::Unusable(why)))
         }
-        What::CallFailed { step, attempt, error, why, which, .. } => {
-            (step, *attempt, CallEnded(model(step, which), Outcome::Failed(error, why)))
+        What::CallFailed { step, attempt, error, why, doubt, which, .. } => {
+            let failure = CallFailure { error, why, doubt: *doubt };
+            (step, *attempt, CallEnded(model(step, which), Outcome::Failed(failure)))
         }
         What::Cancelled { step, attempt, which } => {
             (step, *attempt, CallEnded(model(step, which), Outcome::GivenUp))
@@ -549,8 +569,9 @@ fn outcome_words(call: CallName<'_>, outcome: Outcome<'_>) -> Words {
             Words::new(Tone::Plain, text.trim_end(), "")
         }
         Outcome::Unusable(why) => Words::new(Tone::Bad, "no usable answer", why),
-        Outcome::Failed(error, why) => {
-            Words::new(Tone::Bad, format!("{of_tool}failed: {error}"), why)
+        Outcome::Failed(failure) => {
+            let text = format!("{of_tool}{}: {}", failure.fate(), failure.error);
+            Words::new(Tone::Bad, text, failure.why)
         }
         Outcome::GivenUp => Words::new(Tone::Faint, "given up", "its state was left"),
         Outcome::Late => Words::new(Tone::Bad, "too late", "the answer is dropped"),

@@ -251,13 +251,15 @@ impl<M: Machine> Worker<'_, M> {
 
     /// Marks planned calls as started, in a commit of their own, and then starts them, as many as `workers` allows.
     fn begin(&mut self) -> Result<(), StoreError> {
+        if self.is_ending {
+            return Ok(());
+        }
         let path = self.store.path().to_owned();
         let fault = |error| StoreError::of(&path, error);
         let mut begun = Vec::new();
         let mut later = VecDeque::new();
         while let Some((run, planned)) = self.backlog.pop_front() {
-            let is_persons = matches!(&planned.call, Call::Question(q) if q.kind == Kind::Human);
-            if is_persons && self.options.replies {
+            if is_for_person(&planned.call) && self.options.replies {
                 if let Some(running) = self.runs.get_mut(&run) {
                     running.people.push(planned.id.to_string());
                 }
@@ -280,8 +282,9 @@ impl<M: Machine> Worker<'_, M> {
                 .map_err(fault)?;
             if is_mine {
                 let driver = self.options.driver.clone();
+                let is_persons = is_for_person(&planned.call);
                 let future = Box::pin(made(driver, planned.id, planned.call));
-                self.flights.push(CallUnderWay { run, id, future });
+                self.flights.push(CallUnderWay { run, id, future, is_persons });
             }
         }
         let number = counted(&tx).map_err(fault)?;
@@ -289,6 +292,10 @@ impl<M: Machine> Worker<'_, M> {
         self.store.seal(number);
         Ok(())
     }
+}
+
+fn is_for_person(call: &Call) -> bool {
+    matches!(call, Call::Question(question) if question.kind == Kind::Human)
 }
 
 /// The commands of a batch that a commit handles, by kind, and the runs that are stepped in any case.

@@ -49,6 +49,8 @@ pub(crate) struct CallUnderWay {
     pub(crate) run: String,
     pub(crate) id: String,
     pub(crate) future: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+    /// Whether a person is asked, who may take any time.
+    pub(crate) is_persons: bool,
 }
 
 /// The part of an engine that does its work. It continues the runs of one store.
@@ -79,6 +81,8 @@ pub struct Worker<'e, M> {
     pub(crate) without_model: BTreeSet<String>,
     /// Whether a commit has failed. The state in memory then differs from the file, so nothing may be committed any more.
     pub(crate) has_failed: bool,
+    /// Whether the process ends: no further call begins.
+    pub(crate) is_ending: bool,
     /// Whether this worker continues all runs of the store, including those that have not been restored yet.
     pub(crate) has_all: bool,
     /// The time at which the inbox is read next; `None` for at once.
@@ -115,6 +119,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             broken: BTreeMap::new(),
             without_model: BTreeSet::new(),
             has_failed: false,
+            is_ending: false,
             has_all: false,
             look: None,
         };
@@ -176,6 +181,24 @@ impl<'e, M: Machine> Worker<'e, M> {
         self.settled.clear();
         self.until.clear();
         worked
+    }
+
+    /// Waits for the calls under way and commits their results, so that nothing that was paid for is lost. No further call begins: the
+    /// process that continues the runs makes those that are planned. People are not waited for.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub async fn finish_calls(&mut self) -> Result<(), StoreError> {
+        self.is_ending = true;
+        while !self.has_failed && self.flights.iter().any(|flight| !flight.is_persons) {
+            let results = poll_fn(|cx| match self.poll_calls(cx) {
+                results if results.is_empty() => Poll::Pending,
+                results => Poll::Ready(results),
+            });
+            let results = results.await;
+            self.commit(Batch { results, ..Batch::default() })?;
+        }
+        Ok(())
     }
 
     async fn work_on(&mut self) -> Result<(), StoreError> {
@@ -324,17 +347,23 @@ impl<'e, M: Machine> Worker<'e, M> {
                 Poll::Pending => break,
             }
         }
-        let mut nth = 0;
+        batch.results = self.poll_calls(cx);
+        batch
+    }
+
+    /// Collects the results of calls.
+    fn poll_calls(&mut self, cx: &mut Context<'_>) -> Vec<(String, String, Outcome)> {
+        let (mut results, mut nth) = (Vec::new(), 0);
         while let Some(flight) = self.flights.get_mut(nth) {
             match flight.future.as_mut().poll(cx) {
                 Poll::Ready(outcome) => {
                     let CallUnderWay { run, id, .. } = self.flights.remove(nth);
-                    batch.results.push((run, id, outcome));
+                    results.push((run, id, outcome));
                 }
                 Poll::Pending => nth += 1,
             }
         }
-        batch
+        results
     }
 
     /// The next time at which a run has to go on.

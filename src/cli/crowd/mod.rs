@@ -31,6 +31,7 @@ use super::glance::at_a_glance;
 use super::instance::read;
 use super::live::is_live;
 use super::output::{Exit, complain, foot, is_seen, print, print_json};
+use super::signals;
 use crate::chart_compiler::Compiler;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
@@ -285,7 +286,13 @@ async fn play(engine: &mut CrowdEngine, end: End, format: Format) -> miette::Res
             End::Time(end) => engine.until(end).await,
         }
     };
-    let Some(done) = until_stopped(work, &stopper).await else { return Ok(Exit::Findings) };
+    let ask = || {
+        stopper.stop();
+        complain("turns under way are finished; press Ctrl-C again to stop at once");
+    };
+    let Some(done) = signals::unless_stopped(ask, work).await else {
+        return Ok(Exit::Findings);
+    };
     if let Some(why) = engine.no_model() {
         complain(format!("error: {why}"));
         return Ok(Exit::Findings);
@@ -307,25 +314,6 @@ fn take_back(engine: &mut CrowdEngine, loaded: &Loaded) -> miette::Result<()> {
     let world = serde_json::from_str(world).map_err(|why| miette::miette!("the world: {why}"))?;
     engine.world().load(&world).map_err(|why| miette::miette!("the world: {why}"))?;
     engine.restore(loaded).map_err(|why| miette::miette!("{why}"))
-}
-
-/// Awaits the work. The first Ctrl-C lets the turns under way end; the second returns `None` at once.
-async fn until_stopped<R>(work: impl Future<Output = R>, stopper: &Stopper) -> Option<R> {
-    let mut work = std::pin::pin!(work);
-    let mut was_asked = false;
-    loop {
-        tokio::select! {
-            biased;
-            _ = tokio::signal::ctrl_c() => {
-                if std::mem::replace(&mut was_asked, true) {
-                    return None;
-                }
-                stopper.stop();
-                complain("turns under way are finished; press Ctrl-C again to stop at once");
-            }
-            done = &mut work => return Some(done),
-        }
-    }
 }
 
 /// Prints the final state of all agents, and returns the exit code.

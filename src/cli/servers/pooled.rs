@@ -9,6 +9,7 @@ use super::Beside;
 use crate::cli::files::{Stream, read};
 use crate::cli::instance::Backends;
 use crate::cli::output::{Exit, StyledText, complain, complain_page, foot};
+use crate::cli::signals;
 use chartc_adapters::tools::{Configuration, Finding, FindingKind, Pool};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::lower::Lowered;
@@ -122,16 +123,17 @@ pub(in crate::cli) struct Serving {
 }
 
 impl Serving {
-    /// Awaits the work, then ends the servers. A signal ends the servers and the process at once.
+    /// Awaits the work, then ends the servers. A signal ends the servers and the process at once if `is_killed`; otherwise the work handles
+    /// it.
     pub(in crate::cli) async fn during<R>(
         &self,
-        with_ctrl_c: bool,
+        is_killed: bool,
         work: impl Future<Output = R>,
     ) -> R {
         let done = tokio::select! {
             biased;
             // The signal is polled first, so that work which is always ready cannot delay it.
-            number = signal(with_ctrl_c) => Err(number),
+            number = signals::signal(), if is_killed => Err(number),
             done = work => Ok(done),
         };
         self.pool.close().await;
@@ -141,39 +143,20 @@ impl Serving {
     }
 }
 
-/// Waits for a signal that ends the process, and returns its number. Ctrl-C counts only if `with_ctrl_c`.
-#[cfg(unix)]
-async fn signal(with_ctrl_c: bool) -> i32 {
-    use tokio::signal::unix::{Signal, SignalKind, signal};
-    async fn wait(kind: SignalKind, is: bool) {
-        match signal(kind) {
-            Ok(mut signal) if is => drop(Signal::recv(&mut signal).await),
-            Ok(_) | Err(_) => std::future::pending().await,
-        }
-    }
-    tokio::select! {
-        () = wait(SignalKind::terminate(), true) => 15,
-        () = wait(SignalKind::hangup(), true) => 1,
-        () = wait(SignalKind::interrupt(), with_ctrl_c) => 2,
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal(with_ctrl_c: bool) -> i32 {
-    if !with_ctrl_c || tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
-    2
-}
-
 /// The servers of a run, if there are any.
 pub(in crate::cli) struct Servers(Option<Serving>);
 
 impl Servers {
-    /// Starts the servers.
+    /// Starts the servers. A signal meanwhile ends them and the process.
     pub(in crate::cli) async fn begin(&self) {
-        if let Some(Serving { pool }) = &self.0 {
-            pool.begin().await;
+        let Some(Serving { pool }) = &self.0 else { return };
+        tokio::select! {
+            biased;
+            number = signals::signal() => {
+                pool.close().await;
+                std::process::exit(128 + number);
+            }
+            () = pool.begin() => {}
         }
     }
 
@@ -242,11 +225,11 @@ impl Servers {
     /// As [`Serving::during`]. Without servers, signals have their usual effect.
     pub(in crate::cli) async fn during<R>(
         &self,
-        with_ctrl_c: bool,
+        is_killed: bool,
         work: impl Future<Output = R>,
     ) -> R {
         match &self.0 {
-            Some(serving) => serving.during(with_ctrl_c, work).await,
+            Some(serving) => serving.during(is_killed, work).await,
             None => work.await,
         }
     }

@@ -13,7 +13,7 @@
 use super::super::output::cut;
 use super::read::{Filter, From, Letters, Read, above, receiver};
 use chartc_core::visible;
-use chartc_runtime::trace::view::{
+use chartc_runtime::trace::view::{CallFailure, 
     CallName, Callee, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase,
     decision, state, time, value,
 };
@@ -293,8 +293,9 @@ impl<'t> Picture<'t> {
                 say(asked, "-->>", own, &self.answer(call, &value(result)))
             }
             Outcome::Unusable(why) => note(&self.answer(call, &format!("not usable: {why}"))),
-            Outcome::Failed(error, why) => {
-                say(asked, "--x", own, &self.answer(call, &format!("{error}: {why}")))
+            Outcome::Failed(CallFailure { error, why, doubt }) => {
+                let doubt = if doubt { ", in doubt" } else { "" };
+                say(asked, "--x", own, &self.answer(call, &format!("{error}{doubt}: {why}")))
             }
             Outcome::GivenUp => note(&format!("{} is given up", call_name(call))),
             Outcome::Late => None,

@@ -15,7 +15,7 @@ use super::read::{Filter, Read};
 use super::summary::Summary;
 use crate::report::Terminal;
 use chartc_core::wording::{counted, error_event};
-use chartc_runtime::trace::view::{
+use chartc_runtime::trace::view::{CallFailure, 
     EventFate, Fate, Happening, Outcome, Request, StepPhase, Tone, Words, decision, fallback,
     joined, not_taken, time,
 };
@@ -491,10 +491,13 @@ fn reason(event: &TraceEvent<'_>) -> Option<String> {
                 format!("{step} answered {}", decision(option, value))
             }
             Outcome::Unusable(why) => format!("{step}: no usable answer: {why}"),
-            Outcome::Failed(_, why) if call.is_tool() => {
-                format!("{step}: `{}` failed: {why}", call.name)
+            Outcome::Failed(failure) if call.is_tool() => {
+                format!("{step}: `{}` {}: {}", call.name, failure.fate(), failure.why)
             }
-            Outcome::Failed(error, why) => format!("{step}: {error}: {why}"),
+            Outcome::Failed(CallFailure { error, why, doubt }) => {
+                let doubt = if doubt { ", in doubt" } else { "" };
+                format!("{step}: {error}{doubt}: {why}")
+            }
             Outcome::GivenUp => format!("{step}: given up"),
             Outcome::Returned(_) | Outcome::Late => return None,
         },

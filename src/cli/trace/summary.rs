@@ -261,8 +261,8 @@ impl Chart {
                 Outcome::Answer { rung, .. } => count(&mut self.rungs, rung),
                 Outcome::Unusable(_) => self.unusable += 1,
                 Outcome::Failed(..) if call.is_tool() => self.tool(call.name).failed += 1,
-                Outcome::Failed(error, _) => {
-                    count(&mut self.failures, error);
+                Outcome::Failed(failure) => {
+                    count(&mut self.failures, failure.error);
                     self.state(run.leaf(step)).failed += 1;
                 }
                 Outcome::Returned(_) | Outcome::GivenUp | Outcome::Late => {}

@@ -515,7 +515,7 @@ fn input(act: &HostAct) -> Input<Vec<Value>> {
                 Answer::Call(tool, values) => Outcome::Call(*tool, values.to_vec()),
                 Answer::Unusable => Outcome::Unusable,
                 Answer::Failed => Outcome::Failed(vec![Value::Text("failed".into())]),
-                Answer::Doubt => Outcome::Doubt,
+                Answer::Doubt => Outcome::Doubt(vec![Value::Text("in doubt".into())]),
             },
         ),
     }

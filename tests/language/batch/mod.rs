@@ -388,10 +388,10 @@ fn scripts_are_read_as_written() {
             Step::Give(5, Input::Event(EventId(9), all.clone())),
             Step::Give(u64::MAX, Input::Answer(key, Outcome::Choice(ChoiceId(1), all.clone()))),
             Step::Give(6, Input::Answer(key, Outcome::Failed(Vec::new()))),
-            Step::Give(6, Input::Answer(key, Outcome::Doubt)),
+            Step::Give(6, Input::Answer(key, Outcome::Doubt(Vec::new()))),
             Step::Give(6, Input::Turn),
             Step::Give(6, Input::Unmade(StepKey { element: Some(Element::at(5)), ..key })),
-            Step::Tell(vec![key, key], 7, Input::Answer(key, Outcome::Doubt)),
+            Step::Tell(vec![key, key], 7, Input::Answer(key, Outcome::Doubt(Vec::new()))),
         ],
         kin: true,
     };

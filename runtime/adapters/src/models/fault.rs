@@ -111,8 +111,9 @@ pub(super) fn without(error: OracleError, key: Option<&str>) -> OracleError {
         }
         OracleError::Other(why) => OracleError::Other(clean(why)),
         OracleError::Script(why) => OracleError::Script(clean(why)),
-        OracleError::Recorded { kind, why, retry_after } => {
-            OracleError::Recorded { kind, why: clean(why), retry_after }
+        OracleError::Aborted(why) => OracleError::Aborted(clean(why)),
+        OracleError::Recorded { kind, why, retry_after, trace } => {
+            OracleError::Recorded { kind, why: clean(why), retry_after, trace }
         }
         _ => error,
     }

@@ -350,8 +350,13 @@ impl Fault {
             }
             // The text of `OracleError::Connection` already says that the connection is lost.
             Self::Gone(why) => OracleError::Connection(format!("{by}: {why}")),
-            Self::Start(_) | Self::Protocol(_) => OracleError::Connection(text),
+            // Nothing was sent.
+            Self::Start(_) => OracleError::Unreachable(text),
+            // The tool has run, or the server has begun to answer.
+            Self::Protocol(_) | Self::TooLong { .. } => OracleError::Aborted(text),
             Self::Status { status: 429, retry_after } => OracleError::RateLimited { retry_after },
+            // A gateway says that the server behind it has not answered.
+            Self::Status { status: 502 | 504, .. } => OracleError::Aborted(text),
             Self::Status { status, retry_after } if status >= 500 => {
                 OracleError::Server { status, why: String::new(), retry_after }
             }

@@ -284,9 +284,11 @@ pub(super) fn outcome<H: Host>(
             }
             let kind = &step.kind;
             if let StepKind::Call(tool, _) = kind
-                && let failed @ Outcome::Failed(_) = returned(chart, *tool, answer.clone(), program)
+                && let Outcome::Failed(why) = returned(chart, *tool, answer.clone(), program)
             {
-                return Ok(failed);
+                // The tool has run: another attempt might repeat its effect.
+                let is_free = chart.retries_doubt(step);
+                return Ok(if is_free { Outcome::Failed(why) } else { Outcome::Doubt(why) });
             }
             fit(answer, step.one_returns(), &chart.types)
                 .map(|answer| Outcome::Done(alloc::vec![answer]))
@@ -307,7 +309,7 @@ pub(super) fn outcome<H: Host>(
         Outcome::Forbidden(id) => Ok(Outcome::Forbidden(id)),
         Outcome::Failed(reason) => Ok(Outcome::Failed(reason)),
         Outcome::Unusable => Ok(Outcome::Unusable),
-        Outcome::Doubt => Ok(Outcome::Doubt),
+        Outcome::Doubt(reason) => Ok(Outcome::Doubt(reason)),
     };
     Ok(fitted.unwrap_or_else(|why| {
         let text = format!("answer to `{}`: {why}", step.name);

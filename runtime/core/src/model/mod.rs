@@ -174,12 +174,16 @@ impl Chart {
         &self.states[id.index()]
     }
 
-    /// Whether a call of this step can end in doubt. If not, an interrupted call is made again.
+    /// Whether a call of this step can end in doubt.
     pub fn may_doubt(&self, step: StepId) -> bool {
-        let row = &self.steps[step.index()];
+        !self.retries_doubt(&self.steps[step.index()])
+    }
+
+    /// Whether a call of this step may be made again if it is unknown whether it took effect.
+    pub fn retries_doubt(&self, step: &Step) -> bool {
         let is_free =
-            matches!(row.kind, StepKind::Call(tool, _) if self.tools[tool.index()].idempotent);
-        !row.retries_doubt && !is_free
+            matches!(step.kind, StepKind::Call(tool, _) if self.tools[tool.index()].idempotent);
+        step.retries_doubt || is_free
     }
 
     /// The declared tools of a set, in ascending order.

@@ -5,7 +5,7 @@ use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{ErrorKind, Instant, Record, Sink, StepKey};
 use crate::program::{Bound, Program};
 use crate::store::{Occurrence, Part, Store};
-use crate::tables::{Reacts, TriggerRow};
+use crate::tables::{Reacts, StepRowKind, TriggerRow};
 
 /// The thing that is due first.
 enum Due {
@@ -108,12 +108,29 @@ impl<P: Program> Stepper<P> {
         let taken = self.macrostep(Some(Occurrence::Deadline(id)), sink);
         let Some(first) = pending.filter(|_| taken) else { return };
         // The transition did not exit the state, but a timeout ends its step; an `ask` is ended in all leaves.
+        let mut doubted = None;
         while let Some(key) = self.open_key(first.step)
             && (key == first || self.is_ask(first.step))
         {
+            if self.may_have_effect(key) {
+                doubted = Some((key, self.awaits(key)));
+            }
             self.cancel(key, sink);
             self.close(key);
         }
+        // The call may have taken effect, and the state is still the one that makes it.
+        if let Some((key, in_walk)) = doubted {
+            self.step_doubted(key, None, in_walk, sink);
+        }
+    }
+
+    /// Whether the open step waits for a tool that must not be called twice.
+    fn may_have_effect(&self, key: StepKey) -> bool {
+        let row = &self.tables.steps[key.step.index()];
+        let called = self.step_calling(key).or_else(|| self.calling(key).map(|(_, tool)| tool));
+        let is_call = matches!(row.kind, StepRowKind::Call);
+        let is_effect = called.is_some_and(|tool| !self.tables.tools[tool.index()].idempotent);
+        !row.retries_doubt && (is_call || is_effect)
     }
 
     fn open_key(&self, step: StepId) -> Option<StepKey> {

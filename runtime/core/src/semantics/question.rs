@@ -294,7 +294,7 @@ impl<P: Program> Stepper<P> {
                 self.look_for_loop(sink);
                 self.macrostep(None, sink);
             }
-            Outcome::Doubt => {
+            Outcome::Doubt(_) => {
                 self.close(key);
                 self.program.forget_call(caller);
                 self.counts_mut(leaf).fails_here += 1;

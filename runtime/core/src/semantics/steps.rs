@@ -87,7 +87,10 @@ impl<P: Program> Stepper<P> {
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => self.answer_failed(key, reason, in_walk, sink),
-            Outcome::Doubt => self.answer_in_doubt(key, in_walk, sink),
+            Outcome::Doubt(reason) => {
+                self.close(key);
+                self.step_doubted(key, Some(reason), in_walk, sink);
+            }
         }
         Receipt::Handled
     }
@@ -111,11 +114,21 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    fn answer_in_doubt(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
+    /// Handles the end of a closed step of which nobody knows whether it took effect: takes its `doubt` transitions, or fails it.
+    pub(super) fn step_doubted(
+        &mut self,
+        key: StepKey,
+        reason: Option<P::Payload>,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
         let StepKey { step, leaf, .. } = key;
-        self.close(key);
+        if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
+            self.counts_mut(leaf).fails_here += 1;
+        }
         self.program.bind(Bound::Nothing);
         if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
+            self.program.bind(reason.map_or(Bound::Nothing, |why| Bound::Reason(step, why)));
             self.step_failed(step, leaf, in_walk, sink);
         }
     }
@@ -442,9 +455,10 @@ impl<P: Program> Stepper<P> {
                     self.lose(key, each, sink);
                 }
             }
-            Outcome::Doubt => {
+            Outcome::Doubt(reason) => {
                 self.program.bind(Bound::Nothing);
                 if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
+                    self.program.bind(Bound::Reason(step, reason));
                     self.lose(key, each, sink);
                 } else if self.open_whole(step) == Some(whole) {
                     self.cancel(whole, sink);
@@ -662,15 +676,12 @@ impl<P: Program> Stepper<P> {
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));
             }
-            Outcome::Doubt => {
+            Outcome::Doubt(reason) => {
                 self.close(key);
                 self.program.forget_call(caller);
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
-                self.program.bind(Bound::Nothing);
-                if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
-                    self.step_failed(step, leaf, in_walk, sink);
-                }
+                self.step_doubted(key, Some(reason), in_walk, sink);
                 return Receipt::Handled;
             }
             // The model has answered a second time, although its tool call is under way.

@@ -430,7 +430,7 @@ impl TickStats {
             }
             // An answer that the machine rejects has a line as an answer before.
             Outcome::Unusable(_) if is_model => std::mem::take(&mut self.answered) != name(),
-            Outcome::Failed(error, _) => is_model && error != OracleErrorKind::Denied.word(),
+            Outcome::Failed(failure) => is_model && failure.error != OracleErrorKind::Denied.word(),
             _ => false,
         }
     }

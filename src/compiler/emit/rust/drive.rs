@@ -231,10 +231,10 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
         "{ drop(values); generated::usable::<Payload>(notes, step, \
     Err(generated::no_row(\"option\", id.0))).map(Outcome::Done) }"
     };
-    let failed = if context.has_reasons() {
-        "Some(Outcome::Failed(Payload::Reason(generated::reason(values))))"
+    let reason = if context.has_reasons() {
+        "Payload::Reason(generated::reason(values))"
     } else {
-        "{ drop(values); Some(Outcome::Failed(Payload::Nothing)) }"
+        "{ drop(values); Payload::Nothing }"
     };
     let returned = steps::returned(context);
     function.line(format!(
@@ -248,9 +248,9 @@ fn outcome(context: &Context<'_>, scope: &mut Scope) {
             Outcome::Choice(id, values) => {choice},
             Outcome::Call(id, values) => {call},
             Outcome::Forbidden(id) => Some(Outcome::Forbidden(id)),
-            Outcome::Failed(values) => {failed},
+            Outcome::Failed(values) => Some(Outcome::Failed({reason})),
             Outcome::Unusable => Some(Outcome::Unusable),
-            Outcome::Doubt => Some(Outcome::Doubt),
+            Outcome::Doubt(values) => Some(Outcome::Doubt({reason})),
         }};
         Ok(outcome.unwrap_or(Outcome::Unusable))"
     ));

@@ -180,7 +180,11 @@ fn answers(context: &Context<'_>, item: &mut Impl) {
                 "Tells that the model's answer means nothing that was asked for.",
                 "Unusable",
             ),
-            ("doubt", "Tells that nobody knows whether the step ran.", "Doubt"),
+            (
+                "doubt",
+                "Tells that nobody knows whether the step ran.",
+                "Doubt(Payload::Reason(machine::DOUBT.to_owned()))",
+            ),
         ] {
             let function = input(item, name, doc).arg("key", KEY);
             at(context, function).line(format!(

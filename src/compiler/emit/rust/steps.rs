@@ -187,7 +187,8 @@ pub(super) fn returned(context: &Context<'_>) -> String {
                     tool, generated::answer(values.clone())?, &mut self.engine.program.notes,
                 )
             {{
-                return Ok(Outcome::Failed(Payload::Reason(why)));
+                let why = Payload::Reason(why);
+                return Ok(if row.retries_doubt {{ Outcome::Failed(why) }} else {{ Outcome::Doubt(why) }});
             }}\n"
         );
     }

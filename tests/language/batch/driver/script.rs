@@ -58,7 +58,7 @@ pub(crate) fn line(step: &Step) -> String {
                 Outcome::Forbidden(id) => format!("forbidden {}", id.0),
                 Outcome::Unusable => "unusable".to_owned(),
                 Outcome::Failed(reason) => format!("failed{}", values(reason)),
-                Outcome::Doubt => "doubt".to_owned(),
+                Outcome::Doubt(reason) => format!("doubt{}", values(reason)),
             };
             format!("answer {now} {} {outcome}", number(key))
         }
@@ -207,7 +207,7 @@ impl<'t> Words<'t> {
                     "forbidden" => Outcome::Forbidden(ToolId(self.number()?)),
                     "unusable" => Outcome::Unusable,
                     "failed" => Outcome::Failed(self.values()?),
-                    "doubt" => Outcome::Doubt,
+                    "doubt" => Outcome::Doubt(self.values()?),
                     _ => return None,
                 };
                 Input::Answer(key, outcome)
