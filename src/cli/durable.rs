@@ -11,8 +11,7 @@
 
 use super::instance::{self, Backends, InitialValues, instance};
 use super::output::{Exit, complain};
-use super::run::say_of_wait;
-use super::screen::close;
+use super::screen::{close, say_of_wait};
 use super::signals;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;

@@ -131,7 +131,17 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
         worker.load_all().map_err(refused)?;
         // The future owns the only handle of the engine: when it ends, the worker ends, too.
-        let taken = async move { intake.run(&engine, async { _ = signals::signal().await; }, tell).await };
+        let taken = async move {
+            intake
+                .run(
+                    &engine,
+                    async {
+                        _ = signals::signal().await;
+                    },
+                    tell,
+                )
+                .await
+        };
         let (worked, taken) = tokio::select! {
             worked = worker.work() => (worked, None),
             taken = taken => (Ok(()), Some(taken)),

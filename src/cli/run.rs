@@ -26,12 +26,11 @@ use super::live::is_live;
 use super::otel::{self, Exporting};
 use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
-use super::screen::{Live, Screen, close};
+use super::screen::{Live, Screen, close, say_of_wait};
 use super::servers::{self, Beside};
 use super::signals;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
-use chartc_compiler::notation::duration;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -52,7 +51,6 @@ use std::cell::Cell;
 use std::fmt::Display;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 
 /// The number of turns unless the command line sets one.
@@ -131,12 +129,7 @@ fn run_chart(
         is_live,
         has_effects: is_live || args.servers.are_given(),
     };
-    let is_killed = if is_stored {
-        prepared.is_typed()
-    } else {
-        prepared.interrupt() == Interrupt::Kills
-    };
-    let done = runtime.block_on(servers.during(is_killed, async {
+    let done = runtime.block_on(servers.during(prepared.is_killed(is_stored), async {
         // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         let add_servers =
@@ -276,6 +269,11 @@ impl Prepared<'_> {
         })
     }
 
+    /// Whether a signal ends the servers and the process at once.
+    fn is_killed(&self, is_stored: bool) -> bool {
+        if is_stored { self.is_typed() } else { self.interrupt() == Interrupt::Kills }
+    }
+
     /// What a signal does. A turn whose calls are paid for may end; a run that can be saved stops at once; any other has nothing to lose.
     fn interrupt(&self) -> Interrupt {
         match (self.is_typed(), self.has_effects, &self.args.snapshot) {
@@ -383,13 +381,6 @@ async fn run_once(
         agent.take_back(saved).map_err(snapshot_fault)?;
     }
     play(prepared, &clock, &mut agent).await
-}
-
-/// Says that a run waits for its next deadline, if the time is real.
-pub(super) fn say_of_wait(is_real: bool, milliseconds: u64) {
-    if is_real && milliseconds >= 1000 {
-        complain(format!("waits {} for the next deadline", duration(milliseconds)));
-    }
 }
 
 fn snapshot_fault(why: impl Display) -> miette::Report {

@@ -23,6 +23,7 @@
 
 use super::output::{Exit, StyledText, complain, foot, print, print_json, say};
 use crate::report::Terminal;
+use chartc_compiler::notation::duration;
 use chartc_core::expr::{self, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine;
@@ -372,6 +373,13 @@ fn object(value: &Value) -> String {
 
 /// The minimum time between two drawings: a fast run would spend its time on the terminal.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Says that a run waits for its next deadline, if the time is real.
+pub(super) fn say_of_wait(is_real: bool, milliseconds: u64) {
+    if is_real && milliseconds >= 1000 {
+        complain(format!("waits {} for the next deadline", duration(milliseconds)));
+    }
+}
 
 /// Prints a run, with a status line below.
 pub(super) struct Live {

@@ -311,12 +311,19 @@ async fn serve_clients(
     access: AccessRules,
 ) -> io::Result<()> {
     match (listener, mcp) {
-        (Some(listener), false) => serve(listener, runs, access, async { _ = signals::signal().await; }).await,
+        (Some(listener), false) => {
+            serve(listener, runs, access, async {
+                _ = signals::signal().await;
+            })
+            .await
+        }
         (None, _) => {
             tokio::select! { done = over_stdio(runs) => done, _ = signals::signal() => Ok(()) }
         }
         (Some(listener), true) => {
-            let http = serve(listener, runs.clone(), access, async { _ = signals::signal().await; });
+            let http = serve(listener, runs.clone(), access, async {
+                _ = signals::signal().await;
+            });
             tokio::select! { done = over_stdio(runs) => done, done = http => done }
         }
     }

@@ -373,6 +373,22 @@ impl Checked {
     }
 }
 
+/// The chart around each nested chart, for charts in the order of their spans. A chart may be nested in another, like an invoked SCXML
+/// document.
+fn enclosing(places: impl Iterator<Item = Span>) -> BTreeMap<Span, Span> {
+    let mut around = BTreeMap::new();
+    // An outer chart comes before its inner ones, so a stack of open charts finds the chart around each.
+    let mut open: Vec<Span> = Vec::new();
+    for place in places {
+        while open.last().is_some_and(|o| o.file != place.file || o.end < place.end) {
+            open.pop();
+        }
+        around.extend(open.last().map(|outer| (place, *outer)));
+        open.push(place);
+    }
+    around
+}
+
 /// Selects the charts without errors: those of the checked files and, separately, all with tests, including charts of imported files. A
 /// chart is left out if it or a chart that it runs has errors, or if its file or an import has errors outside of charts.
 fn sound(
@@ -384,17 +400,7 @@ fn sound(
     let all: Vec<&Arc<Lowered>> = lowered.iter().chain(others).collect();
     let places: BTreeMap<Span, usize> =
         all.iter().enumerate().map(|(i, one)| (whole(one), i)).collect();
-    // A chart may be nested in another, like an invoked SCXML document. In the order of their spans, an outer chart comes before its inner
-    // ones, so a stack of open charts finds the chart around each.
-    let mut around: BTreeMap<Span, Span> = BTreeMap::new();
-    let mut open: Vec<Span> = Vec::new();
-    for place in places.keys() {
-        while open.last().is_some_and(|o| o.file != place.file || o.end < place.end) {
-            open.pop();
-        }
-        around.extend(open.last().map(|outer| (*place, *outer)));
-        open.push(*place);
-    }
+    let around = enclosing(places.keys().copied());
     let within = |span: Span| {
         let (mut place, _) = places.range(..=Span { end: u32::MAX, ..span }).next_back()?;
         while place.file != span.file || place.end < span.end {

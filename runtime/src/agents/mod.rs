@@ -32,7 +32,7 @@ mod memory;
 pub use memory::{Memory, SEEN, SnapshotError};
 
 use crate::error::RunError;
-use crate::session::Session;
+use crate::session::{Outlook, Session};
 use crate::trace;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -126,17 +126,6 @@ pub struct AgentState {
     /// What a turn and time would do.
     #[serde(default)]
     pub outlook: Outlook,
-}
-
-/// What moves a run next, besides answers and events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Outlook {
-    /// Whether a turn would start a step, or try an `on turn` or `on **` transition.
-    pub has_turn_work: bool,
-    /// Whether a transition of an active state may be taken after some turns: an `after N turns`, or a `when`.
-    pub counts_turns: bool,
-    /// The time of the next deadline, in milliseconds on the clock of the run.
-    pub deadline: Option<Instant>,
 }
 
 /// What a host that only plays turns does next.

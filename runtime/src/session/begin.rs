@@ -217,10 +217,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         // The jitter of the backoff is derived from the identity of the attempt, so that equal runs wait equally long.
         let own = [key.step.0, key.leaf.0, key.event, key.attempt];
         let element = key.element.map(Element::index);
-        let mark = own
-            .iter()
-            .chain(&element)
-            .fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
+        let mark =
+            own.iter().chain(&element).fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
         let wait = self.common.backoff.wait(last.count, last.retry_after, mark);
         Some(now.saturating_add(wait)).filter(|at| *at > now)
     }

@@ -23,7 +23,6 @@
 
 use super::ledger::Bill;
 use super::{At, QuestionFailure, Session, place_of};
-use crate::agents::Outlook;
 use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;
@@ -453,8 +452,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.record_question_failure(at, &step, QuestionFailure::Call, &why);
         let (error, attempt, which) = (error.to_owned(), at.1.attempt, self.which(at));
         let child = self.path(&at.0);
-        let what =
-            What::CallFailed { step, attempt, error, why, retry_after_ms, doubt, which };
+        let what = What::CallFailed { step, attempt, error, why, retry_after_ms, doubt, which };
         self.tracer.put(now, &child, what)
     }
 }
@@ -642,6 +640,17 @@ pub(super) fn ask_with_timeout(
         Poll::Ready(answer) => Poll::Ready(answer),
         Poll::Pending => sleep.as_mut().poll(cx).map(|()| Err(OracleError::Timeout(timeout))),
     }))
+}
+
+/// What moves a run next, besides answers and events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outlook {
+    /// Whether a turn would start a step, or try an `on turn` or `on **` transition.
+    pub has_turn_work: bool,
+    /// Whether a transition of an active state may be taken after some turns: an `after N turns`, or a `when`.
+    pub counts_turns: bool,
+    /// The time of the next deadline, in milliseconds on the clock of the run.
+    pub deadline: Option<Instant>,
 }
 
 // Calls that wait for a time, such as the next attempt after a failure; and queries about what a session waits for.

@@ -19,7 +19,7 @@
 //! | Unknown | counts the 400 tokens as spent; with `doubt retry`, asks again; otherwise the step gets Outcome::Doubt |
 
 use super::begin::ElementPlace;
-use super::calls::{self, Call, Exclusive, NextAttempt, Failure, Work, is_usage_of};
+use super::calls::{self, Call, Exclusive, Failure, NextAttempt, Work, is_usage_of};
 use super::history::SavedHistory;
 use super::ledger::{self, Bill};
 use super::{At, CallPlace, Session, TurnOutcome};
@@ -404,24 +404,25 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     }
                 }
             }
-            PendingCall::Tool { call, until: None } => {
-                let id = self.call_id(&at, true);
-                match self.common.driver.probe(&id) {
-                    Probe::Returned(result) => Work::Tool(call, Exclusive::new(done(result))),
-                    Probe::NotMade => {
-                        let calling = self.common.driver.call(&id, call.clone());
-                        Work::Tool(call, Exclusive::new(calling))
-                    }
-                    Probe::Unknown | Probe::Answered(_) => {
-                        if self.retries_doubt(&at, Some(&call.tool)) {
-                            return self.begin_call(at);
-                        }
-                        return self.doubts(at);
-                    }
-                }
-            }
+            PendingCall::Tool { call, until: None } => return self.resume_tool_call(at, call),
         };
         self.extra.busy.calls.push(Call { at, work });
+        Ok(())
+    }
+
+    fn resume_tool_call(&mut self, at: At, call: ToolCall) -> Result<(), RunError> {
+        let id = self.call_id(&at, true);
+        let calling = match self.common.driver.probe(&id) {
+            Probe::Returned(result) => done(result),
+            Probe::NotMade => self.common.driver.call(&id, call.clone()),
+            Probe::Unknown | Probe::Answered(_) => {
+                if self.retries_doubt(&at, Some(&call.tool)) {
+                    return self.begin_call(at);
+                }
+                return self.doubts(at);
+            }
+        };
+        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
         Ok(())
     }
 

@@ -39,7 +39,7 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
-use chartc_world::engine::{Engine, Meter, Recipe, Settings, Stopper, WorkerPool, workers};
+use chartc_world::engine::{Engine, Meter, Recipe, Settings, WorkerPool, workers};
 use chartc_world::{
     AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
 };
@@ -50,7 +50,6 @@ use find::{
 use show::{Format, RunEnd, Typed, WorldOutput};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@
 use super::super::output::cut;
 use super::read::{Filter, From, Letters, Read, above, receiver};
 use chartc_core::visible;
-use chartc_runtime::trace::view::{CallFailure, 
-    CallName, Callee, EventFate, Fate, Happening, MessageFate, Outcome, Request, StepPhase,
-    decision, state, time, value,
+use chartc_runtime::trace::view::{
+    CallFailure, CallName, Callee, EventFate, Fate, Happening, MessageFate, Outcome, Request,
+    StepPhase, decision, state, time, value,
 };
 use chartc_runtime::trace::{Line, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,9 +15,9 @@ use super::read::{Filter, Read};
 use super::summary::Summary;
 use crate::report::Terminal;
 use chartc_core::wording::{counted, error_event};
-use chartc_runtime::trace::view::{CallFailure, 
-    EventFate, Fate, Happening, Outcome, Request, StepPhase, Tone, Words, decision, fallback,
-    joined, not_taken, time,
+use chartc_runtime::trace::view::{
+    CallFailure, EventFate, Fate, Happening, Outcome, Request, StepPhase, Tone, Words, decision,
+    fallback, joined, not_taken, time,
 };
 use chartc_runtime::trace::{Line, LineName, TraceEvent};
 use std::collections::{BTreeMap, BTreeSet};

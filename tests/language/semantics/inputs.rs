@@ -52,7 +52,10 @@ impl Sim {
                 let why = Outcome::Failed(vec![Value::Text("no answer".into())]);
                 Input::Answer(self.open_key(step)?, why)
             }
-            ["doubt", step] => Input::Answer(self.open_key(step)?, Outcome::Doubt(vec![Value::Text("in doubt".into())])),
+            ["doubt", step] => Input::Answer(
+                self.open_key(step)?,
+                Outcome::Doubt(vec![Value::Text("in doubt".into())]),
+            ),
             ["unusable", step] => Input::Answer(self.open_key(step)?, Outcome::Unusable),
             ["choose", step, option] => {
                 let choice = Outcome::Choice(self.choice(option)?, Vec::new());

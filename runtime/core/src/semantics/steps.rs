@@ -87,10 +87,7 @@ impl<P: Program> Stepper<P> {
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
             Outcome::Failed(reason) => self.answer_failed(key, reason, in_walk, sink),
-            Outcome::Doubt(reason) => {
-                self.close(key);
-                self.step_doubted(key, Some(reason), in_walk, sink);
-            }
+            Outcome::Doubt(reason) => self.step_doubted(key, Some(reason), in_walk, sink),
         }
         Receipt::Handled
     }
@@ -114,7 +111,7 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    /// Handles the end of a closed step of which nobody knows whether it took effect: takes its `doubt` transitions, or fails it.
+    /// Ends a step of which nobody knows whether it took effect: takes its `doubt` transitions, or fails it.
     pub(super) fn step_doubted(
         &mut self,
         key: StepKey,
@@ -123,6 +120,7 @@ impl<P: Program> Stepper<P> {
         sink: &mut dyn Sink,
     ) {
         let StepKey { step, leaf, .. } = key;
+        self.close(key);
         if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
             self.counts_mut(leaf).fails_here += 1;
         }
@@ -677,7 +675,6 @@ impl<P: Program> Stepper<P> {
                 self.program.bind(Bound::CallFailed(caller, reason));
             }
             Outcome::Doubt(reason) => {
-                self.close(key);
                 self.program.forget_call(caller);
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));

@@ -7,7 +7,6 @@ use super::{Phase, Stepper};
 use crate::arena::{StateId, StepId, TransitionId};
 use crate::machine::{Effect, Fault, Loss, Record, Sink, Status};
 use crate::outbox::Outbox;
-use crate::plan::Plan;
 use crate::program::{Block, Bound, Program, View};
 use crate::store::{Dynamic, Occurrence, Store, bits};
 use crate::tables::{StateRowKind, Tables};
@@ -71,10 +70,13 @@ pub struct Unroll {
 
 impl Unroll {
     /// An engine for these tables. The chart must not have histories, whose records a configuration does not contain.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(tables: &Tables) -> Self {
         let operations = Rc::new(RefCell::new(Vec::new()));
         let probe = Probe(Rc::clone(&operations));
-        Self { engine: Stepper::new(plan.clone(), Dynamic::new(plan), probe), operations }
+        Self {
+            engine: Stepper::new(Rc::new(tables.clone()), Dynamic::new(tables), probe),
+            operations,
+        }
     }
 
     /// The transitions that an occurrence could trigger while `leaf` is the only active leaf, in the order in which they are tried; the
@@ -236,7 +238,7 @@ fn place(view: &View<'_>) -> Place {
 impl Program for Probe {
     type Store = Dynamic;
     type Payload = ();
-    type Tables = Plan;
+    type Tables = Rc<Tables>;
 
     fn bind(&mut self, _: Bound<()>) {}
 
