@@ -8,6 +8,7 @@
 //! - `UNBOUNDED_CALLS`, `UNBOUNDED_WAIT`, `UNBOUNDED_FAN_OUT`: calls in a cycle without a bound, calls that no deadline ends, and calls for
 //!   each element of a list of any length.
 //! - `HASTY_TIMEOUT`: a time in which no model or person answers.
+//! - `UNHANDLED_DOUBT`: a call of a tool that the next turn makes again, although it may have taken effect.
 //! - `HUGE_RETRY`: more than `MOST_RETRIES` retries.
 //! - `DEAD_DEADLINE`: a deadline before which something else always exits the state or ends the run.
 //! - `UNPRICED_MODEL`: a limit of cost on calls that have no price.
@@ -39,7 +40,8 @@ use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    Chart, Expr, ExprKind, Limits, StateKind, Step, StepKind, TransitionKind, Trigger, Type,
+    Chart, Expr, ExprKind, Failure, Limits, StateKind, Step, StepKind, TransitionKind, Trigger,
+    Type,
 };
 use chartc_core::tables::is_free;
 use std::collections::BTreeMap;
@@ -592,6 +594,44 @@ fn slowest(chart: &Chart, facts: &Facts) -> Vec<Option<(StepId, Whom, u64)>> {
         }
     }
     found
+}
+
+// Calls of tools that the next turn makes again, although they may have taken effect.
+
+pub(super) static UNHANDLED_DOUBT: Lint =
+    Lint { rule: &rules::UNHANDLED_DOUBT, needs_whole: true, run: find_unhandled_doubt };
+
+fn find_unhandled_doubt(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    if is_yaml(context) {
+        return;
+    }
+    for (i, step) in chart.steps.iter().enumerate() {
+        let id = StepId::at(i);
+        let StepKind::Call(tool, _) = &step.kind else { continue };
+        let outcomes = || chart.transitions.iter().map(|row| (&row.trigger, row));
+        let is_handled = matches!(step.failure.then, Failure::Take(_))
+            || outcomes().any(|(trigger, _)| {
+                matches!(trigger, Trigger::StepDoubt(of) | Trigger::StepError(of) if *of == id)
+            });
+        // A timeout that leaves the state says what follows.
+        let stays = outcomes().any(|(trigger, row)| {
+            matches!(trigger, Trigger::StepTimeout(of, _) if *of == id)
+                && row.kind == TransitionKind::Targetless
+        });
+        let is_made = !facts.scopes.step(id).within.is_empty();
+        if is_handled || !is_made || !chart.may_doubt(id) || !(stays || step.failure.retries > 0) {
+            continue;
+        }
+        let (step, tool) = (words::step(chart, id), &chart.tools[tool.index()].name);
+        let message = format!(
+            "{step} fails if `{tool}` does not answer, and the next turn calls it again: it may have run"
+        );
+        let help = format!(
+            "say what follows: `doubt -> …`; or declare `{tool}` as `idempotent` if it may run twice"
+        );
+        diagnostics.push(rules::UNHANDLED_DOUBT.at(map.step(id).name, message).help(help));
+    }
 }
 
 // Steps with an excessive number of retries.

@@ -168,6 +168,7 @@ pub const LINTS: &[&Lint] = &[
     &limits::UNBOUNDED_CALLS,
     &limits::LIMIT_OUT_OF_REACH,
     &questions::MISSING_PROMPT,
+    &limits::UNHANDLED_DOUBT,
     &limits::HUGE_RETRY,
     &limits::HASTY_TIMEOUT,
     &limits::UNBOUNDED_FAN_OUT,

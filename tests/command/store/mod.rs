@@ -12,6 +12,8 @@ mod remembers;
 mod replayed;
 mod row;
 mod snapshots;
+#[cfg(unix)]
+mod stopped;
 #[path = "../../runtime/store/support.rs"]
 #[allow(dead_code, reason = "the tests of the library use all of it")]
 mod support;

@@ -7,6 +7,7 @@ mod askers;
 mod budgets;
 mod chance;
 mod children;
+mod doubt;
 mod driver;
 mod engine;
 mod fanout;
