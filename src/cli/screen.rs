@@ -377,7 +377,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Says that a run waits for its next deadline, if the time is real.
 pub(super) fn say_of_wait(is_real: bool, milliseconds: u64) {
     if is_real && milliseconds >= 1000 {
-        complain(format!("waits {} for the next deadline", duration(milliseconds)));
+        let whole = milliseconds.next_multiple_of(1000);
+        complain(format!("waits {} for the next deadline", duration(whole)));
     }
 }
 

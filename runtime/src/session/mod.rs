@@ -24,7 +24,8 @@ mod tests;
 mod turn_outcome;
 
 pub(crate) use apply::basic_states;
-pub use calls::{Backoff, MOST_RETRY_AFTER, Outlook};
+pub(crate) use calls::Outlook;
+pub use calls::{Backoff, MOST_RETRY_AFTER};
 pub use population::{AgentId, Population};
 pub use saved::{Saved, SavedAgent};
 pub(crate) use turn_outcome::{QuestionFailure, TurnOutcome};

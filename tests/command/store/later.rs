@@ -16,7 +16,7 @@ const ASKS: &str = "chart Asks {
     on done(approve) as it -> b
     after 1500ms -> late
   }
-  state b { after 1h -> c }
+  state b { on more -> c }
   final c
   final late : partial
 }

@@ -150,7 +150,8 @@ fn a_call_that_was_refused_is_made_again() {
 #[test]
 fn the_reason_of_a_doubt_reaches_the_error_line() {
     let service = Service::failing(&[OracleError::Timeout(5)]);
-    let text = pay("", "error as why -> failed { said = why }");
+    let text = pay("", "retry 2")
+        .replace("-> end }", "-> end  on error(paid) as why -> failed { said = why } }");
     let mut session = session(&text, &service, &Kept::default());
     wait(session.turn()).expect("it runs");
     assert_eq!(session.configuration(), ["failed"]);
