@@ -32,6 +32,4 @@ mod world;
 pub use chartc_core as core;
 pub use error::RunError;
 pub use play::{PlayError, play};
-pub use session::{
-    AgentId, Backoff, MAX_CALLS, MOST_RETRY_AFTER, Population, Saved, Session, TurnReport,
-};
+pub use session::{Backoff, MAX_CALLS, MOST_RETRY_AFTER, Saved, Session, TurnReport};

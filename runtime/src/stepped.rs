@@ -12,7 +12,7 @@
 //! wake()                  the time at which the session must be stepped again
 //! ```
 
-use crate::agents::{AgentState, EngineError, Event, hand_over};
+use crate::agents::{AgentState, EngineError, Event};
 use crate::budget::Usage;
 use crate::clock::{Clock, Sleep};
 use crate::driver::{CallId, Driver, Probe};
@@ -25,6 +25,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{Instant, Receipt};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
@@ -487,7 +488,7 @@ impl<M: Machine> Stepped<M> {
         }
     }
 
-    /// Passes an event to the session, as [`hand_over`] does.
+    /// Passes an event to the session, as [`Session::hand_over`] does.
     ///
     /// # Errors
     /// See [`EngineError`].
@@ -495,7 +496,7 @@ impl<M: Machine> Stepped<M> {
         if let Some(why) = &self.stopped {
             return Err(EngineError::Stopped { agent: agent.to_owned(), why: why.clone() });
         }
-        hand_over(&mut self.session, event).map_err(|why| {
+        self.session.hand_over(&event.name, Cow::Borrowed(&event.data)).map_err(|why| {
             if why.is_about_input() {
                 return EngineError::Event { agent: agent.to_owned(), why };
             }

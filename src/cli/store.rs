@@ -33,7 +33,7 @@ use chartc_core::plan::Plan;
 use chartc_core::saved::{Comparison, Unfit};
 use chartc_core::visible;
 use chartc_core::wording::counted;
-use chartc_runtime::agents::{Event, hand_over};
+use chartc_runtime::agents::Event;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::driver::{Free, Parts};
 use chartc_runtime::oracle::{Deny, Question, Script};
@@ -45,6 +45,7 @@ use chartc_runtime::trace::{self, Line, Origin, TraceEvent};
 use chartc_runtime::{Saved, Session};
 use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -650,7 +651,7 @@ pub(super) fn check_send(store: &Store, run: &str, event: &str, data: &Map) -> m
         drop(session.input(name, value.clone()));
     }
     let event = Event::new("", event).with(data.clone());
-    match hand_over(&mut session, &event) {
+    match session.hand_over(&event.name, Cow::Borrowed(&event.data)) {
         Err(why) if why.is_about_input() => Err(miette::miette!("run `{run}`: {why}")),
         // Any other result depends on the state that the stored run is in.
         Ok(_) | Err(_) => Ok(()),

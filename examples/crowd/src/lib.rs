@@ -9,17 +9,21 @@ pub mod show;
 pub mod stand_in;
 
 use chartc_core::expr::{Map, Value};
-use chartc_runtime::agents::{EngineError, Event, INPUTS, Memory, Quiet};
+use chartc_runtime::agents::{Engine as _, EngineError, Event, INPUTS, Memory, Quiet as _};
 use chartc_runtime::clock::VirtualClock;
-use chartc_runtime::{AgentId, Population, RunError, Session};
+use chartc_runtime::{RunError, Session};
 use options::Options;
 use person::{Done, Person, TOPICS};
 use social::{Machine, State};
 use stand_in::StandIn;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Events that are fired in one call.
-const AT_ONCE: usize = 16_384;
+/// The number of an agent, from 0.
+pub type AgentId = usize;
+
+/// Events between two reports of progress.
+const REPORTED: usize = 16_384;
 
 /// Posts that appear in a round.
 const POSTS: u64 = 16;
@@ -29,8 +33,6 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 
 /// The agents, and the stand-in that answers them.
 pub struct World {
-    /// Who is in which state.
-    pub population: Population<Machine<Person>>,
     /// Who answers.
     pub stand_in: Arc<StandIn>,
     /// What was done in public.
@@ -48,29 +50,26 @@ impl World {
     ///
     /// # Errors
     /// See [`EngineError`].
-    pub fn new(options: &Options, progress: Progress<'_>) -> Result<Self, EngineError> {
+    pub async fn new(options: &Options, progress: Progress<'_>) -> Result<Self, EngineError> {
         let seed = options.seed;
-        let (population, stand_in) = (Population::new(), Arc::new(StandIn::new(seed)));
+        let stand_in = Arc::new(StandIn::new(seed));
         let done = Arc::<Done>::default();
-        let of_all = (population.clone(), stand_in.clone(), done.clone());
+        let of_all = (stand_in.clone(), done.clone());
         let engine = Memory::new(Arc::new(VirtualClock::new()), move |name: &str, clock| {
-            let (population, stand_in, done) = &of_all;
+            let (stand_in, done) = &of_all;
             let number: AgentId =
                 name.parse().map_err(|_| RunError::Start(format!("`{name}` is no number")))?;
             let machine =
                 Machine::new(person::params(seed, number), Person::new(seed, number, done.clone()))
                     .map_err(|why| RunError::Start(why.to_string()))?;
-            let mut session = Session::new(machine, stand_in.clone(), clock, ());
-            population.join_as(number, &mut session);
-            Ok(session)
+            Ok(Session::new(machine, stand_in.clone(), clock, ()))
         });
         // No event comes twice, so no id has to be remembered.
-        let engine = engine.with_threads(options.threads).with_seen(0).with_work_at_once();
+        let engine = engine.with_seen(0).with_work_at_once();
         let agents = options.agents;
-        let mut world =
-            Self { population, stand_in, done, fired: 0, engine, seed, agents, round: 0 };
+        let mut world = Self { stand_in, done, fired: 0, engine, seed, agents, round: 0 };
         let all = (0..agents).map(|id| (id, Event::new("", INPUTS)));
-        world.fire(all, agents, progress)?;
+        world.fire(all, agents, progress).await?;
         Ok(world)
     }
 
@@ -81,41 +80,57 @@ impl World {
     pub async fn round(&mut self, progress: Progress<'_>) -> Result<(), EngineError> {
         self.round += 1;
         let posts: Vec<Map> = (0..POSTS).map(|nth| self.post(nth)).collect();
-        let states = self.population.state_distribution().into_iter().map(|(state, _)| state);
-        let who: Vec<(State, Vec<AgentId>)> =
-            states.map(|state| (state, self.population.agents_in_state(state))).collect();
-        for (state, ids) in who {
+        for (state, ids) in self.agents_by_state() {
             let (seed, round) = (self.seed, self.round);
             let acts = ids.into_iter().filter_map(|id| {
                 let dice = chance::number(&[seed, round, id as u64]);
                 Some((id, act(state, dice, &posts)?))
             });
-            self.fire(acts, 0, &mut |_, _| ())?;
+            self.fire(acts, 0, &mut |_, _| ()).await?;
         }
         self.engine.quiet().await;
         let turns = (0..self.agents).map(|id| (id, Event::turn("")));
-        self.fire(turns, self.agents, progress)?;
+        self.fire(turns, self.agents, progress).await?;
         self.engine.quiet().await;
         Ok(())
     }
 
-    /// Fires many events, in batches.
-    fn fire(
+    /// The agents in each leaf, in ascending order. Leaves without agents are left out.
+    pub fn agents_by_state(&self) -> BTreeMap<State, Vec<AgentId>> {
+        let mut all: BTreeMap<State, Vec<AgentId>> = BTreeMap::new();
+        self.engine.each_session(|name, session| {
+            let number = name.parse().unwrap_or_default();
+            let machine = session.machine();
+            if let Some(state) = leaves().find(|state| machine.is_in(*state)) {
+                all.entry(state).or_default().push(number);
+            }
+        });
+        all.values_mut().for_each(|agents| agents.sort_unstable());
+        all
+    }
+
+    /// The number of agents in each leaf, in document order, leaves without agents included.
+    pub fn state_distribution(&self) -> Vec<(State, usize)> {
+        let all = self.agents_by_state();
+        leaves().map(|state| (state, all.get(&state).map_or(0, Vec::len))).collect()
+    }
+
+    /// Fires events, and reports how many of `all` there were.
+    async fn fire(
         &mut self,
         events: impl Iterator<Item = (AgentId, Event)>,
-        of: usize,
+        all: usize,
         progress: Progress<'_>,
     ) -> Result<(), EngineError> {
-        let mut events = events.map(|(id, event)| (id.to_string(), event)).peekable();
         let mut fired = 0;
-        while events.peek().is_some() {
-            let part: Vec<(String, Event)> = events.by_ref().take(AT_ONCE).collect();
-            for reply in self.engine.fire_many(&part) {
-                reply?;
+        for (id, event) in events {
+            self.engine.fire(&id.to_string(), event).await?;
+            fired += 1;
+            if fired % REPORTED == 0 {
+                progress(fired, all);
             }
-            fired += part.len();
-            progress(fired, of);
         }
+        progress(fired, all);
         self.fired += fired as u64;
         Ok(())
     }
@@ -146,6 +161,12 @@ impl World {
         sessions.sort_by_key(|(id, _)| *id);
         sessions.into_iter().map(|(_, session)| session).collect()
     }
+}
+
+/// The states without states in them.
+fn leaves() -> impl Iterator<Item = State> {
+    let parents = [State::Active, State::ActiveEngaging];
+    State::ALL.into_iter().filter(move |state| !parents.contains(state))
 }
 
 /// The event that an agent in this state gets in a round, if any.

@@ -36,7 +36,7 @@ async fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
     let is_coloured = out.is_terminal();
     let start = Instant::now();
-    let mut world = World::new(options, &mut |done, all| progress("made", done, all))?;
+    let mut world = World::new(options, &mut |done, all| progress("made", done, all)).await?;
     writeln!(
         out,
         "{} agents of charts/social.chart, seed {}, made in {:.1} s",
@@ -44,20 +44,20 @@ async fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         options.seed,
         start.elapsed().as_secs_f64()
     )?;
-    let states = world.population.state_distribution();
+    let states = world.state_distribution();
     writeln!(out, "{}\n", show::legend(&states, is_coloured))?;
     let start = Instant::now();
     let mut asked = 0;
     for number in 1..=options.rounds {
         let what = format!("round {number}:");
         world.round(&mut |done, all| progress(&what, done, all)).await?;
-        let states = world.population.state_distribution();
+        let states = world.state_distribution();
         let all = world.stand_in.asked();
         writeln!(out, "{}", show::round(number, &states, all - asked, is_coloured))?;
         asked = all;
     }
     let seconds = start.elapsed().as_secs_f64();
-    let states = world.population.state_distribution();
+    let states = world.state_distribution();
     writeln!(out, "\n{}", show::summary(&states, world.done.counts()).trim_end())?;
     let fired = world.fired - options.agents as u64;
     writeln!(

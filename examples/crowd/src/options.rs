@@ -4,15 +4,14 @@
 pub const HELP: &str = "\
 Runs a crowd of agents of charts/social.chart in one process, offline.
 
-Usage: crowd-example [--agents N] [--rounds N] [--threads N] [--seed N]
+Usage: crowd-example [--agents N] [--rounds N] [--seed N]
 
   --agents N   how many agents there are [1000000]; a million take some gigabytes
   --rounds N   how many rounds they live [50]
-  --threads N  how many threads let them go on [2]
   --seed N     makes the people, the posts and the answers [7]
   --help       says this
 
-The same seed gives the same rounds, with any number of threads.
+The same seed gives the same rounds.
 
 Example: crowd-example --agents 10000 --rounds 20
 ";
@@ -24,15 +23,13 @@ pub struct Options {
     pub agents: usize,
     /// How many rounds are run.
     pub rounds: u32,
-    /// How many threads run the agents.
-    pub threads: usize,
     /// The seed of the people, the posts and the answers.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { agents: 1_000_000, rounds: 50, threads: 2, seed: 7 }
+        Self { agents: 1_000_000, rounds: 50, seed: 7 }
     }
 }
 
@@ -48,7 +45,7 @@ impl Options {
             if word == "--help" || word == "-h" {
                 return Ok(None);
             }
-            if !["--agents", "--rounds", "--threads", "--seed"].contains(&word.as_str()) {
+            if !["--agents", "--rounds", "--seed"].contains(&word.as_str()) {
                 return Err(format!("there is no option `{word}`; `--help` lists them"));
             }
             let value = words.next().ok_or_else(|| format!("`{word}` needs a number"))?;
@@ -57,7 +54,6 @@ impl Options {
             let (least, most) = match word.as_str() {
                 "--agents" => (1, 100_000_000),
                 "--rounds" => (1, 1_000_000),
-                "--threads" => (1, 64),
                 _ => (0, u64::MAX),
             };
             if !(least..=most).contains(&number) {
@@ -66,7 +62,6 @@ impl Options {
             match word.as_str() {
                 "--agents" => options.agents = number as usize,
                 "--rounds" => options.rounds = number as u32,
-                "--threads" => options.threads = number as usize,
                 _ => options.seed = number,
             }
         }

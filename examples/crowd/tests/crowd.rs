@@ -3,19 +3,19 @@
 use crowd_example::options::Options;
 use crowd_example::{World, show};
 
-fn options(agents: usize, threads: usize, seed: u64) -> Options {
-    Options { agents, rounds: 12, threads, seed }
+fn options(agents: usize, seed: u64) -> Options {
+    Options { agents, rounds: 12, seed }
 }
 
 /// What is shown of some rounds, each of which is checked.
 fn shown(options: &Options) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
-        let mut world = World::new(options, &mut |_, _| ()).expect("they are made");
+        let mut world = World::new(options, &mut |_, _| ()).await.expect("they are made");
         let mut lines = Vec::new();
         for number in 1..=options.rounds {
             world.round(&mut |_, _| ()).await.expect("a round");
-            let states = world.population.state_distribution();
+            let states = world.state_distribution();
             let all: usize = states.iter().map(|(_, count)| count).sum();
             assert_eq!(all, options.agents, "nobody is lost, and nobody is counted twice");
             let bar = show::bar(&states, false);
@@ -26,7 +26,7 @@ fn shown(options: &Options) -> Vec<String> {
         let counts = world.done.counts();
         assert!(counts.iter().all(|count| *count > 0), "all is done by somebody: {counts:?}");
         lines.push(format!("{counts:?}"));
-        let counted = world.population.state_distribution();
+        let counted = world.state_distribution();
         let sessions = world.into_sessions();
         for (state, count) in counted {
             let there = sessions.iter().filter(|one| one.machine().is_in(state)).count();
@@ -37,26 +37,24 @@ fn shown(options: &Options) -> Vec<String> {
 }
 
 #[test]
-fn a_crowd_of_one_seed_lives_the_same_with_any_number_of_threads() {
-    let one = shown(&options(1000, 1, 7));
-    assert_eq!(one, shown(&options(1000, 1, 7)));
-    assert_eq!(one, shown(&options(1000, 2, 7)));
-    assert_eq!(one, shown(&options(1000, 5, 7)));
-    assert_ne!(one, shown(&options(1000, 1, 8)));
+fn a_crowd_of_one_seed_lives_the_same() {
+    let one = shown(&options(1000, 7));
+    assert_eq!(one, shown(&options(1000, 7)));
+    assert_ne!(one, shown(&options(1000, 8)));
 }
 
 #[test]
 fn the_command_line_says_what_is_wrong_with_it() {
     let read = |line: &str| Options::read(line.split_whitespace().map(str::to_owned));
-    let wanted = Options { agents: 10, rounds: 3, threads: 4, seed: 5 };
-    assert_eq!(read("--agents 10 --rounds 3 --threads 4 --seed 5"), Ok(Some(wanted)));
+    let wanted = Options { agents: 10, rounds: 3, seed: 5 };
+    assert_eq!(read("--agents 10 --rounds 3 --seed 5"), Ok(Some(wanted)));
     assert_eq!(read(""), Ok(Some(Options::default())));
     assert_eq!(read("--agents 10 --help"), Ok(None));
     for (line, why) in [
         ("--agnets 10", "there is no option `--agnets`; `--help` lists them"),
         ("--agents", "`--agents` needs a number"),
         ("--agents many", "`--agents` needs a number, not `many`"),
-        ("--threads 0", "`--threads` must be from 1 to 64, and is 0"),
+        ("--rounds 0", "`--rounds` must be from 1 to 1000000, and is 0"),
     ] {
         assert_eq!(read(line), Err(why.to_owned()), "{line}");
     }

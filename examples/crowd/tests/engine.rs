@@ -1,4 +1,4 @@
-//! Agents in one engine, many and with several threads, beside each of them alone.
+//! Agents in one engine, many and fired at from several threads, beside each of them alone.
 
 use chartc::load::Memory as Files;
 use chartc_core::expr::{Map, Value};
@@ -6,14 +6,13 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Receipt;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_runtime::agents::{
-    Engine, EngineError, Event, Memory, Quiet, Reply, SnapshotError, hand_over,
-};
+use chartc_runtime::agents::{Engine, EngineError, Event, Memory, Quiet, Reply, SnapshotError};
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::oracle::{Answer, Asking, Kind, Oracle, Question};
 use chartc_runtime::trace::Line;
 use chartc_runtime::{RunError, Session};
 use crowd_example::chance;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -136,7 +135,8 @@ fn alone(plan: &Plan, agent: usize) -> (Vec<(Receipt, u64, bool)>, String) {
                 replies.push((*receipt, *at, true));
                 continue;
             }
-            let receipt = hand_over(&mut session, &event).expect("it fits");
+            let receipt =
+                session.hand_over(&event.name, Cow::Borrowed(&event.data)).expect("it fits");
             if receipt != Receipt::Busy {
                 seen.insert(event.id, (receipt, clock.now()));
             }
@@ -159,11 +159,10 @@ fn text(session: One<'_>) -> String {
 enum How {
     OneByOne,
     FromThreads(usize),
-    Many,
 }
 
-fn together(plan: &Plan, threads: usize, how: How) -> (Replies, Vec<String>) {
-    let engine = engine(plan).with_threads(threads);
+fn together(plan: &Plan, how: How) -> (Replies, Vec<String>) {
+    let engine = engine(plan);
     // It is there from the beginning, so that time passes for the others.
     wait(engine.fire("first", Event::new("0", "tired"))).expect("it is taken");
     let mut replies: Replies = vec![Vec::new(); AGENTS];
@@ -191,16 +190,6 @@ fn together(plan: &Plan, threads: usize, how: How) -> (Replies, Vec<String>) {
                     });
                 }
             }),
-            How::Many => {
-                let all: Vec<(usize, Event)> = (0..AGENTS)
-                    .flat_map(|agent| events(agent, round).into_iter().map(move |e| (agent, e)))
-                    .collect();
-                let named: Vec<(String, Event)> =
-                    all.iter().map(|(agent, event)| (name(*agent), event.clone())).collect();
-                for ((agent, _), reply) in all.iter().zip(engine.fire_many(&named)) {
-                    replies[*agent].push(told(&reply.expect("it is taken")));
-                }
-            }
         }
         wait(engine.advance(1000));
     }
@@ -210,7 +199,7 @@ fn together(plan: &Plan, threads: usize, how: How) -> (Replies, Vec<String>) {
     (replies, traces.collect())
 }
 
-/// Every event once, none twice, and nothing of it depends on who else is there, from where it was fired or how many threads work.
+/// Every event once, none twice, and nothing of it depends on who else is there or from where it was fired.
 #[test]
 fn each_agent_runs_as_it_would_alone() {
     let chart = chart();
@@ -221,26 +210,19 @@ fn each_agent_runs_as_it_would_alone() {
         assert!(all.contains(part), "no {part} in\n{}", wanted[0].1);
     }
     assert!(wanted.iter().flat_map(|(replies, _)| replies).any(|(.., repeated)| *repeated));
-    for (threads, how) in [
-        (1, How::OneByOne),
-        (1, How::FromThreads(4)),
-        (1, How::Many),
-        (3, How::FromThreads(2)),
-        (4, How::Many),
-        (64, How::OneByOne),
-    ] {
-        let (replies, traces) = together(&plan, threads, how);
+    for how in [How::OneByOne, How::FromThreads(4)] {
+        let (replies, traces) = together(&plan, how);
         for (agent, (wanted_replies, wanted_trace)) in wanted.iter().enumerate() {
-            let what = format!("agent {agent}, {threads} threads, {how:?}");
+            let what = format!("agent {agent}, {how:?}");
             assert_eq!(&replies[agent], wanted_replies, "{what}");
             assert_eq!(&traces[agent], wanted_trace, "{what}");
         }
     }
 }
 
-/// With one thread agents act in the order of their names, whatever they share.
+/// Agents act in the order of their names, whatever they share.
 #[test]
-fn one_thread_visits_agents_in_the_order_of_their_names() {
+fn agents_are_visited_in_the_order_of_their_names() {
     let chart = chart();
     let plan = Plan::new(&chart);
     let order = Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -11,7 +11,7 @@ use chance::Chance;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Random;
 use chartc_runtime::trace::Sink;
-use chartc_runtime::{Population, RunError, Session};
+use chartc_runtime::{RunError, Session};
 use feed::Feed;
 use person::{Person, person};
 use social::{Event, EventName, Machine, State};
@@ -20,9 +20,7 @@ use std::sync::Arc;
 
 /// The agents, what they read, and what they have done.
 pub struct World<T> {
-    /// Who is in which state.
-    pub population: Population<Machine<Person>>,
-    /// By their numbers in the population.
+    /// By their numbers.
     pub agents: Vec<Agent<T>>,
     /// What there is to read.
     pub feed: Feed,
@@ -47,10 +45,8 @@ impl<T: Sink> World<T> {
     /// # Errors
     /// A sink that cannot be written.
     pub async fn new(seed: u64, agents: usize, sink: impl Fn() -> T) -> Result<Self, RunError> {
-        let population = Population::new();
         let clock = Arc::new(VirtualClock::new());
         let mut world = Self {
-            population: population.clone(),
             agents: Vec::new(),
             feed: Feed::default(),
             done: BTreeMap::new(),
@@ -64,7 +60,6 @@ impl<T: Sink> World<T> {
             };
             let oracle = Arc::new(Random::new(own));
             let mut session = Session::new(machine, oracle, clock.clone(), sink());
-            population.join(&mut session);
             session.start().await?;
             world.agents.push(Agent { session, decisions: 0, seen: 0 });
         }
@@ -94,10 +89,22 @@ impl<T: Sink> World<T> {
         Ok(())
     }
 
+    /// The numbers of the agents in a state. An agent in a state is also in the states around it.
+    pub fn agents_in_state(&self, state: State) -> Vec<usize> {
+        let agents = self.agents.iter().enumerate();
+        agents.filter(|(_, agent)| agent.is_in(state)).map(|(number, _)| number).collect()
+    }
+
+    /// How many agents are in each state that has no states in it, in document order.
+    pub fn state_distribution(&self) -> Vec<(State, usize)> {
+        let parents = [State::Active, State::ActiveEngaging];
+        let leaves = State::ALL.into_iter().filter(|state| !parents.contains(state));
+        leaves.map(|state| (state, self.agents_in_state(state).len())).collect()
+    }
+
     /// Names of the agents in a state.
     pub fn who(&self, state: State) -> Vec<&str> {
-        let ids = self.population.agents_in_state(state);
-        ids.into_iter().map(|id| self.agents[id].name()).collect()
+        self.agents.iter().filter(|agent| agent.is_in(state)).map(Agent::name).collect()
     }
 
     /// How often a model was asked.
@@ -115,6 +122,11 @@ impl<T: Sink> Agent<T> {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.session.machine().data().name
+    }
+
+    /// Whether it is in a state.
+    pub fn is_in(&self, state: State) -> bool {
+        self.session.machine().is_in(state)
     }
 
     /// Sends one of the events that the chart would handle now, or none: then the agent's patience wears out.

@@ -34,7 +34,7 @@ pub fn people<T: Sink>(world: &World<T>, seed: u64) -> String {
 /// How many agents are in each state after a round, and who is at work.
 pub fn round<T: Sink>(world: &World<T>, number: u32) -> String {
     let mut out = format!("round {number:>2}");
-    for (state, count) in world.population.state_distribution() {
+    for (state, count) in world.state_distribution() {
         let name = state.name().rsplit('.').next().unwrap_or_default();
         let _ = write!(out, "  {name} {count:>2}");
     }

@@ -1,10 +1,9 @@
 //! What a user of many agents relies on.
 
 use chartc_core::expr::Value;
-use chartc_runtime::Population;
 use chartc_runtime::trace::{Line, Sink, What};
 use chartc_world::Census;
-use social_example::social::{Machine, Post, State};
+use social_example::social::{Post, State};
 use social_example::{World, person, show};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -55,37 +54,12 @@ fn every_agent_has_params_of_its_own() {
 #[test]
 fn everybody_is_counted_once_and_where_it_is() {
     let check = |world: &World<Vec<Line>>| {
-        let distribution = world.population.state_distribution();
+        let distribution = world.state_distribution();
         let states: Vec<State> = distribution.iter().map(|(state, _)| *state).collect();
         assert_eq!(states, basic());
         assert_eq!(distribution.iter().map(|(_, count)| count).sum::<usize>(), 100);
-        for state in State::ALL {
-            // What was kept up to date is what a walk over all of them finds.
-            let agents = world.agents.iter().enumerate();
-            let found: Vec<usize> = agents
-                .filter(|(_, agent)| agent.session.machine().is_in(state))
-                .map(|(id, _)| id)
-                .collect();
-            assert_eq!(world.population.agents_in_state(state), found, "{state}");
-            assert_eq!(world.population.count_in(state), found.len(), "{state}");
-        }
     };
     block_on(run(7, check));
-}
-
-#[test]
-fn an_agent_that_leaves_is_not_counted() {
-    block_on(async {
-        let mut world = World::new(7, 3, || ()).await.expect("they start");
-        assert_eq!(world.population.agents_in_state(State::Idle), [0, 1, 2]);
-        world.agents.remove(1);
-        assert_eq!(world.population.agents_in_state(State::Idle), [0, 2]);
-        // One that was started before joins where it is, and leaves where it was.
-        let other = Population::<Machine<person::Person>>::new();
-        assert_eq!(other.join(&mut world.agents[0].session), 0);
-        assert_eq!(other.count_in(State::Idle), 1);
-        assert_eq!(world.population.agents_in_state(State::Idle), [2]);
-    });
 }
 
 #[test]
@@ -99,7 +73,7 @@ fn equal_seeds_show_the_same() {
 fn every_state_is_visited_by_somebody() {
     let mut visited = BTreeSet::new();
     block_on(run(7, |world| {
-        let distribution = world.population.state_distribution().into_iter();
+        let distribution = world.state_distribution().into_iter();
         visited.extend(distribution.filter(|(_, count)| *count > 0).map(|(state, _)| state));
     }));
     assert_eq!(visited.into_iter().collect::<Vec<_>>(), basic());
@@ -165,7 +139,7 @@ fn a_census_of_the_traces_counts_as_the_population_does() {
             world.round().await.expect("a round");
             let census = census.lock().expect("one thread");
             for state in State::ALL {
-                let wanted = world.population.agents_in_state(state);
+                let wanted = world.agents_in_state(state);
                 let path = state.to_string();
                 let Ok(found) = census.agents_in_state(&path) else {
                     assert!(wanted.is_empty(), "nobody has been in {path}");

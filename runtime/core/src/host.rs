@@ -178,7 +178,7 @@ pub fn summary(doc: &str) -> String {
 /// use chartc_core::plan::Plan;
 ///
 /// let chart = Chart::empty("Idle");
-/// let plan = Plan::new(&chart);
+/// let plan = Plan::new(&std::sync::Arc::new(chart));
 /// let mut machine = Interpreter::new(&plan, (), []).expect("it has no params");
 /// assert_eq!(machine.handle(Input::Start, 0, &mut ()), Ok(Receipt::Handled));
 /// assert_eq!(machine.handle(Input::Turn, 5, &mut ()), Ok(Receipt::Handled));

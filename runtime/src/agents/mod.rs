@@ -15,7 +15,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
 //! let chart = Chart::empty("Idle");
-//! let plan = Plan::new(&chart);
+//! let plan = Plan::new(&Arc::new(chart));
 //! let engine = Memory::new(Arc::new(VirtualClock::new()), |_agent, clock| {
 //!     let machine = Interpreter::new(&plan, (), []).expect("it has no params");
 //!     Ok(Session::new(machine, Arc::new(Deny), clock, ()))
@@ -27,18 +27,20 @@
 //! # }
 //! ```
 
+mod agenda;
 mod memory;
 
+pub use crate::session::{INPUTS, Outlook, TURN};
+pub use agenda::Agenda;
 pub use memory::{Memory, SEEN, SnapshotError};
 
 use crate::error::RunError;
-use crate::session::{Outlook, Session};
+use crate::session::Session;
 use crate::trace;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt, Status};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::future::Future;
 
 /// An event for an agent.
@@ -69,33 +71,6 @@ impl Event {
         Self { data, ..self }
     }
 }
-
-/// Passes an event to a session, and starts the session if necessary. Starts the resulting calls without waiting for them.
-///
-/// # Errors
-/// See [`RunError`].
-pub fn hand_over<M: Machine, T: trace::Sink>(
-    session: &mut Session<M, T>,
-    event: &Event,
-) -> Result<Receipt, RunError> {
-    session.enter()?;
-    if event.name != TURN && event.name != INPUTS {
-        return session.hand_over(&event.name, Cow::Borrowed(&event.data));
-    }
-    for (name, value) in event.data.iter() {
-        session.input(name, value.clone())?;
-    }
-    if event.name == INPUTS {
-        return Ok(Receipt::Handled);
-    }
-    session.take_turn()
-}
-
-/// The name of the event that begins a turn.
-pub const TURN: &str = "turn";
-
-/// The name of an event that only sets inputs. No declared event can have it.
-pub const INPUTS: &str = "";
 
 /// The reply to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

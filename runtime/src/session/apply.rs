@@ -1,19 +1,17 @@
 //! Passes inputs to the machines of a family, and processes the results.
 //!
 //! **The problem.** One input makes a machine report many records and effects. Each may be a line of the trace, a call to start or to
-//! cancel, or news for the session itself; and a child chart may get inputs from it. In a simulation of many agents nobody reads the trace,
-//! and then an input must cost almost nothing.
+//! cancel, or news for the session itself; and a child chart may get inputs from it.
 //!
 //! **The idea.** A [`Log`] collects what the machine does, as its [`Sink`]. Afterwards `follow` goes through it in order. Calls are started
 //! last, so that they see the state after the whole input and their lines follow its lines. Inputs that this one causes to other members
-//! are handled in turn, up to a bound. Before an input of the host, everything that is due is handled (`apply_of_the_host`), so that the
-//! trace does not depend on when the host came. If nobody reads the trace, the first records go into [`First`], which allocates nothing,
-//! and most inputs end in `follow_brief`.
+//! are handled in turn, up to a bound. Before an input of the host, everything that is due is handled (`catch_up`), so that the trace does
+//! not depend on when the host came.
 //!
 //! **Example.** A turn in which the step `triage` asks a model:
 //!
 //! ```text
-//! handle      the log has Turn, Started(triage), Effect::Ask(triage)
+//! apply_at    the log has Turn, Started(triage), Effect::Ask(triage)
 //! follow      writes the lines `turn` and `started`, and puts `triage` on the list `begun`
 //! begin_all   asks the question, whose line `question` comes last
 //! ```
@@ -25,7 +23,7 @@ use crate::host::HostLog;
 use crate::trace::{self, HostCall, Origin, What, Which, describe, taken};
 use chartc_core::arena::{EventId, StateId, TransitionId};
 use chartc_core::expr::Value;
-use chartc_core::family::{HandledInput, MemberPath, Tasks};
+use chartc_core::family::{HandledInput, MemberPath};
 use chartc_core::host::{About, Machine, Mismatch, Note};
 use chartc_core::machine::{
     Effect, ErrorKind, Fallback, Input, Instant, LimitKind, Receipt, Record, Sink, Status, StepKey,
@@ -33,7 +31,6 @@ use chartc_core::machine::{
 };
 use chartc_core::tables::{StateRowKind, StepRowKind};
 use chartc_core::wording::counted;
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::take;
 
@@ -60,17 +57,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         member: MemberPath,
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        let now = self.common.clock.now();
-        self.apply_at(now, member, input)
+        self.apply_at(self.common.clock.now(), member, input)
     }
 
-    /// Passes an input of the host to the run's own chart. Everything that is due comes first, as separate inputs, so that the trace does
-    /// not depend on when the host last read the clock.
-    #[inline]
-    pub(super) fn apply_of_the_host(
-        &mut self,
-        input: Input<Vec<Value>>,
-    ) -> Result<Result<Receipt, Mismatch>, RunError> {
+    /// Handles everything that is due, before an input of the host, and returns the present time. So the trace does not depend on when the
+    /// host last read the clock.
+    pub(super) fn catch_up(&mut self) -> Result<Instant, RunError> {
         let now = self.common.clock.now();
         // Bounded, as a deadline that is due again and again would never end.
         for _ in 0..IDLE_TICKS {
@@ -83,90 +75,46 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             drop(self.apply_at(now, MemberPath::new(), Input::Tick)?);
         }
-        self.apply_at(now, MemberPath::new(), input)
-    }
-
-    #[inline]
-    fn apply_at(
-        &mut self,
-        now: Instant,
-        member: MemberPath,
-        input: Input<Vec<Value>>,
-    ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        // Tasks are left over only if the run has failed at an earlier input.
-        let mut tasks = Tasks::new();
-        if !self.extra.busy.tasks.is_empty() {
-            tasks = take(&mut self.extra.busy.tasks);
-        }
-        let handled = self.handle(now, member, input, &mut tasks);
-        if !tasks.is_empty() {
-            self.extra.busy.tasks = tasks;
-        }
-        handled
+        Ok(now)
     }
 
     /// Passes an input on, and then those that it causes, one after the other, until none is left or there were too many.
-    fn handle(
+    pub(super) fn apply_at(
         &mut self,
         now: Instant,
         member: MemberPath,
         input: Input<Vec<Value>>,
-        tasks: &mut Tasks,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
-        let is_deaf = self.tracer.sink.is_deaf();
-        let mut log = Log::new(is_deaf);
-        let mut told = self.family.handling(tasks).put(member, input, now, &mut log);
+        let is_traced = !self.tracer.sink.is_deaf();
+        let mut log = Log::new(is_traced);
+        // Tasks are left over only if the run has failed at an earlier input.
+        let mut tasks =
+            self.extra.0.as_mut().map(|extra| take(&mut extra.tasks)).unwrap_or_default();
+        let mut handled = self.family.handling(&mut tasks).put(member, input, now, &mut log);
         let mut answer = Ok(Receipt::Refused);
-        for _ in 1..HANDLED {
-            let Some(one) = told else { return Ok(answer) };
-            // The fast path: a single plain input with a short log, and nothing for other members.
-            if tasks.is_empty() && log.is_brief() && is_plain(&one) {
-                self.follow_brief(now, &log)?;
-                return Ok(one.receipt);
-            }
+        for _ in 0..HANDLED {
+            let Some(one) = handled else { return Ok(answer) };
             if one.asked {
                 answer.clone_from(&one.receipt);
             }
-            self.follow(now, one, log)?;
+            if let Err(why) = self.follow(now, one, log) {
+                self.extra.tasks = tasks;
+                return Err(why);
+            }
             if tasks.is_empty() {
                 return Ok(answer);
             }
-            log = Log::new(is_deaf);
-            told = self.family.handling(tasks).handle_next(now, &mut log);
+            log = Log::new(is_traced);
+            handled = self.family.handling(&mut tasks).handle_next(now, &mut log);
         }
-        let Some(one) = told else { return Ok(answer) };
-        self.follow(now, one, log)?;
+        self.extra.tasks = tasks;
         Err(RunError::NoProgress(now))
     }
 
-    /// The fast path of [`Session::follow`], for a plain input (see [`is_plain`]) with a short log.
-    #[inline]
-    fn follow_brief(&mut self, now: Instant, log: &Log) -> Result<(), RunError> {
-        if let Some(place) = &self.place {
-            place.tell(self.family.root(), log.touched());
-        }
-        self.keep_first(now, &MemberPath::new(), log);
-        let notes = self.family.root_mut().take_notes();
-        let called = self.host_calls();
-        if notes.is_empty() && called.is_empty() {
-            return Ok(());
-        }
-        self.put_notes(now, "", notes, called)
-    }
-
-    /// Adds the first transitions of a log to the history, and counts the trace lines of its first records.
-    #[inline]
-    fn keep_first(&mut self, now: Instant, member: &MemberPath, log: &Log) {
-        for (before, line) in log.first().taken() {
-            self.remember(now, member, u64::from(*before), (*line, 0));
-        }
-        self.tracer.seq += log.first().lines();
-    }
-
     /// Processes the result of an input: writes trace lines, and starts and cancels calls.
-    fn follow(&mut self, now: Instant, told: HandledInput, mut log: Log) -> Result<(), RunError> {
+    fn follow(&mut self, now: Instant, told: HandledInput, log: Log) -> Result<(), RunError> {
         let HandledInput { member, receipt, answered, asked, passed_on, data } = told;
-        let sent = data.map(|data| self.extra.busy.sending.replace(Value::Map(data)));
+        let sent = data.map(|data| self.extra.sending.replace(Value::Map(data)));
         let notes = self.family.with_member(&member, |machine| machine.take_notes());
         let notes = notes.unwrap_or_default();
         let called = self.host_calls();
@@ -177,19 +125,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let why = why.map_or("it does not fit the declared type", |note| &note.text);
             self.misfit(&(member.clone(), key), why)?;
         }
-        if let (Some(place), true) = (&self.place, member.is_empty()) {
-            place.tell(self.family.root(), log.touched());
-        }
         if !asked && receipt == Ok(Receipt::Busy) {
             let (input, why) = ("turn".into(), "busy".into());
             let data = Value::None;
             self.tracer.put(now, &child, What::NotTaken { input, why, data })?;
         }
-        self.keep_first(now, &member, &log);
-        let mut outputs = log.rest();
         let mut begun: Vec<(StepKey, bool)> = Vec::new();
         let mut held = None;
-        for happening in outputs.drain(..) {
+        for happening in log.outputs {
             match happening {
                 Output::Record(Record::Refused(event)) if passed_on => {
                     let event = self.event_name(&member, event);
@@ -216,10 +159,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 }
             }
         }
-        Log::give_back(outputs);
         self.put_notes(now, &child, notes, called)?;
         if let Some(of_the_host) = sent {
-            self.extra.busy.sending = of_the_host;
+            self.extra.sending = of_the_host;
         }
         // Only now, as a call starts from the state after the whole input, and its line follows the input's lines.
         self.begin_all(&member, begun)
@@ -235,7 +177,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let key = at.1;
         // A step that the same input has started and cancelled made no call: it must not count against the limits.
         if begun.contains(&(key, false)) && !self.common.manual {
-            self.extra.busy.ready.push_back((at.clone(), Input::Unmade(key)));
+            self.extra.ready.push_back((at.clone(), Input::Unmade(key)));
         }
         begun.retain(|(k, _)| *k != key);
         self.cancel(now, at)
@@ -331,23 +273,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 }
 
-/// Whether an input came from the host to the run's own chart, is no answer, and was not passed on by another member.
-fn is_plain(told: &HandledInput) -> bool {
-    let HandledInput { member, receipt: _, answered, asked, passed_on, data } = told;
-    member.is_empty() && *asked && answered.is_none() && !passed_on && data.is_none()
-}
-
 // Writes the records of machines to the trace, and updates the session's own data.
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The reason why a limit has ended the run: which limit, in which state, and after how many turns and calls. `None` if none has.
     pub fn summary(&self) -> Option<&str> {
-        self.extra.rare.summary.as_deref()
+        self.extra.summary.as_deref()
     }
 
     /// The sentence about the limit that has ended the run; `None` if none has.
     fn forced(&self) -> Option<String> {
-        let limit = match self.extra.rare.limit? {
+        let limit = match self.extra.limit? {
             LimitKind::Calls => "model calls",
             LimitKind::Turns => "turns",
             LimitKind::Time => "time",
@@ -376,11 +312,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let mut reasons = 0;
         if let Record::Taken(line) = record {
             reasons = held.filter(|(of, _)| *of == line).map_or(0, |(_, held)| held);
-            self.remember(now, member, 0, (line, reasons));
+            self.remember(now, member, (line, reasons));
         }
         // A child chart that is started again begins with an empty history.
         if let (Record::Ended(_), false) = (record, member.is_empty()) {
-            self.extra.history.forget(member);
+            self.history.forget(member);
         }
         // Without a listener, such a record needs no text; only its line is counted.
         if is_only_told(record) && self.tracer.sink.is_deaf() {
@@ -416,10 +352,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let What::Ended { result, summary, .. } = &mut what {
             *result = Value::Map(machine.result().into_iter().collect());
             if let (Record::Ended(Status::Limit), true) = (record, member.is_empty()) {
-                summary.clone_from(&self.extra.rare.summary);
+                summary.clone_from(&self.extra.summary);
             }
         }
-        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.extra.busy.sending) {
+        if let (What::Event { data, .. }, Some(sent)) = (&mut what, &self.extra.sending) {
             data.clone_from(sent);
         }
         what
@@ -430,20 +366,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if let Record::Turn(turn) = record {
             self.turns = turn;
         } else if let Record::Ended(Status::Limit) = record {
-            self.extra.rare.summary = self.forced();
+            self.extra.summary = self.forced();
         } else if let Record::Error(ErrorKind::Limit(kind)) = record {
-            self.extra.rare.limit = Some(kind);
+            self.extra.limit = Some(kind);
         } else if let Record::WalkEnded(WalkEnd::Failed(step)) = record {
             let row = self.family.root().tables().steps.get(step.index());
             let step = row.map(|row| String::from(&row.name));
-            self.extra.rare.failed.clone_from(&step);
-            self.extra.rare.heard.failed = step;
+            self.extra.failed.clone_from(&step);
+            self.extra.heard.failed = step;
         }
     }
 
     /// Removes and returns the calls of host functions since the last time.
     pub(super) fn host_calls(&self) -> Vec<HostCall> {
-        self.extra.host_log.as_ref().map(HostLog::take).unwrap_or_default()
+        self.host_log.as_ref().map(HostLog::take).unwrap_or_default()
     }
 
     pub(super) fn notes(
@@ -530,123 +466,19 @@ pub(super) enum Output {
 }
 
 /// Everything that a machine did with one input, in order.
-pub(super) struct Log {
-    /// The first records, in a compact form.
-    first: First,
-    /// Everything after these records.
+struct Log {
     outputs: Vec<Output>,
-    /// Whether the next record may still be added to `first`.
-    is_brief: bool,
+    /// Whether somebody reads the trace, the machine's notes, and the reasons of transitions.
     is_traced: bool,
 }
 
-/// The compact form of the first records, used if nobody reads the trace: the number of lines, the transitions that were taken, and the
-/// states that were entered or exited. Most inputs fit into it, and then nothing is allocated.
-pub(super) struct First {
-    lines: u32,
-    taken: [(u32, TransitionId); TAKEN],
-    touched: [StateId; TOUCHED],
-    /// The lengths of `taken` and `touched`.
-    count: (u8, u8),
-}
-
-/// The maximum number of transitions and of states in a [`First`].
-const TAKEN: usize = 4;
-const TOUCHED: usize = 12;
-
-thread_local! {
-    /// An empty buffer that the logs of this thread reuse.
-    static BUFFER: RefCell<Vec<Output>> = const { RefCell::new(Vec::new()) };
-}
-
-impl First {
-    const NONE: Self = Self {
-        lines: 0,
-        taken: [(0, TransitionId(0)); TAKEN],
-        touched: [StateId(0); TOUCHED],
-        count: (0, 0),
-    };
-
-    /// The number of lines that these records have in a trace.
-    pub(super) fn lines(&self) -> u64 {
-        self.lines.into()
-    }
-
-    /// The transitions that were taken, each with the number of lines that precede its own.
-    pub(super) fn taken(&self) -> &[(u32, TransitionId)] {
-        &self.taken[..usize::from(self.count.0)]
-    }
-
-    fn touched(&self) -> &[StateId] {
-        &self.touched[..usize::from(self.count.1)]
-    }
-
-    /// Adds a record. Returns false if the session needs the record in full, or if there is no room.
-    #[inline]
-    fn takes(&mut self, record: Record) -> bool {
-        match record {
-            Record::Taken(line) => {
-                let Some(place) = self.taken.get_mut(usize::from(self.count.0)) else {
-                    return false;
-                };
-                *place = (self.lines, line);
-                self.count.0 += 1;
-            }
-            Record::Exited(state) | Record::Entered(state) => {
-                let Some(place) = self.touched.get_mut(usize::from(self.count.1)) else {
-                    return false;
-                };
-                *place = state;
-                self.count.1 += 1;
-            }
-            Record::Event(_)
-            | Record::Sent(..)
-            | Record::Delivered(_)
-            | Record::Posted(..)
-            | Record::Undelivered(..)
-            | Record::SendCanceled(_)
-            | Record::Refused(_)
-            | Record::Lost(..)
-            | Record::Denied(_) => {}
-            _ => return false,
-        }
-        self.lines += 1;
-        true
-    }
-}
-
 impl Log {
-    /// Creates an empty log. With `is_deaf`, nobody reads the trace, the machine's notes, or the reasons of transitions.
-    #[inline]
-    pub(super) fn new(is_deaf: bool) -> Self {
-        Self { first: First::NONE, outputs: Vec::new(), is_brief: is_deaf, is_traced: !is_deaf }
-    }
-
-    /// Whether everything that happened is in [`Log::first`].
-    pub(super) fn is_brief(&self) -> bool {
-        self.is_brief
-    }
-
-    /// The first records, in a compact form.
-    pub(super) fn first(&self) -> &First {
-        &self.first
-    }
-
-    /// Takes everything after [`Log::first`]. [`Log::give_back`] returns the buffer.
-    pub(super) fn rest(&mut self) -> Vec<Output> {
-        take(&mut self.outputs)
-    }
-
-    /// Keeps the buffer for the next log.
-    pub(super) fn give_back(mut outputs: Vec<Output>) {
-        if outputs.capacity() > 0 {
-            outputs.clear();
-            let _ = BUFFER.try_with(|buffer| *buffer.borrow_mut() = outputs);
-        }
+    const fn new(is_traced: bool) -> Self {
+        Self { outputs: Vec::new(), is_traced }
     }
 
     /// Whether the machine has accepted the answer to a step. A machine that finds an answer unfit continues as if there were none.
-    pub(super) fn accepts(&self, key: StepKey) -> bool {
+    fn accepts(&self, key: StepKey) -> bool {
         self.outputs.iter().any(|happening| match happening {
             Output::Record(Record::Done(step) | Record::Fallback(step, Fallback::Stale)) => {
                 *step == key.step
@@ -663,36 +495,15 @@ impl Log {
             Output::Record(_) | Output::Effect(_) | Output::Held(..) => false,
         })
     }
-
-    /// The states that were entered or exited, in order.
-    pub(super) fn touched(&self) -> impl Iterator<Item = StateId> + '_ {
-        let rest = self.outputs.iter().filter_map(|happening| match happening {
-            Output::Record(Record::Entered(state) | Record::Exited(state)) => Some(*state),
-            Output::Record(_) | Output::Effect(_) | Output::Held(..) => None,
-        });
-        self.first.touched().iter().copied().chain(rest)
-    }
-
-    fn push(&mut self, happening: Output) {
-        self.is_brief = false;
-        if self.outputs.capacity() == 0 {
-            let buffer = BUFFER.try_with(|buffer| take(&mut *buffer.borrow_mut()));
-            self.outputs = buffer.unwrap_or_default();
-        }
-        self.outputs.push(happening);
-    }
 }
 
 impl Sink for Log {
     fn effect(&mut self, effect: Effect) {
-        self.push(Output::Effect(effect));
+        self.outputs.push(Output::Effect(effect));
     }
 
-    #[inline]
     fn record(&mut self, record: Record) {
-        if !self.is_brief || !self.first.takes(record) {
-            self.push(Output::Record(record));
-        }
+        self.outputs.push(Output::Record(record));
     }
 
     fn asks_why(&self) -> bool {
@@ -704,7 +515,7 @@ impl Sink for Log {
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {
-        self.push(Output::Held(line, alternatives));
+        self.outputs.push(Output::Held(line, alternatives));
     }
 }
 

@@ -34,23 +34,22 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Starts the call of a step: builds its question and admits it.
     pub(super) fn begin(&mut self, at: At) -> Result<(), RunError> {
         if self.common.manual {
-            self.extra.busy.calls.push(Call { at, work: Work::Outside });
+            self.extra.calls.push(Call { at, work: Work::Outside });
             return Ok(());
         }
         let now = self.common.clock.now();
         let (member, key) = at.clone();
-        let has_complaints = !self.extra.rare.complaints.is_empty();
-        let complaint = has_complaints
-            .then(|| self.extra.rare.complaints.remove(&place_of(&member, key)))
-            .flatten();
+        let has_complaints = !self.extra.complaints.is_empty();
+        let complaint =
+            has_complaints.then(|| self.extra.complaints.remove(&place_of(&member, key))).flatten();
         // Complaints and failures are kept by step; those of an earlier start of the step do not concern this attempt.
         let complaint = complaint.filter(|(event, _)| *event == key.event && key.attempt > 1);
         let why = complaint.as_ref().map(|(_, why)| why.as_str());
-        let last = self.extra.rare.failures.get(&place_of(&member, key)).cloned();
+        let last = self.extra.failures.get(&place_of(&member, key)).cloned();
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
         let section = self.section_of(&at).to_owned();
-        let used = self.extra.rare.used.get(&place_of(&member, key));
+        let used = self.extra.used.get(&place_of(&member, key));
         let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
         let beside =
             Beside { section: &section, used, complaint: why, actions: self.common.actions };
@@ -68,7 +67,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let is_call = question.kind != Kind::Human;
                 // The last attempt was refused for good, and there is no other client: the step fails without another call.
                 if is_call && last.as_ref().is_some_and(|last| last.is_hopeless) {
-                    self.extra.busy.ready.push_back((at, Input::Unmade(key)));
+                    self.extra.ready.push_back((at, Input::Unmade(key)));
                     return Ok(());
                 }
                 if is_call && self.refuse_long_wait(now, &at, &question.step)? {
@@ -80,7 +79,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let step = self.step_name(&member, key);
                 self.failed_call(now, &at, step, ("prompt", why.clone()), (None, false))?;
                 let input = Input::Answer(key, failure(why, false));
-                self.extra.busy.ready.push_back((at, input));
+                self.extra.ready.push_back((at, input));
             }
         }
         Ok(())
@@ -91,19 +90,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if question.kind != Kind::Human {
             let wanted = question.model.max_tokens;
             // Questions are admitted in the order in which they came, so that a large one is not overtaken forever.
-            let is_behind = self
-                .extra
-                .busy
-                .calls
-                .iter()
-                .any(|call| matches!(call.work, Work::AwaitingBudget(..)));
+            let is_behind =
+                self.extra.calls.iter().any(|call| matches!(call.work, Work::AwaitingBudget(..)));
             match self.reserve(&at, &mut question) {
-                Admission::Made if is_behind && self.extra.rare.ledger.is_held(&at) => {
+                Admission::Made if is_behind && self.extra.ledger.is_held(&at) => {
                     // There is room, but earlier questions wait: this one gives its hold back and waits behind them.
-                    self.extra.rare.ledger.release(&at);
+                    self.extra.ledger.release(&at);
                 }
                 Admission::Made => {
-                    return self.submit(self.extra.busy.calls.len(), at, Arc::new(question));
+                    return self.submit(self.extra.calls.len(), at, Arc::new(question));
                 }
                 Admission::Waits => {}
                 Admission::Refused => return Ok(()),
@@ -111,32 +106,25 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // `reserve` has reduced the bound to the room of this moment; it is computed again later.
             question.model.max_tokens = wanted;
             let work = Work::AwaitingBudget(Arc::new(question));
-            self.extra.busy.calls.push(Call { at, work });
+            self.extra.calls.push(Call { at, work });
             return Ok(());
         }
-        self.submit(self.extra.busy.calls.len(), at, Arc::new(question))
+        self.submit(self.extra.calls.len(), at, Arc::new(question))
     }
 
     /// Submits the first question that waits for room, if there is room now. The others wait behind it.
     pub(super) fn admit_next(&mut self) -> Result<bool, RunError> {
-        let place = self
-            .extra
-            .busy
-            .calls
-            .iter()
-            .position(|call| matches!(call.work, Work::AwaitingBudget(..)));
+        let place =
+            self.extra.calls.iter().position(|call| matches!(call.work, Work::AwaitingBudget(..)));
         let Some(place) = place else { return Ok(false) };
-        let Call { at, work } = self.extra.busy.calls.remove(place);
+        let Call { at, work } = self.extra.calls.remove(place);
         let Work::AwaitingBudget(mut question) = work else { return Ok(false) };
         match self.reserve(&at, Arc::make_mut(&mut question)) {
             Admission::Made => {
                 self.submit(place, at, question)?;
             }
             Admission::Waits => {
-                self.extra
-                    .busy
-                    .calls
-                    .insert(place, Call { at, work: Work::AwaitingBudget(question) });
+                self.extra.calls.insert(place, Call { at, work: Work::AwaitingBudget(question) });
                 return Ok(false);
             }
             Admission::Refused => {}
@@ -177,7 +165,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 let early = self.common.driver.keeps_time();
                 let early = early.then(|| Exclusive::new(self.asking(&at, &question)));
                 let work = Work::Waiting(NextAttempt::Question(question, early), until);
-                self.extra.busy.calls.insert(place, Call { at, work });
+                self.extra.calls.insert(place, Call { at, work });
                 Ok(())
             }
             None => {
@@ -189,7 +177,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Makes the call at this place, whose waiting time has passed.
     pub(super) fn submit_waiting(&mut self, place: usize) -> Result<(), RunError> {
-        let Call { at, work } = self.extra.busy.calls.remove(place);
+        let Call { at, work } = self.extra.calls.remove(place);
         match work {
             Work::Waiting(NextAttempt::Question(question, early), _) => {
                 let asking = early.unwrap_or_else(|| Exclusive::new(self.asking(&at, &question)));
@@ -201,7 +189,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     Exclusive::new(self.common.driver.call(&id, call.clone()))
                 });
                 let work = Work::Tool(call, calling);
-                self.extra.busy.calls.insert(place, Call { at, work });
+                self.extra.calls.insert(place, Call { at, work });
             }
             _ => {}
         }
@@ -210,7 +198,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The time of the next attempt after a failed one; `None` if it is made at once.
     fn next_attempt_at(&self, (member, key): &At, now: Instant) -> Option<Instant> {
-        let last = self.extra.rare.failures.get(&place_of(member, *key))?;
+        let last = self.extra.failures.get(&place_of(member, *key))?;
         if last.event != key.event || key.attempt <= 1 || last.is_final {
             return None;
         }
@@ -226,7 +214,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Refuses an attempt before which the provider asks for a longer pause than a run waits: the step fails. Returns whether it does.
     fn refuse_long_wait(&mut self, now: Instant, at: &At, step: &str) -> Result<bool, RunError> {
         let (member, key) = at;
-        let last = self.extra.rare.failures.get(&place_of(member, *key));
+        let last = self.extra.failures.get(&place_of(member, *key));
         let last = last.filter(|last| last.event == key.event && key.attempt > 1 && !last.is_final);
         let wanted = last.and_then(|last| last.retry_after);
         let Some(wanted_ms) = wanted.filter(|wanted| *wanted > MOST_RETRY_AFTER) else {
@@ -236,7 +224,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let (child, most_ms) = (self.path(member), MOST_RETRY_AFTER);
         let what = What::NotRetried { step, attempt, wanted_ms, most_ms, which };
         self.tracer.put(now, &child, what)?;
-        self.extra.busy.ready.push_back((at.clone(), Input::Unmade(*key)));
+        self.extra.ready.push_back((at.clone(), Input::Unmade(*key)));
         Ok(true)
     }
 
@@ -266,7 +254,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let recent = if element.is_empty() {
                 &mut self.recent_calls
             } else {
-                self.extra.rare.recent_calls.entry(element).or_default()
+                self.extra.recent_calls.entry(element).or_default()
             };
             *recent += 1;
             if *recent > self.common.max_calls {
@@ -274,7 +262,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         }
         let work = Work::Question(question, asking, self.common.clock.now());
-        let calls = &mut self.extra.busy.calls;
+        let calls = &mut self.extra.calls;
         if calls.is_empty() {
             // Exactly one place, because most agents have only one call under way.
             calls.reserve_exact(1);
@@ -297,7 +285,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Starts a tool call.
     pub(super) fn begin_call(&mut self, at: At) -> Result<(), RunError> {
         if self.common.manual {
-            self.extra.busy.calls.push(Call { at, work: Work::Outside });
+            self.extra.calls.push(Call { at, work: Work::Outside });
             return Ok(());
         }
         let now = self.common.clock.now();
@@ -309,7 +297,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let why = "its arguments cannot be computed".to_owned();
             self.failed_call(now, &at, step, ("arguments", why.clone()), (None, false))?;
             let key = at.1;
-            self.extra.busy.ready.push_back((at, Input::Answer(key, failure(why, false))));
+            self.extra.ready.push_back((at, Input::Answer(key, failure(why, false))));
             return Ok(());
         };
         if self.refuse_long_wait(now, &at, &step)? {
@@ -343,7 +331,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 Work::Tool(call, calling)
             }
         };
-        self.extra.busy.calls.push(Call { at, work });
+        self.extra.calls.push(Call { at, work });
         Ok(())
     }
 
@@ -354,10 +342,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The id of a call.
     pub(super) fn name_of(&self, (member, key): &At, is_tool: bool) -> CallId {
-        let used = if self.extra.rare.used.is_empty() {
+        let used = if self.extra.used.is_empty() {
             None
         } else {
-            self.extra.rare.used.get(&place_of(member, *key))
+            self.extra.used.get(&place_of(member, *key))
         };
         let used = used.filter(|(event, _)| *event == key.event).map(|(_, used)| used);
         // Open calls do not count, so that a call which is made again gets the same number.
@@ -381,14 +369,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             (0..member.len()).map(|i| name(&member[..i], member[i])).collect();
         let mut own = name(member, *key);
         // A call keeps its id when the run continues in a version of the chart in which the step has another name.
-        if !self.extra.rare.old_names.is_empty()
-            && let Some(old) = self.extra.rare.old_names.get(&(member.clone(), *key))
+        if !self.extra.old_names.is_empty()
+            && let Some(old) = self.extra.old_names.get(&(member.clone(), *key))
         {
             for (name, (state, step)) in path.iter_mut().chain([&mut own]).zip(old.names()) {
                 (name.state, name.step) = (state.into(), step.into());
             }
         }
-        CallId { run: self.extra.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
+        CallId { run: self.run.clone().unwrap_or_default(), path, name: own, nth, is_tool }
     }
 
     /// Keeps a tool call of an `llm` step for its next prompt. It replaces a call that was under way when the run was saved.
@@ -397,8 +385,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return;
         }
         let place = place_of(member, *key);
-        let (event, all) =
-            self.extra.rare.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
+        let (event, all) = self.extra.used.entry(place).or_insert_with(|| (key.event, Vec::new()));
         if *event != key.event {
             (*event, *all) = (key.event, Vec::new());
         }
@@ -409,7 +396,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Adds the result to the kept call.
     fn used_up(&mut self, (member, key): &At, result: &Result<Value, OracleError>) {
         let place = place_of(member, *key);
-        let last = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
+        let last = self.extra.used.get_mut(&place).and_then(|(_, all)| all.last_mut());
         if let Some(last) = last.filter(|last| last.is_open()) {
             match result {
                 Ok(value) => last.ends(Ok(value)),
@@ -421,8 +408,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Marks the kept call as failed, because the machine has found that its result does not have the declared type.
     pub(super) fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
-        if let Some(last) = self.extra.rare.used.get_mut(&place).and_then(|(_, all)| all.last_mut())
-        {
+        if let Some(last) = self.extra.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
             last.fails("what it returned does not fit its type");
         }
     }
@@ -441,14 +427,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.used_up(&(member.clone(), key), &result);
         match result {
             Ok(value) => {
-                if !self.extra.rare.failures.is_empty() {
-                    self.extra.rare.failures.remove(&place_of(&member, key));
+                if !self.extra.failures.is_empty() {
+                    self.extra.failures.remove(&place_of(&member, key));
                 }
                 let what = What::ToolResult { step, tool, value: value.clone(), which };
                 self.tracer.put(now, &child, what)?;
                 drop(self.apply_to(member, Input::Answer(key, Outcome::Done(vec![value])))?);
                 // Only `answer` reports a misfit to the host; here the machine's note is enough.
-                self.extra.busy.misfit = None;
+                self.extra.misfit = None;
                 Ok(())
             }
             Err(error) => {
@@ -495,7 +481,7 @@ impl Call {
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The open questions to people, in the order in which they were asked.
     pub fn asked(&self) -> impl Iterator<Item = &Question> {
-        self.extra.busy.calls.iter().filter_map(Call::asked)
+        self.extra.calls.iter().filter_map(Call::asked)
     }
 
     /// Answers the open question to a person that has this [id](Question::id). The driver's own call for it is dropped. Returns the
@@ -509,13 +495,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         question: &str,
         text: String,
     ) -> Result<Result<String, NotOpen>, RunError> {
-        let calls = self.extra.busy.calls.iter().enumerate();
+        let calls = self.extra.calls.iter().enumerate();
         let open = calls.filter_map(|(index, call)| Some((index, call.asked()?)));
         let index = match find_open(open, question) {
             Ok(index) => index,
             Err(why) => return Ok(Err(why)),
         };
-        let Call { at, work } = self.extra.busy.calls.remove(index);
+        let Call { at, work } = self.extra.calls.remove(index);
         let name = self.name_of(&at, false).to_string();
         let now = self.submit_earlier_retries()?;
         if let Work::Question(question, ..) = work {

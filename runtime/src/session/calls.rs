@@ -106,8 +106,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub async fn work(&mut self, until: Option<Instant>) -> Result<(), RunError> {
         let mut idle = 0;
         loop {
-            if !self.extra.busy.ready.is_empty()
-                && let Some(((member, _), input)) = self.extra.busy.ready.pop_front()
+            if !self.extra.ready.is_empty()
+                && let Some(((member, _), input)) = self.extra.ready.pop_front()
             {
                 // Only answers that were read from a text can be a mismatch, and this queue has none of them.
                 drop(self.apply_to(member, input)?);
@@ -116,7 +116,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if self.admit_next()? {
                 continue;
             }
-            if until.is_none() && (self.common.manual || self.extra.busy.calls.is_empty()) {
+            if until.is_none() && (self.common.manual || self.extra.calls.is_empty()) {
                 self.release_idle_parts();
                 return Ok(());
             }
@@ -142,7 +142,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             match self.wait(earliest).await {
                 Woken::Time => {}
                 Woken::Answer(index, answer) => {
-                    let Call { at, work } = self.extra.busy.calls.remove(index);
+                    let Call { at, work } = self.extra.calls.remove(index);
                     // Attempts that were due before this answer are made first, in the order of time.
                     let now = self.submit_earlier_retries()?;
                     if let Work::Question(question, ..) = work {
@@ -150,7 +150,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     }
                 }
                 Woken::Result(index, result) => {
-                    let Call { at, work } = self.extra.busy.calls.remove(index);
+                    let Call { at, work } = self.extra.calls.remove(index);
                     let now = self.submit_earlier_retries()?;
                     if let Work::Tool(call, _) = work {
                         self.returned(now, at, &call.tool, result)?;
@@ -174,7 +174,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Waits for the first call to end, or for a time. Of calls that are ready together, the one that started first ends first.
     async fn wait(&mut self, until: Option<Instant>) -> Woken {
         let clock = &self.common.clock;
-        let calls = &mut self.extra.busy.calls;
+        let calls = &mut self.extra.calls;
         let mut sleep = until.map(|at| clock.sleep_until(at));
         poll_fn(|cx| {
             loop {
@@ -209,7 +209,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The calls under way, in the order in which they started.
     pub(crate) fn open(&self) -> Vec<At> {
-        self.extra.busy.calls.iter().map(|c| c.at.clone()).collect()
+        self.extra.calls.iter().map(|c| c.at.clone()).collect()
     }
 
     /// Answers a call on behalf of the host.
@@ -219,14 +219,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         outcome: Outcome<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         // Removed before the input, because the answer may start another call under the same key. Put back if the answer is refused.
-        let index = self.extra.busy.calls.iter().position(|c| c.at == *at);
-        let open = index.map(|index| self.extra.busy.calls.remove(index));
+        let index = self.extra.calls.iter().position(|c| c.at == *at);
+        let open = index.map(|index| self.extra.calls.remove(index));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(at.1, outcome))?;
-        let misfit = self.extra.busy.misfit.take();
+        let misfit = self.extra.misfit.take();
         if (misfit.is_some() || receipt.is_err())
             && let (Some(index), Some(open)) = (index, open)
         {
-            let calls = &mut self.extra.busy.calls;
+            let calls = &mut self.extra.calls;
             calls.insert(index.min(calls.len()), open);
         }
         match misfit {
@@ -238,23 +238,23 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Cancels a call by dropping its future.
     pub(super) fn cancel(&mut self, now: Instant, at: &At) -> Result<(), RunError> {
         // Charges and warnings are about calls that were made, so they stay.
-        self.extra.busy.ready.retain(|(other, input)| {
+        self.extra.ready.retain(|(other, input)| {
             other != at || matches!(input, Input::Warn(_) | Input::Charge(..))
         });
-        let Some(index) = self.extra.busy.calls.iter().position(|c| c.at == *at) else {
+        let Some(index) = self.extra.calls.iter().position(|c| c.at == *at) else {
             return Ok(());
         };
-        match self.extra.busy.calls.remove(index).work {
+        match self.extra.calls.remove(index).work {
             // The request was sent, so the provider may charge for it although the answer is dropped.
             Work::Question(question, ..) => {
                 self.settle_unknown(now, at, question.model.prices)?;
             }
             Work::Waiting(NextAttempt::Question(question, _), _) => {
                 self.settle_call(now, at, question.model.prices, Bill::nothing(false))?;
-                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
+                self.extra.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::AwaitingBudget(..) => {
-                self.extra.busy.ready.push_back((at.clone(), Input::Unmade(at.1)));
+                self.extra.ready.push_back((at.clone(), Input::Unmade(at.1)));
             }
             Work::Outside | Work::Tool(..) | Work::Waiting(NextAttempt::Tool(..), _) => {}
         }
@@ -290,8 +290,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let text = match answer {
             Ok(answer) => {
                 self.answered |= question.kind != Kind::Human;
-                if !self.extra.rare.failures.is_empty() {
-                    self.extra.rare.failures.remove(&place_of(&at.0, key));
+                if !self.extra.failures.is_empty() {
+                    self.extra.failures.remove(&place_of(&at.0, key));
                 }
                 answer.text
             }
@@ -310,10 +310,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         };
         self.trace_answer(now, &at, question, &text, &understood)?;
         let action = action(question, &understood.outcome);
-        self.extra.busy.last_answer = Some((text, question.clone()));
+        self.extra.last_answer = Some((text, question.clone()));
         let receipt = self.apply_to(at.0.clone(), Input::Answer(key, understood.outcome))?;
         // `misfit` takes the text away if the machine finds that the answer does not fit.
-        let Some((text, _)) = self.extra.busy.last_answer.take() else { return Ok(()) };
+        let Some((text, _)) = self.extra.last_answer.take() else { return Ok(()) };
         match receipt {
             Ok(_) => {
                 self.record_answer(&at, &question.step, action);
@@ -347,7 +347,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return Err(RunError::Oracle { step: question.step.to_string(), error });
         }
         let failed = Input::Answer(key, failure(error.to_string(), doubt));
-        self.extra.busy.ready.push_back((at, failed));
+        self.extra.ready.push_back((at, failed));
         Ok(())
     }
 
@@ -396,8 +396,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // The result of a child chart is nobody's answer; a note of the machine says what is wrong with it.
             return Ok(());
         }
-        let Some((text, question)) = self.extra.busy.last_answer.take() else {
-            self.extra.busy.misfit = Some(why.to_owned());
+        let Some((text, question)) = self.extra.last_answer.take() else {
+            self.extra.misfit = Some(why.to_owned());
             return Ok(());
         };
         self.complain(at, why);
@@ -408,7 +408,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Keeps the reason why an answer was unusable, for the prompt of the next attempt.
     pub(super) fn complain(&mut self, (member, key): &At, why: &str) {
         let place = place_of(member, *key);
-        self.extra.rare.complaints.insert(place, (key.event, why.to_owned()));
+        self.extra.complaints.insert(place, (key.event, why.to_owned()));
     }
 
     fn unusable(
@@ -423,7 +423,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.record_question_failure(&at, &question.step, QuestionFailure::Answer, &why);
         self.write_unusable(now, &at, question, text, (ambiguous, why))?;
         let key = at.1;
-        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
+        self.extra.ready.push_back((at, Input::Answer(key, Outcome::Unusable)));
         Ok(())
     }
 
@@ -552,7 +552,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return;
         }
         let (place, event) = (place_of(member, *key), key.event);
-        let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == event);
+        let last = self.extra.failures.remove(&place).filter(|last| last.event == event);
         let failure = Failure {
             event,
             count: last.map_or(1, |last| last.count + 1),
@@ -562,7 +562,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             is_hopeless: false,
             nobody: Vec::new(),
         };
-        self.extra.rare.failures.insert(place, failure);
+        self.extra.failures.insert(place, failure);
     }
 
     /// Keeps a failure for the next attempt of the call. Returns a reason if the run must end: no model has answered yet, and no client
@@ -577,7 +577,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let tables = self.family.member(member)?.tables();
         let client = next_client(tables, &question.client);
         let place = place_of(member, *key);
-        let last = self.extra.rare.failures.remove(&place).filter(|last| last.event == key.event);
+        let last = self.extra.failures.remove(&place).filter(|last| last.event == key.event);
         let (count, mut nobody) =
             last.map_or((1, Vec::new()), |last| (last.count + 1, last.nobody));
         // Collected over the chain of fallbacks: the run ends only if every client was unavailable.
@@ -598,7 +598,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let is_hopeless = is_last && error.kind() == OracleErrorKind::Rejected;
         let event = key.event;
         let failure = Failure { event, count, retry_after, is_final, client, is_hopeless, nobody };
-        self.extra.rare.failures.insert(place, failure);
+        self.extra.failures.insert(place, failure);
         None
     }
 
@@ -606,11 +606,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// client again. Returns whether there were any.
     pub(super) fn forget_chain(&mut self, (member, key): &At) -> bool {
         let place = place_of(member, *key);
-        let failures = &mut self.extra.rare.failures;
+        let failures = &mut self.extra.failures;
         let is_any = failures.get(&place).is_some_and(|last| !last.nobody.is_empty());
         let forgets = is_any && !self.answered;
         if forgets {
-            self.extra.rare.failures.remove(&place);
+            self.extra.failures.remove(&place);
         }
         forgets
     }
@@ -671,7 +671,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The step whose failure ended the walk of the last turn.
     pub fn failed_step(&self) -> Option<&str> {
-        self.extra.rare.failed.as_deref()
+        self.extra.failed.as_deref()
     }
 
     /// The steps with calls under way, each with its path, such as `dig[1]/search`.
@@ -721,17 +721,17 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Whether no call is under way and no input is queued: only an event, a turn or time can change the session.
     pub(crate) fn is_idle(&self) -> bool {
-        self.extra.busy.is_nothing()
+        self.extra.is_idle()
     }
 
     /// The number of calls under way, including those that wait for a time.
     pub fn open_calls(&self) -> usize {
-        self.extra.busy.calls.len()
+        self.extra.calls.len()
     }
 
     /// The waiting call that will be made first: its time and its index.
     pub(super) fn first_waiting(&self) -> Option<(Instant, usize)> {
-        let calls = self.extra.busy.calls.iter().enumerate();
+        let calls = self.extra.calls.iter().enumerate();
         calls.filter_map(|(index, call)| Some((call.waits_until()?, index))).min()
     }
 
@@ -798,7 +798,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.tracer.put(self.common.clock.now(), "", What::HostNote { about, text })?;
         let key = at.1;
         let why = vec![Value::Text(DOUBT.to_owned())];
-        self.extra.busy.ready.push_back((at, Input::Answer(key, Outcome::Doubt(why))));
+        self.extra.ready.push_back((at, Input::Answer(key, Outcome::Doubt(why))));
         Ok(())
     }
 }

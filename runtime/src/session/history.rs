@@ -38,14 +38,6 @@ pub(super) struct History {
 }
 
 impl History {
-    pub(super) const fn new() -> Self {
-        Self { own: VecDeque::new(), others: Vec::new() }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.others.is_empty()
-    }
-
     /// The transitions of each chart, those of the run's own chart first.
     fn iter(&self) -> impl Iterator<Item = (&[StepKey], &VecDeque<Taken>)> {
         let own: (&[StepKey], _) = (&[], &self.own);
@@ -93,7 +85,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     fn history_of(&self, member: &MemberPath) -> Vec<Line> {
-        let kept = self.extra.history.iter().find(|(of, _)| of == member);
+        let kept = self.history.iter().find(|(of, _)| of == member);
         let (Some(machine), Some((_, kept))) = (self.family.member(member), kept) else {
             return Vec::new();
         };
@@ -125,19 +117,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             Some((member.to_vec(), SavedHistory { child, lines, taken }))
         };
-        let kept = self.extra.history.iter().filter(|(_, kept)| !kept.is_empty());
+        let kept = self.history.iter().filter(|(_, kept)| !kept.is_empty());
         let mut all: Vec<(MemberPath, SavedHistory)> = kept.filter_map(told).collect();
         // Paths compare element by element, so a parent precedes its children.
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all
     }
 
-    /// Adds a transition to the history. `before` is the number of lines that precede its line and are not yet counted in `seq`.
+    /// Adds a transition to the history, before its line is written.
     pub(super) fn remember(
         &mut self,
         at_ms: Instant,
         member: &MemberPath,
-        before: u64,
         (line, held): (TransitionId, u64),
     ) {
         let most = if member.is_empty() {
@@ -147,8 +138,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.most(machine.tables())
         };
         if most > 0 {
-            let seq = self.tracer.seq + before + 1;
-            self.extra.history.put(member, most, Taken { at_ms, seq, line, held });
+            let seq = self.tracer.seq + 1;
+            self.history.put(member, most, Taken { at_ms, seq, line, held });
         }
     }
 
@@ -163,7 +154,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 if let (Some(Some((line, held))), true) = (lines.get(*nth), most > 0) {
                     let (line, held) = (*line, *held);
                     let taken = Taken { at_ms: *at_ms, seq: *seq, line, held };
-                    self.extra.history.put(member, most, taken);
+                    self.history.put(member, most, taken);
                 }
             }
         }

@@ -247,24 +247,21 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         prices: Prices,
     ) -> Result<(), RunError> {
         let charge = self.settle_call(now, at, prices, Bill::nothing(true))?;
-        self.extra
-            .busy
-            .ready
-            .extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
+        self.extra.ready.extend(charge.map(|charge| (at.clone(), Input::Charge(at.1, charge))));
         Ok(())
     }
 
     /// Holds the maximum use of a call. If a limit does not allow it, queues an input that tells the machine.
     pub(super) fn reserve(&mut self, at: &At, question: &mut Question) -> Admission {
         let Some(machine) = self.family.member(&at.0) else { return Admission::Made };
-        match self.extra.rare.ledger.reserve(machine, at, question, self.common.budget.as_ref()) {
+        match self.extra.ledger.reserve(machine, at, question, self.common.budget.as_ref()) {
             Ok(()) => Admission::Made,
             Err(Refusal::Later) => Admission::Waits,
             Err(Refusal::Limit(kind)) => {
                 let what = if kind == LimitKind::Cost { "cost" } else { "tokens" };
                 let why = format!("the limit of {what} leaves no room for the call");
                 self.record_question_failure(at, &question.step, QuestionFailure::Limit, &why);
-                self.extra.busy.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
+                self.extra.ready.push_back((at.clone(), Input::Exhausted(at.1, kind)));
                 Admission::Refused
             }
         }
@@ -280,7 +277,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         bill: Bill,
     ) -> Result<Option<Charge>, RunError> {
         let Bill { usage, billed, cut, allowed } = bill;
-        let reserved = self.extra.rare.ledger.under_way.remove(at);
+        let reserved = self.extra.ledger.under_way.remove(at);
         let assumed = usage.is_none();
         let usage = match (usage, &reserved) {
             (Some(usage), _) => Some(usage),
@@ -300,7 +297,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
         }
         let Some(Usage { input_tokens, output_tokens, .. }) = usage else { return Ok(None) };
-        let total = &mut self.extra.rare.ledger.total;
+        let total = &mut self.extra.ledger.total;
         total.input_tokens = total.input_tokens.saturating_add(input_tokens);
         total.output_tokens = total.output_tokens.saturating_add(output_tokens);
         total.cost = Some(total.cost.unwrap_or(0).saturating_add(taken.cost));
@@ -331,8 +328,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     fn charge(&mut self, at: &At, state: StateId, held: Amount, taken: Amount) {
         let Some(machine) = self.family.member(&at.0) else { return };
         let limits = machine.limits(state);
-        let Extra { rare, busy, .. } = &mut *self.extra;
-        let place = rare.ledger.places.entry((at.0.clone(), state)).or_default();
+        let Extra { ledger, ready, .. } = &mut *self.extra;
+        let place = ledger.places.entry((at.0.clone(), state)).or_default();
         place.account.settle(held, taken);
         let spent = place.account.spent;
         let bounds = [
@@ -343,13 +340,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             // Each soft limit is reported once.
             if bound.is_some_and(|bound| spent >= bound) && !*warned {
                 *warned = true;
-                busy.ready.push_back((at.clone(), Input::Warn(kind)));
+                ready.push_back((at.clone(), Input::Warn(kind)));
             }
         }
     }
 
     /// The total use of the run's calls, counting the hold of those whose use is unknown.
     pub fn spent(&self) -> Usage {
-        self.extra.rare.ledger.total
+        self.extra.ledger.total
     }
 }

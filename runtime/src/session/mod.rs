@@ -17,16 +17,13 @@ mod begin;
 mod calls;
 mod history;
 mod ledger;
-mod population;
 mod saved;
 #[cfg(test)]
 mod tests;
 mod turn_outcome;
 
 pub(crate) use apply::basic_states;
-pub(crate) use calls::Outlook;
-pub use calls::{Backoff, MOST_RETRY_AFTER};
-pub use population::{AgentId, Population};
+pub use calls::{Backoff, MOST_RETRY_AFTER, Outlook};
 pub use saved::{Saved, SavedAgent};
 pub(crate) use turn_outcome::{QuestionFailure, TurnOutcome};
 
@@ -43,7 +40,7 @@ use crate::tools::Tools;
 use crate::trace::{self, Line, Origin, What};
 use begin::ElementPlace;
 use calls::{Call, Failure};
-use chartc_core::arena::{EventId, StateId, StepId};
+use chartc_core::arena::{StateId, StepId};
 use chartc_core::expr::{IntoValue, Map, Value};
 use chartc_core::family::{Family, MemberPath, Tasks};
 use chartc_core::host::{Machine, Mismatch, Typed};
@@ -51,10 +48,15 @@ use chartc_core::machine::{Element, Input, Instant, LimitKind, Receipt, Status, 
 use history::History;
 use ledger::Ledger;
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+
+/// The name of the event that begins a turn.
+pub const TURN: &str = "turn";
+
+/// The name of an event that only sets inputs. No declared event can have it.
+pub const INPUTS: &str = "";
 
 /// The default bound on the model calls that one event or turn may cause; with more, the run fails. Each element of a step with an
 /// `each`, including the chart that it runs, has a bound of its own of the same size.
@@ -74,7 +76,7 @@ pub const MAX_CALLS: u32 = 1000;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let chart = Chart::empty("Idle");
-/// let plan = Plan::new(&chart);
+/// let plan = Plan::new(&Arc::new(chart));
 /// let machine = Interpreter::new(&plan, (), []).expect("it has no params");
 /// let clock = Arc::new(VirtualClock::new());
 /// let mut session = Session::new(machine, Arc::new(Deny), clock, Vec::new());
@@ -91,7 +93,13 @@ pub struct Session<M, T> {
     pub(crate) family: Family<M>,
     tracer: Tracer<T>,
     common: Arc<Common>,
-    extra: LazyBox<Extra>,
+    /// The name of the run, which is part of the ids of its calls.
+    run: Option<Arc<str>>,
+    /// The calls of host functions that are not in the trace yet.
+    host_log: Option<HostLog>,
+    /// The last transitions.
+    history: History,
+    extra: LazyExtra,
     turns: u32,
     total_calls: u32,
     /// The number of calls since the last event or turn, without those for elements.
@@ -100,8 +108,6 @@ pub struct Session<M, T> {
     /// Whether a model has answered a question in this run.
     answered: bool,
     status: Option<Status>,
-    /// The membership in a population, if any.
-    place: Option<Box<population::Membership>>,
 }
 
 /// A started step of a member of the family (the chart and its child charts).
@@ -147,24 +153,20 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// Frees the memory that a waiting session does not need.
     fn release_idle_parts(&mut self) {
-        if let Some(extra) = self.extra.get_mut() {
-            extra.rare.release_if_empty();
-            extra.busy.release_if_empty();
-            self.extra.release_if_empty();
-        }
+        self.extra.0.take_if(|extra| extra.is_nothing());
     }
 
     /// Resets the count of calls, at a new event or turn.
     fn reset_call_count(&mut self) {
         self.recent_calls = 0;
-        if !self.extra.rare.recent_calls.is_empty() {
-            self.extra.rare.recent_calls.clear();
+        if !self.extra.recent_calls.is_empty() {
+            self.extra.recent_calls.clear();
         }
     }
 
     /// Creates a session that has not been started.
     pub fn new(machine: M, oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>, sink: T) -> Self {
-        Self::of(Common::of(oracle, clock), machine, sink)
+        Self::of(Common::new(oracle, clock), machine, sink)
     }
 
     /// Creates a session for another machine. It shares the oracle, tools, clock and bounds of this one, which saves memory if there are
@@ -178,14 +180,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             family: Family::new(machine),
             tracer: Tracer { sink, seq: 0 },
             common,
-            extra: LazyBox::new(),
+            run: None,
+            host_log: None,
+            history: History::default(),
+            extra: LazyExtra(None),
             turns: 0,
             total_calls: 0,
             recent_calls: 0,
             started: false,
             answered: false,
             status: None,
-            place: None,
         }
     }
 
@@ -270,9 +274,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         self.started = true;
         let now = self.common.clock.now();
-        let extra = self.extra.get_mut();
-        let rare = extra.and_then(|extra| extra.rare.get_mut());
-        let origin = rare.map(|rare| std::mem::take(&mut rare.origin)).unwrap_or_default();
+        let extra = self.extra.0.as_mut();
+        let origin = extra.map(|extra| std::mem::take(&mut extra.origin)).unwrap_or_default();
         self.trace(now, "", |run| run.run_begins(run.family.root(), &origin))?;
         self.apply(Input::Start)?.map_err(|Mismatch(why)| RunError::Start(why))?;
         self.release_idle_parts();
@@ -291,14 +294,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Like [`Session::begin_turn`], for a session that has been started.
     pub(crate) fn take_turn(&mut self) -> Result<Receipt, RunError> {
         self.reset_call_count();
-        if !self.extra.rare.is_nothing() {
-            self.extra.rare.failed = None;
+        if self.extra.0.is_some() {
+            self.extra.failed = None;
             // While a walk goes on, this turn is refused, and the outcome is still that of the previous one.
             if !self.family.root().is_walking() {
-                self.extra.rare.heard = TurnOutcome::new();
+                self.extra.heard = TurnOutcome::new();
             }
         }
-        let receipt = self.apply_of_the_host(Input::Turn)?.unwrap_or(Receipt::Refused);
+        let now = self.catch_up()?;
+        let turn = self.apply_at(now, MemberPath::new(), Input::Turn)?;
+        let receipt = turn.unwrap_or(Receipt::Refused);
         self.not_taken("turn", receipt, Value::None)?;
         self.release_idle_parts();
         Ok(receipt)
@@ -313,9 +318,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let calls = self.total_calls;
         let receipt = self.begin_turn().await?;
         self.settle().await?;
-        let failed = self.extra.rare.failed.clone();
+        let failed = self.extra.failed.clone();
         if failed.is_some() {
-            self.extra.rare.failed = None;
+            self.extra.failed = None;
             self.release_idle_parts();
         }
         Ok(TurnReport {
@@ -389,8 +394,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<dyn Tools>) -> Self {
         let common = Arc::make_mut(&mut self.common);
-        common.parts.tools = tools;
-        common.driver = Arc::new(common.parts.clone());
+        Arc::make_mut(&mut common.parts).tools = tools;
+        common.driver = common.parts.clone();
         self
     }
 
@@ -398,8 +403,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     #[must_use]
     pub fn with_people(mut self, people: Arc<dyn Oracle>) -> Self {
         let common = Arc::make_mut(&mut self.common);
-        common.parts.people = Some(people);
-        common.driver = Arc::new(common.parts.clone());
+        Arc::make_mut(&mut common.parts).people = Some(people);
+        common.driver = common.parts.clone();
         self
     }
 
@@ -413,7 +418,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Sets the name of the run, which is part of the ids of its calls.
     #[must_use]
     pub fn with_run(mut self, run: &str) -> Self {
-        self.extra.run = Some(run.into());
+        self.run = Some(run.into());
         self
     }
 
@@ -431,14 +436,14 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// it, the trace contains them only as text.
     #[must_use]
     pub fn with_host_log(mut self, log: HostLog) -> Self {
-        self.extra.host_log = Some(log);
+        self.host_log = Some(log);
         self
     }
 
     /// Sets how the run was started, for the first line of the trace.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
-        self.extra.rare.origin = origin;
+        self.extra.origin = origin;
         self
     }
 }
@@ -496,48 +501,36 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.hand_over(event, Cow::Owned(data))
     }
 
-    /// Like [`Session::post`], for a session that has been started.
-    pub(crate) fn hand_over(
-        &mut self,
-        event: &str,
-        data: Cow<'_, Map>,
-    ) -> Result<Receipt, RunError> {
-        // Without a trace, the data need not be copied.
-        if self.tracer.sink.is_deaf() {
-            let tables = self.family.root().tables();
-            if data.is_empty()
-                && let Some(id) = tables.event_named(event)
-                && tables.events[id.index()].fields.len == 0
-            {
-                return self.take_event(event, id, Vec::new(), Value::None);
+    /// Takes in an event, a turn ([`TURN`]) or inputs ([`INPUTS`]), and starts the session if necessary. Starts the resulting calls without
+    /// waiting for them.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn hand_over(&mut self, name: &str, data: Cow<'_, Map>) -> Result<Receipt, RunError> {
+        self.enter()?;
+        if name == TURN || name == INPUTS {
+            for (input, value) in data.iter() {
+                self.input(input, value.clone())?;
             }
-            let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
-            return self.take_event(event, id, payload, Value::None);
+            return if name == TURN { self.take_turn() } else { Ok(Receipt::Handled) };
         }
         // The event's line in the trace contains its data.
-        let sending = data.clone().into_owned();
-        let (id, payload) = data::payload_of(self.family.root().tables(), event, data)?;
-        let kept = if sending.is_empty() { Value::None } else { Value::Map(sending.clone()) };
-        self.extra.busy.sending = Some(Value::Map(sending));
-        self.take_event(event, id, payload, kept)
-    }
-
-    #[inline]
-    fn take_event(
-        &mut self,
-        event: &str,
-        id: EventId,
-        payload: Vec<Value>,
-        kept: Value,
-    ) -> Result<Receipt, RunError> {
-        self.reset_call_count();
-        let receipt = self
-            .apply_of_the_host(Input::Event(id, payload))?
-            .map_err(|Mismatch(why)| RunError::event(event, &why))?;
-        if self.extra.busy.sending.is_some() {
-            self.extra.busy.sending = None;
+        let sending = (!self.tracer.sink.is_deaf()).then(|| data.clone().into_owned());
+        let (id, payload) = data::payload_of(self.family.root().tables(), name, data)?;
+        let kept = sending.as_ref().filter(|sending| !sending.is_empty());
+        let kept = kept.map_or(Value::None, |sending| Value::Map(sending.clone()));
+        if let Some(sending) = sending {
+            self.extra.sending = Some(Value::Map(sending));
         }
-        self.not_taken(event, receipt, kept)?;
+        self.reset_call_count();
+        let now = self.catch_up()?;
+        let receipt = self
+            .apply_at(now, MemberPath::new(), Input::Event(id, payload))?
+            .map_err(|Mismatch(why)| RunError::event(name, &why))?;
+        if self.extra.sending.is_some() {
+            self.extra.sending = None;
+        }
+        self.not_taken(name, receipt, kept)?;
         self.release_idle_parts();
         Ok(receipt)
     }
@@ -560,7 +553,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 struct Common {
     driver: Arc<dyn Driver>,
     /// The parts of the driver, unless the host has set a driver of its own.
-    parts: driver::Parts,
+    parts: Arc<driver::Parts>,
     clock: Arc<dyn Clock>,
     /// The waiting times after failed calls.
     backoff: Backoff,
@@ -576,24 +569,11 @@ struct Common {
     actions: ActionForm,
 }
 
-thread_local! {
-    /// The shared fields of the last session that was created on this thread.
-    static LAST: RefCell<Weak<Common>> = const { RefCell::new(Weak::new()) };
-}
-
 impl Common {
-    /// The shared fields of a new session. Consecutive sessions of a thread with the same oracle and clock share one value.
-    fn of(oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>) -> Arc<Self> {
-        let last = LAST.try_with(|last| last.borrow().upgrade()).ok().flatten();
-        let is_same = |last: &Arc<Self>| {
-            Arc::ptr_eq(&last.parts.oracle, &oracle) && Arc::ptr_eq(&last.clock, &clock)
-        };
-        if let Some(last) = last.filter(is_same) {
-            return last;
-        }
-        let parts = driver::Parts::of(oracle);
-        let made = Arc::new(Self {
-            driver: Arc::new(parts.clone()),
+    fn new(oracle: Arc<dyn Oracle>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let parts = Arc::new(driver::Parts::of(oracle));
+        Arc::new(Self {
+            driver: parts.clone(),
             parts,
             clock,
             backoff: Backoff::default(),
@@ -602,28 +582,13 @@ impl Common {
             history: None,
             manual: false,
             actions: ActionForm::Any,
-        });
-        let _ = LAST.try_with(|last| *last.borrow_mut() = Arc::downgrade(&made));
-        made
+        })
     }
 }
 
-/// The fields of a session other than its machine and its counters.
+/// Fields that most waiting sessions do not need.
 #[derive(Default)]
 struct Extra {
-    /// The name of the run, which is part of the ids of its calls.
-    run: Option<Arc<str>>,
-    /// The calls of host functions that are not in the trace yet.
-    host_log: Option<HostLog>,
-    /// The last transitions.
-    history: History,
-    rare: LazyBox<RareParts>,
-    busy: LazyBox<CallsUnderWay>,
-}
-
-/// Fields that a waiting session may need; most sessions need none of them.
-#[derive(Default)]
-struct RareParts {
     /// The settings with which the run was started, until they are written to the trace.
     origin: Origin,
     /// The names of calls that were started in another version of the chart, in which their steps had other names.
@@ -648,11 +613,6 @@ struct RareParts {
     failed: Option<String>,
     /// The number of calls for each element since the last event or turn.
     recent_calls: BTreeMap<ElementPlace, u32>,
-}
-
-/// Fields that a session needs only while it handles an input or has calls under way.
-#[derive(Default)]
-struct CallsUnderWay {
     /// The calls under way, in the order in which they were started.
     calls: Vec<Call>,
     /// The inputs that the machine has not handled yet, each with the call that it concerns.
@@ -668,14 +628,6 @@ struct CallsUnderWay {
 }
 
 static NO_EXTRA: Extra = Extra {
-    run: None,
-    host_log: None,
-    history: History::new(),
-    rare: LazyBox::new(),
-    busy: LazyBox::new(),
-};
-
-static NO_RARE: RareParts = RareParts {
     origin: Origin::NONE,
     old_names: BTreeMap::new(),
     failures: BTreeMap::new(),
@@ -688,9 +640,6 @@ static NO_RARE: RareParts = RareParts {
     summary: None,
     failed: None,
     recent_calls: BTreeMap::new(),
-};
-
-static NO_BUSY: CallsUnderWay = CallsUnderWay {
     calls: Vec::new(),
     ready: VecDeque::new(),
     last_answer: None,
@@ -699,77 +648,10 @@ static NO_BUSY: CallsUnderWay = CallsUnderWay {
     tasks: Tasks::new(),
 };
 
-thread_local! {
-    static EXTRAS: Pool<Extra> = const { RefCell::new(Vec::new()) };
-    static RARES: Pool<RareParts> = const { RefCell::new(Vec::new()) };
-    static BUSIES: Pool<CallsUnderWay> = const { RefCell::new(Vec::new()) };
-}
-
-impl Parts for Extra {
-    fn nothing() -> &'static Self {
-        &NO_EXTRA
-    }
-
-    fn is_nothing(&self) -> bool {
-        let Self { run, host_log, history, rare, busy } = self;
-        run.is_none()
-            && host_log.is_none()
-            && history.is_empty()
-            && rare.is_nothing()
-            && busy.is_nothing()
-    }
-
-    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
-        EXTRAS.try_with(act).ok()
-    }
-}
-
-impl Parts for RareParts {
-    fn nothing() -> &'static Self {
-        &NO_RARE
-    }
-
-    fn is_nothing(&self) -> bool {
-        let Self {
-            origin,
-            old_names,
-            failures,
-            ledger,
-            complaints,
-            heard,
-            section,
-            used,
-            limit,
-            summary,
-            failed,
-            recent_calls,
-        } = self;
-        *origin == Origin::NONE
-            && old_names.is_empty()
-            && failures.is_empty()
-            && ledger.is_empty()
-            && complaints.is_empty()
-            && heard.is_empty()
-            && section.is_empty()
-            && used.is_empty()
-            && limit.is_none()
-            && summary.is_none()
-            && failed.is_none()
-            && recent_calls.is_empty()
-    }
-
-    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
-        RARES.try_with(act).ok()
-    }
-}
-
-impl Parts for CallsUnderWay {
-    fn nothing() -> &'static Self {
-        &NO_BUSY
-    }
-
-    fn is_nothing(&self) -> bool {
-        let Self { calls, ready, last_answer, misfit, sending, tasks } = self;
+impl Extra {
+    /// Whether calls, inputs or news of an input are there.
+    fn is_idle(&self) -> bool {
+        let Self { calls, ready, last_answer, misfit, sending, tasks, .. } = self;
         calls.is_empty()
             && ready.is_empty()
             && last_answer.is_none()
@@ -778,87 +660,36 @@ impl Parts for CallsUnderWay {
             && tasks.is_empty()
     }
 
-    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R> {
-        BUSIES.try_with(act).ok()
-    }
-}
-
-// Boxes for parts of a session that are absent most of the time.
-//
-// With many idle sessions, memory per session matters: an absent part takes one pointer. As parts come and go with every event, a thread
-// keeps a few empty boxes for reuse, which saves allocations.
-
-/// The maximum number of boxes of each type that a thread keeps for reuse.
-const KEPT: usize = 4;
-
-/// The boxes of a thread for reuse.
-type Pool<P> = RefCell<Vec<Box<P>>>;
-
-/// A group of fields that are absent most of the time.
-trait Parts: Default + 'static {
-    /// The value that absent parts have.
-    fn nothing() -> &'static Self;
-
-    /// Whether the parts equal [`Parts::nothing`], so that they can be dropped.
-    fn is_nothing(&self) -> bool;
-
-    /// Calls `act` with the boxes of the present thread; `None` if the thread is ending.
-    fn with_pool<R>(act: impl FnOnce(&Pool<Self>) -> R) -> Option<R>;
-}
-
-/// Parts that take one pointer while they are absent. The first write creates them, and [`LazyBox::release_if_empty`] removes them.
-struct LazyBox<P: Parts>(Option<Box<P>>);
-
-impl<P: Parts> LazyBox<P> {
-    /// Creates absent parts.
-    const fn new() -> Self {
-        Self(None)
-    }
-
-    /// Whether the parts are absent or empty.
     fn is_nothing(&self) -> bool {
-        self.0.as_ref().is_none_or(|parts| parts.is_nothing())
-    }
-
-    /// Gives the box back if the parts are empty.
-    fn release_if_empty(&mut self) {
-        if let Some(parts) = self.0.take_if(|parts| parts.is_nothing()) {
-            P::with_pool(|pool| {
-                let mut pool = pool.borrow_mut();
-                if pool.len() < KEPT {
-                    pool.push(parts);
-                }
-            });
-        }
-    }
-
-    /// The parts, if they are present.
-    fn get_mut(&mut self) -> Option<&mut P> {
-        self.0.as_deref_mut()
+        self.is_idle()
+            && self.origin == Origin::NONE
+            && self.old_names.is_empty()
+            && self.failures.is_empty()
+            && self.ledger.is_empty()
+            && self.complaints.is_empty()
+            && self.heard.is_empty()
+            && self.section.is_empty()
+            && self.used.is_empty()
+            && self.limit.is_none()
+            && self.summary.is_none()
+            && self.failed.is_none()
+            && self.recent_calls.is_empty()
     }
 }
 
-impl<P: Parts> Default for LazyBox<P> {
-    fn default() -> Self {
-        Self::new()
+/// The extra fields, which take one pointer while they are absent. The first write makes them.
+struct LazyExtra(Option<Box<Extra>>);
+
+impl Deref for LazyExtra {
+    type Target = Extra;
+
+    fn deref(&self) -> &Extra {
+        self.0.as_deref().unwrap_or(&NO_EXTRA)
     }
 }
 
-impl<P: Parts> Deref for LazyBox<P> {
-    type Target = P;
-
-    fn deref(&self) -> &P {
-        match &self.0 {
-            Some(parts) => parts,
-            None => P::nothing(),
-        }
-    }
-}
-
-impl<P: Parts> DerefMut for LazyBox<P> {
-    fn deref_mut(&mut self) -> &mut P {
-        self.0.get_or_insert_with(|| {
-            P::with_pool(|pool| pool.borrow_mut().pop()).flatten().unwrap_or_default()
-        })
+impl DerefMut for LazyExtra {
+    fn deref_mut(&mut self) -> &mut Extra {
+        self.0.get_or_insert_default()
     }
 }

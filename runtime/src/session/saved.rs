@@ -218,19 +218,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !self.started {
             return None;
         }
-        let open = self.extra.busy.calls.iter().filter_map(|call| {
+        let open = self.extra.calls.iter().filter_map(|call| {
             let (at, what) = (self.call_site(&call.at)?, call.saved()?);
-            Some(Open { at, what, named: self.extra.rare.old_names.get(&call.at).cloned() })
+            Some(Open { at, what, named: self.extra.old_names.get(&call.at).cloned() })
         });
         let used = self
             .extra
-            .rare
             .used
             .iter()
             .filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
-        let failures = self.extra.rare.failures.iter();
+        let failures = self.extra.failures.iter();
         let failures = failures.filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
-        let complaints = self.extra.rare.complaints.iter();
+        let complaints = self.extra.complaints.iter();
         let complaints =
             complaints.filter_map(|(p, one)| Some((self.site_of_place(p)?, one.clone())));
         let history = self.histories().into_iter();
@@ -238,7 +237,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             history.filter_map(|(member, lines)| Some((self.named_path(&member)?, lines)));
         let own_calls = (self.recent_calls > 0).then(|| (ElementPlace::new(), self.recent_calls));
         let own_calls = own_calls.into_iter();
-        let element_calls = self.extra.rare.recent_calls.clone().into_iter();
+        let element_calls = self.extra.recent_calls.clone().into_iter();
         Some(Saved {
             format: FORMAT,
             machine: self.family.save()?,
@@ -249,12 +248,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             answered: self.answered,
             recent_calls: own_calls.chain(element_calls).collect(),
             status: self.status,
-            limit: self.extra.rare.limit,
-            failed: self.extra.rare.failed.clone(),
+            limit: self.extra.limit,
+            failed: self.extra.failed.clone(),
             open: open.collect(),
             spent: self.spent_by_name(),
-            heard: self.extra.rare.heard.clone(),
-            section: self.extra.rare.section.clone(),
+            heard: self.extra.heard.clone(),
+            section: self.extra.section.clone(),
             agent: None,
             used: used.collect(),
             failures: failures.collect(),
@@ -324,33 +323,33 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let (own, of_elements) =
                 saved.recent_calls.iter().cloned().partition::<Vec<_>, _>(|(e, _)| e.is_empty());
             self.recent_calls = own.first().map_or(0, |(_, calls)| *calls);
-            self.extra.rare.recent_calls = of_elements.into_iter().collect();
+            self.extra.recent_calls = of_elements.into_iter().collect();
         }
         self.status = saved.status;
-        self.extra.rare.limit = saved.limit;
-        self.extra.rare.failed.clone_from(&saved.failed);
-        self.extra.rare.heard = saved.heard.clone();
-        self.extra.rare.section.clone_from(&saved.section);
+        self.extra.limit = saved.limit;
+        self.extra.failed.clone_from(&saved.failed);
+        self.extra.heard = saved.heard.clone();
+        self.extra.section.clone_from(&saved.section);
         self.take_spent(&saved.spent);
         let history: Vec<(MemberPath, SavedHistory)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))
             .collect();
         self.recall_history(&history);
         let used = saved.used.iter();
-        self.extra.rare.used =
+        self.extra.used =
             used.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         let failures = saved.failures.iter();
-        self.extra.rare.failures =
+        self.extra.failures =
             failures.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         let complaints = saved.complaints.iter();
-        self.extra.rare.complaints =
+        self.extra.complaints =
             complaints.filter_map(|(s, one)| Some((self.place_at(s)?, one.clone()))).collect();
         for Open { at: spot, what, named } in &saved.open {
             // If the child chart of the call does not exist any more, nothing waits for the call.
             if let Some(at) = self.at(spot) {
                 let named = named.as_ref().unwrap_or(spot);
                 if self.call_site(&at).as_ref() != Some(named) {
-                    self.extra.rare.old_names.insert(at.clone(), named.clone());
+                    self.extra.old_names.insert(at.clone(), named.clone());
                 }
                 self.resume_call(at, what.clone())?;
             }
@@ -406,7 +405,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             }
             PendingCall::Tool { call, until: None } => return self.resume_tool_call(at, call),
         };
-        self.extra.busy.calls.push(Call { at, work });
+        self.extra.calls.push(Call { at, work });
         Ok(())
     }
 
@@ -422,7 +421,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 return self.doubts(at);
             }
         };
-        self.extra.busy.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
+        self.extra.calls.push(Call { at, work: Work::Tool(call, Exclusive::new(calling)) });
         Ok(())
     }
 
@@ -443,7 +442,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         &mut self,
         next: impl Fn(usize) -> Option<Line>,
     ) -> Result<(), RunError> {
-        for call in std::mem::take(&mut self.extra.busy.calls) {
+        for call in std::mem::take(&mut self.extra.calls) {
             let (child, step) = (self.path(&call.at.0), self.step_name(&call.at.0, call.at.1));
             let (about, which) = (self.step_path(&call.at), self.which(&call.at));
             let attempt = call.at.1.attempt;
@@ -468,7 +467,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             };
             let is_made = matches!(call.work, Work::Question(..) | Work::Tool(..));
             if !is_made || !(is_again || is_doubted) {
-                self.extra.busy.calls.push(call);
+                self.extra.calls.push(call);
                 continue;
             }
             let Call { at, work } = call;
@@ -575,7 +574,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     pub(super) fn spent_by_name(&self) -> Spent {
-        let ledger::Saved { accounts, held, total } = self.extra.rare.ledger.save();
+        let ledger::Saved { accounts, held, total } = self.extra.ledger.save();
         let accounts = accounts.into_iter().filter_map(|(member, state, spent, warned)| {
             Some((self.named_path(&member)?, self.path_of(&member, state)?, spent, warned))
         });
@@ -601,7 +600,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         });
         let saved =
             ledger::Saved { accounts: accounts.collect(), held: held.collect(), total: *total };
-        self.extra.rare.ledger.load(&saved, self.common.budget.as_ref());
+        self.extra.ledger.load(&saved, self.common.budget.as_ref());
     }
 }
 

@@ -366,7 +366,7 @@ async fn inputs_are_in_the_trace() {
 #[test]
 fn a_session_weighs_its_machine_and_a_few_counts() {
     let around = size_of::<Session<[u32; 5], ()>>() - size_of::<[u32; 5]>();
-    assert!(around <= 52, "{around} bytes");
+    assert!(around <= 136, "{around} bytes");
 }
 
 #[tokio::test]
@@ -374,5 +374,5 @@ async fn a_session_that_waits_keeps_nothing_that_it_does_not_need() {
     let mut session = session(fake(vec![vec![start(1, 1)]]), "answers: {choose: [ship]}");
     session.turn().await.expect("a turn");
     assert_eq!(session.calls(), 1);
-    assert!(session.extra.get_mut().is_none());
+    assert!(session.extra.0.is_none());
 }

@@ -44,7 +44,7 @@ impl TurnOutcome {
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
     pub(crate) fn turn_outcome(&self) -> &TurnOutcome {
-        &self.extra.rare.heard
+        &self.extra.heard
     }
 
     pub(crate) fn is_started(&self) -> bool {
@@ -53,13 +53,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The host's text at the end of prompts.
     pub(crate) fn section(&self) -> &str {
-        &self.extra.rare.section
+        &self.extra.section
     }
 
     /// Restores the outcome and the section of a saved run.
     pub(crate) fn recall(&mut self, heard: TurnOutcome, section: String) {
-        self.extra.rare.heard = heard;
-        self.extra.rare.section = section;
+        self.extra.heard = heard;
+        self.extra.section = section;
     }
 
     /// Sets the text at the end of the prompts of `llm` and `ask` steps, without those of child charts.
@@ -67,10 +67,10 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// # Errors
     /// The trace cannot be written.
     pub fn set_section(&mut self, text: String) -> Result<(), RunError> {
-        if text == self.extra.rare.section {
+        if text == self.extra.section {
             return Ok(());
         }
-        self.extra.rare.section.clone_from(&text);
+        self.extra.section.clone_from(&text);
         self.say(What::Section { text })
     }
 
@@ -81,7 +81,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
 
     /// The section of a question's prompt: empty in child charts.
     pub(super) fn section_of(&self, at: &At) -> &str {
-        if at.0.is_empty() { &self.extra.rare.section } else { "" }
+        if at.0.is_empty() { &self.extra.section } else { "" }
     }
 
     /// Records that the machine has accepted the answer of a step, with the action if the step asks for one.
@@ -89,13 +89,13 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if !at.0.is_empty() {
             return;
         }
-        let heard = &self.extra.rare.heard;
+        let heard = &self.extra.heard;
         // An answer makes up for an earlier failure of the same step.
         if heard.trouble.as_ref().is_some_and(|(of, ..)| of == step) {
-            self.extra.rare.heard.trouble = None;
+            self.extra.heard.trouble = None;
         }
         if let Some(action) = action {
-            self.extra.rare.heard.actions.push((step.to_owned(), action));
+            self.extra.heard.actions.push((step.to_owned(), action));
         }
     }
 
@@ -108,7 +108,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         why: &str,
     ) {
         if at.0.is_empty() {
-            self.extra.rare.heard.trouble = Some((step.to_owned(), trouble, why.to_owned()));
+            self.extra.heard.trouble = Some((step.to_owned(), trouble, why.to_owned()));
         }
     }
 }

@@ -6,13 +6,10 @@ use crate::oracle::{Answer, Asking, Oracle, Question};
 use chartc_core::arena::{EventId, StateId, StepId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Mismatch, Note, Offer, ToolCall};
-use chartc_core::machine::{Effect, Fault, Input, Instant, Sink, StepKey};
+use chartc_core::machine::{Effect, Fault, Input, Sink, StepKey};
 use chartc_core::tables::{EventRow, List, Span, StateRow, StepRow, StepRowKind, Tables, Text};
-use std::future::Future;
-use std::pin::pin;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
-use std::task::{Context, Poll, Waker};
 
 static STATES: [StateRow; 1] = [StateRow {
     parent: StateId(0),
@@ -222,29 +219,23 @@ fn wait_for(ms: i64, id: &str) -> Event {
 
 #[test]
 fn idle_agents_are_not_visited() {
-    for threads in [1, 3] {
-        let (engine, told, gates) = engine(1000);
-        let engine = engine.with_threads(threads);
-        for nth in 0..1000 {
-            fire(&engine, nth, wait_for(1_000_000 + nth as i64, "0"));
-        }
-        assert!(now(engine.quiet()).is_ready());
-        assert_eq!(told.looked_at().len(), 1000, "each had an event");
-        assert!(now(engine.quiet()).is_ready() && now(engine.advance(1)).is_ready());
-        // In each shard, only the agent with the first deadline is visited.
-        let looked_at = told.looked_at().len();
-        assert!(looked_at <= SHARDS, "{looked_at}");
-        gates.open(7);
-        fire(&engine, 7, Event::new("1", "call"));
-        assert!(now(engine.quiet()).is_ready());
-        assert_eq!(told.looked_at(), [7]);
-        // One of many deadlines is due. Besides its agent, only the first agent of each shard is visited.
-        fire(&engine, 8, wait_for(10, "1"));
-        assert!(now(engine.advance(10)).is_ready());
-        assert_eq!(told.happened(), [(1, 7), (11, 8)]);
-        let looked_at = told.looked_at();
-        assert!(looked_at.contains(&8) && looked_at.len() <= SHARDS + 1, "{looked_at:?}");
+    let (engine, told, gates) = engine(1000);
+    for nth in 0..1000 {
+        fire(&engine, nth, wait_for(1_000_000 + nth as i64, "0"));
     }
+    assert!(now(engine.quiet()).is_ready());
+    assert_eq!(told.looked_at().len(), 1000, "each had an event");
+    assert!(now(engine.quiet()).is_ready() && now(engine.advance(1)).is_ready());
+    assert!(told.looked_at().is_empty());
+    gates.open(7);
+    fire(&engine, 7, Event::new("1", "call"));
+    assert!(now(engine.quiet()).is_ready());
+    assert_eq!(told.looked_at(), [7]);
+    // One of many deadlines is due.
+    fire(&engine, 8, wait_for(10, "1"));
+    assert!(now(engine.advance(10)).is_ready());
+    assert_eq!(told.happened(), [(1, 7), (11, 8)]);
+    assert_eq!(told.looked_at(), [8]);
 }
 
 #[test]
@@ -279,13 +270,14 @@ fn deadlines_that_are_put_off_again_and_again_take_no_room() {
     let (engine, _, gates) = engine(1);
     gates.open(0);
     for round in 0..2000 {
-        // Each deadline is earlier than the last, and moves from one heap to the other and back.
+        // Each deadline is earlier than the last, and moves from one agenda to the other and back.
         fire(&engine, 0, wait_for(1_000_000 - round, &format!("w{round}")));
         fire(&engine, 0, Event::new(format!("c{round}"), "call"));
         assert!(now(engine.quiet()).is_ready());
     }
-    let entries: usize = engine.shards.iter().map(|shard| shard.agents().entries()).sum();
-    assert!(entries < 200, "{entries}");
+    let lists = locked(&engine.lists);
+    let entries = [&lists.resting, &lists.waiting].map(|agenda| agenda.due(Instant::MAX).count());
+    assert_eq!(entries, [1, 0]);
 }
 
 #[test]

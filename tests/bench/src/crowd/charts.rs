@@ -72,13 +72,12 @@ impl Which {
         }
     }
 
-    /// The plan of its interpreter; it is never freed.
+    /// The plan of its interpreter.
     pub(super) fn plan(self) -> Plan {
         let name = format!("{}.chart", self.name());
         let done =
             chartc::check_within(std::slice::from_ref(&name), &Memory::of(&name, self.text()), 0);
-        let chart = Box::leak(Box::new(done.charts[0].chart().clone()));
-        Plan::new(chart)
+        Plan::new(done.charts[0].chart())
     }
 
     pub(super) fn params(self, nth: usize) -> Map {
@@ -120,7 +119,7 @@ pub(super) fn social(nth: usize) -> social::Machine<Reader> {
 }
 
 pub(super) fn interpreted(which: Which, plan: &Plan, nth: usize) -> Interpreter<Reader> {
-    Interpreter::new(&plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
+    Interpreter::new(plan, Reader, which.params(nth)).unwrap_or_else(|_| unreachable!("they fit"))
 }
 
 /// An oracle that gives the same answer to every question.

@@ -185,34 +185,25 @@ pub(super) fn social_session(agents: usize) -> f64 {
     })
 }
 
-pub(super) fn tiny_engine(threads: usize) -> Memory<'static, charts::tiny::Machine<()>, ()> {
+pub(super) fn tiny_engine() -> Memory<'static, charts::tiny::Machine<()>, ()> {
     let made = charts::made(|_| charts::tiny());
-    Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads)
+    Memory::new(Arc::new(VirtualClock::new()), made)
 }
 
-pub(super) fn social_engine(
-    threads: usize,
-) -> Memory<'static, charts::social::Machine<charts::Reader>, ()> {
+pub(super) fn social_engine() -> Memory<'static, charts::social::Machine<charts::Reader>, ()> {
     let made = charts::made(charts::social);
-    Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads)
+    Memory::new(Arc::new(VirtualClock::new()), made)
 }
 
-/// Fires an event at every agent. Each thread has its own share of the agents.
+/// Fires an event at every agent.
 pub(super) fn fire_all<M: Machine + Send>(
     engine: &Memory<'_, M, ()>,
     names: &[String],
-    threads: usize,
-    event: &(impl Fn() -> Event + Sync),
+    event: &impl Fn() -> Event,
 ) {
-    std::thread::scope(|scope| {
-        for names in names.chunks(names.len().div_ceil(threads)) {
-            scope.spawn(move || {
-                for name in names {
-                    wait(engine.fire(name, event())).expect("it is taken");
-                }
-            });
-        }
-    });
+    for name in names {
+        wait(engine.fire(name, event())).expect("it is taken");
+    }
 }
 
 /// Each event once for every agent, with a new id.
@@ -237,7 +228,7 @@ pub(super) fn fired<M: Machine + Send>(
     threads: usize,
 ) -> f64 {
     let (names, mut nth) = (names(agents), 0);
-    fire_all(engine, &names, 1, &|| Event::new("0", ""));
+    fire_all(engine, &names, &|| Event::new("0", ""));
     let make = || {
         let mut made = fresh(&names, events, &mut nth);
         let share = agents.div_ceil(threads);
@@ -258,22 +249,5 @@ pub(super) fn fired<M: Machine + Send>(
                 });
             }
         });
-    })
-}
-
-pub(super) fn fired_together<M: Machine + Send>(
-    engine: &Memory<'_, M, ()>,
-    events: &Events,
-    agents: usize,
-) -> f64 {
-    let (names, mut nth) = (names(agents), 0);
-    fire_all(engine, &names, 1, &|| Event::new("0", ""));
-    let make = || fresh(&names, events, &mut nth);
-    best_after(events.len() * agents, make, |events| {
-        for events in events {
-            for reply in engine.fire_many(&events) {
-                reply.expect("it is taken");
-            }
-        }
     })
 }

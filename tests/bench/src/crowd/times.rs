@@ -2,9 +2,8 @@
 
 use super::charts::{self, Which};
 use super::events::{
-    TINY, best, event_dyn, event_hand, event_machine, event_session, fire_all, fired,
-    fired_together, names, sessions, social_dyn, social_engine, social_events, social_session,
-    tiny_engine,
+    TINY, best, event_dyn, event_hand, event_machine, event_session, fire_all, fired, names,
+    sessions, social_dyn, social_engine, social_events, social_session, tiny_engine,
 };
 use super::{hand, wait};
 use chartc_core::expr::Map;
@@ -17,21 +16,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The measurements, each with its unit: `ns` for each item, or `µs` in total.
-pub(super) const TIMES: [(&str, &str, &str); 33] = [
+pub(super) const TIMES: [(&str, &str, &str); 26] = [
     ("event-hand", "one event: a struct by hand", "ns"),
     ("event-machine", "  the generated machine, `send`", "ns"),
     ("event-dyn", "one event, `tiny`: the machine, `dyn handle`", "ns"),
     ("event-session", "  a Session of it, `post`", "ns"),
     ("event-engine", "  agents::Memory, `fire` from one thread", "ns"),
     ("event-engine-2", "  agents::Memory, `fire` from two threads", "ns"),
-    ("event-many", "  agents::Memory, `fire_many`", "ns"),
-    ("event-many-2", "  agents::Memory, `fire_many`, `with_threads(2)`", "ns"),
     ("social-dyn", "one event, `social`: the machine, `dyn handle`", "ns"),
     ("social-session", "  a Session of it, `post`", "ns"),
     ("social-engine", "  agents::Memory, `fire` from one thread", "ns"),
     ("social-engine-2", "  agents::Memory, `fire` from two threads", "ns"),
-    ("social-many", "  agents::Memory, `fire_many`", "ns"),
-    ("social-many-2", "  agents::Memory, `fire_many`, `with_threads(2)`", "ns"),
     ("turn-hand", "one turn with a question: by hand", "ns"),
     ("turn-hand-2", "  by hand, on two threads", "ns"),
     ("turn-session", "  a Session of the generated machine", "ns"),
@@ -40,11 +35,8 @@ pub(super) const TIMES: [(&str, &str, &str); 33] = [
     ("turn-engine", "  agents::Memory: `fire` all, then `quiet`", "ns"),
     ("turn-at-once", "  agents::Memory, `with_work_at_once`", "ns"),
     ("turn-engine-2", "  a Memory on each of two threads", "ns"),
-    ("turn-threads", "  agents::Memory, `with_threads(2)`", "ns"),
-    ("turn-threads-at-once", "  `with_threads(2)` and `with_work_at_once`", "ns"),
     ("second", "turns in a second: Sessions on two threads", "thousands"),
     ("second-engine-2", "  a Memory on each of two threads", "thousands"),
-    ("second-threads", "  `with_threads(2)` and `with_work_at_once`", "thousands"),
     ("quiet", "`quiet()` of idle agents, in all", "µs"),
     ("advance", "`advance(1)` of idle agents, in all", "µs"),
     ("advance-due", "`advance(1000)`, one of all that wait is due", "µs"),
@@ -60,16 +52,12 @@ pub(super) fn report(what: &str, agents: usize) {
         "event-machine" => event_machine(agents),
         "event-dyn" => event_dyn(agents),
         "event-session" => event_session(agents),
-        "event-engine" => fired(&tiny_engine(1), &TINY, agents, 1),
-        "event-engine-2" => fired(&tiny_engine(1), &TINY, agents, 2),
-        "event-many" => fired_together(&tiny_engine(1), &TINY, agents),
-        "event-many-2" => fired_together(&tiny_engine(2), &TINY, agents),
+        "event-engine" => fired(&tiny_engine(), &TINY, agents, 1),
+        "event-engine-2" => fired(&tiny_engine(), &TINY, agents, 2),
         "social-dyn" => social_dyn(agents),
         "social-session" => social_session(agents),
-        "social-engine" => fired(&social_engine(1), &social_events(), agents, 1),
-        "social-engine-2" => fired(&social_engine(1), &social_events(), agents, 2),
-        "social-many" => fired_together(&social_engine(1), &social_events(), agents),
-        "social-many-2" => fired_together(&social_engine(2), &social_events(), agents),
+        "social-engine" => fired(&social_engine(), &social_events(), agents, 1),
+        "social-engine-2" => fired(&social_engine(), &social_events(), agents, 2),
         "turn-hand" => turn_hand(agents, 1),
         "turn-hand-2" => turn_hand(agents, 2),
         "turn-session" => turn_session(agents, 1, |_| charts::asking()),
@@ -78,14 +66,11 @@ pub(super) fn report(what: &str, agents: usize) {
             let plan = Which::Asking.plan();
             turn_session(agents, 1, |nth| charts::interpreted(Which::Asking, &plan, nth))
         }
-        "turn-engine" => turn_engine(agents, 1, 1, |engine| engine),
-        "turn-at-once" => turn_engine(agents, 1, 1, Memory::with_work_at_once),
-        "turn-engine-2" => turn_engine(agents, 2, 1, |engine| engine),
-        "turn-threads" => turn_engine(agents, 1, 2, |engine| engine),
-        "turn-threads-at-once" => turn_engine(agents, 1, 2, Memory::with_work_at_once),
+        "turn-engine" => turn_engine(agents, 1, |engine| engine),
+        "turn-at-once" => turn_engine(agents, 1, Memory::with_work_at_once),
+        "turn-engine-2" => turn_engine(agents, 2, |engine| engine),
         "second" => thousands(turn_session(agents, 2, |_| charts::asking())),
-        "second-engine-2" => thousands(turn_engine(agents, 2, 1, |engine| engine)),
-        "second-threads" => thousands(turn_engine(agents, 1, 2, Memory::with_work_at_once)),
+        "second-engine-2" => thousands(turn_engine(agents, 2, |engine| engine)),
         "quiet" => idle(agents, |engine| wait(engine.quiet())),
         "advance" => idle(agents, |engine| wait(engine.advance(1))),
         "advance-due" => due(agents),
@@ -144,17 +129,12 @@ fn turn_session<M: Machine + Send>(
 
 type Askers = Memory<'static, charts::asking::Machine<()>, ()>;
 
-/// Fires a turn at each agent of these engines, each of which works with this number of threads, and waits until all turns are done.
-fn turn_engine(
-    agents: usize,
-    engines: usize,
-    threads: usize,
-    with: impl Fn(Askers) -> Askers,
-) -> f64 {
+/// Fires a turn at each agent of these engines, each of them on a thread, and waits until all turns are done.
+fn turn_engine(agents: usize, engines: usize, with: impl Fn(Askers) -> Askers) -> f64 {
     let engines: Vec<_> = (0..engines)
         .map(|_| {
             let made = charts::made(|_| charts::asking());
-            with(Memory::new(Arc::new(VirtualClock::new()), made).with_threads(threads))
+            with(Memory::new(Arc::new(VirtualClock::new()), made))
         })
         .collect();
     let names = names(agents / engines.len());
@@ -165,7 +145,7 @@ fn turn_engine(
             for engine in &engines {
                 let names = &names;
                 scope.spawn(move || {
-                    fire_all(engine, names, threads, &|| Event::turn(nth.to_string()));
+                    fire_all(engine, names, &|| Event::turn(nth.to_string()));
                     wait(engine.quiet());
                 });
             }
@@ -175,8 +155,8 @@ fn turn_engine(
 
 /// Microseconds that an operation takes when all agents are idle.
 fn idle(agents: usize, work: impl Fn(&Memory<'static, charts::tiny::Machine<()>, ()>)) -> f64 {
-    let engine = tiny_engine(1);
-    fire_all(&engine, &names(agents), 1, &|| Event::new("1", "go"));
+    let engine = tiny_engine();
+    fire_all(&engine, &names(agents), &|| Event::new("1", "go"));
     best(1, || work(&engine)) / 1000.0
 }
 
@@ -185,8 +165,8 @@ fn due(agents: usize) -> f64 {
     let made = charts::made(|_| charts::waiting());
     let engine = Memory::new(Arc::new(VirtualClock::new()), made);
     let names = names(agents);
-    fire_all(&engine, &names[1..], 1, &|| Event::new("1", "long"));
-    fire_all(&engine, &names[..1], 1, &|| Event::new("1", "short"));
+    fire_all(&engine, &names[1..], &|| Event::new("1", "long"));
+    fire_all(&engine, &names[..1], &|| Event::new("1", "short"));
     wait(engine.quiet());
     let start = Instant::now();
     wait(engine.advance(1000));
