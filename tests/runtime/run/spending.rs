@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::*;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
+use chartc_runtime::Backoff;
 use chartc_runtime::budget::{Amount, Budget, Caps, Usage};
 use chartc_runtime::oracle::{Answer, Asking, OracleError, Question};
-use chartc_runtime::{AgentId, Backoff};
 use std::future::poll_fn;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -216,7 +216,7 @@ fn fifty_agents_never_spend_more_than_they_share() {
         let caps = Caps { tokens: Some(tokens), cost: Some(tokens * 2) };
         let budget = Budget::new(caps);
         let oracle: Arc<dyn Oracle> = Arc::new(Random { seed: AtomicU64::new(seed) });
-        let one = async |nth: AgentId| {
+        let one = async |nth: usize| {
             let machine = Interpreter::new(&plan, Script::empty(), Map::new()).expect("no params");
             let clock = Arc::new(VirtualClock::new());
             let mut session = Session::new(machine, oracle.clone(), clock, Vec::new())

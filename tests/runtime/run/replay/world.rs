@@ -15,7 +15,7 @@ use chartc_runtime::oracle::{self, Answer, Asking, Oracle, OracleError, Question
 use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
 use chartc_runtime::tools::{Calling, Tools};
 use chartc_runtime::trace::{JsonLines, Origin, Sink};
-use chartc_runtime::{Population, RunError, Session};
+use chartc_runtime::{RunError, Session};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use test_support::project::{files, read};
@@ -199,22 +199,18 @@ pub(crate) fn record_around(
     change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
 ) -> String {
     let sink = JsonLines(Vec::new());
-    let sink = run_around(checked, seed, restless, sink, change, &mut |_, _| {});
+    let sink = run_around(checked, seed, restless, sink, change, &mut |_| {});
     String::from_utf8(sink.0).expect("JSON is text")
 }
 
-/// The atomic and final states with their numbers of agents; empty for a session in no population.
-pub(crate) type Census = Vec<(String, usize)>;
-
-/// The same with any sink. The observer is called with the session after each action of the host. With an odd seed, the session is in a
-/// population, which the observer also gets.
+/// The same with any sink. The observer is called with the session after each action of the host.
 pub(crate) fn run_around<T: Sink>(
     checked: &Checked,
     seed: u64,
     restless: bool,
     sink: T,
     change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
-    look: &mut dyn FnMut(&Run<'_, T>, Census),
+    look: &mut dyn FnMut(&Run<'_, T>),
 ) -> T {
     let plans = checked.plans();
     let charts: Vec<Arc<Chart>> = plans.iter().map(|plan| plan.chart().clone()).collect();
@@ -247,19 +243,15 @@ pub(crate) fn run_around<T: Sink>(
         .with_tools(around.tools)
         .with_host_log(log)
         .with_origin(origin);
-    let population = Population::new();
-    if seed % 2 == 1 {
-        population.join(&mut session);
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let played = runtime.block_on(async {
         for _ in 0..40 {
             act(&mut session, chart, &mut random).await?;
-            look(&session, population.distribution());
+            look(&session);
         }
         session.settle().await
     });
-    look(&session, population.distribution());
+    look(&session);
     // A run may end for a reason that is the host's: then its trace ends there.
     let _ = played.map_err(|error: RunError| error.to_string());
     session.into_parts().1
