@@ -161,6 +161,9 @@ fn of_the_host<M: Machine>(
     if let What::Section { text } = what {
         return Some(session.set_section(text.clone()));
     }
+    if let What::Overrides { overrides } = what {
+        return Some(session.set_overrides(overrides.clone()));
+    }
     if let What::Acted { .. } | What::NotActed { .. } | What::HostNote { .. } | What::World { .. } =
         what
     {
@@ -835,6 +838,7 @@ fn is_of_the_host(line: &Line) -> bool {
             | What::Acted { .. }
             | What::NotActed { .. }
             | What::Section { .. }
+            | What::Overrides { .. }
             | What::HostNote { .. }
             | What::Resumed { .. }
     );

@@ -11,6 +11,7 @@ mod door;
 mod hostile;
 mod makers;
 mod memory;
+mod record;
 mod snapshot;
 mod view;
 mod workshop;

@@ -40,6 +40,7 @@ use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle, Question};
 use crate::tools::Tools;
 use crate::trace::{self, Line, Origin, What};
+use crate::world::Overrides;
 use begin::ElementPlace;
 use calls::{Call, Failure};
 use chartc_core::arena::{EventId, StateId, StepId};
@@ -637,6 +638,8 @@ struct RareParts {
     heard: TurnOutcome,
     /// The host's text at the end of prompts.
     section: String,
+    /// What the host replaces of the settings of clients.
+    overrides: Option<Overrides>,
     /// The tools that the models of open `llm` steps have called, each with the event in which the step was started.
     used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
     /// The last hard limit that was reached.
@@ -682,6 +685,7 @@ static NO_RARE: RareParts = RareParts {
     complaints: BTreeMap::new(),
     heard: TurnOutcome::new(),
     section: String::new(),
+    overrides: None,
     used: BTreeMap::new(),
     limit: None,
     summary: None,
@@ -737,6 +741,7 @@ impl Parts for RareParts {
             complaints,
             heard,
             section,
+            overrides,
             used,
             limit,
             summary,
@@ -750,6 +755,7 @@ impl Parts for RareParts {
             && complaints.is_empty()
             && heard.is_empty()
             && section.is_empty()
+            && overrides.is_none()
             && used.is_empty()
             && limit.is_none()
             && summary.is_none()

@@ -30,7 +30,7 @@ use crate::executor::Used;
 use crate::oracle::{Kind, Question, ready};
 use crate::tools::done;
 use crate::trace::{self, Line, What};
-use crate::world::{Record, WorkingMemory};
+use crate::world::{Overrides, Record, WorkingMemory};
 use chartc_core::arena::StateId;
 use chartc_core::expr::Value;
 use chartc_core::family::MemberPath;
@@ -69,6 +69,8 @@ pub struct Saved {
     pub(super) spent: Spent,
     pub(super) heard: TurnOutcome,
     pub(super) section: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) overrides: Option<Overrides>,
     /// The agent of the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<SavedAgent>,
@@ -251,6 +253,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             spent: self.spent_by_name(),
             heard: self.extra.rare.heard.clone(),
             section: self.extra.rare.section.clone(),
+            overrides: self.extra.rare.overrides.clone(),
             agent: None,
             used: used.collect(),
             failures: failures.collect(),
@@ -324,6 +327,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.rare.failed.clone_from(&saved.failed);
         self.extra.rare.heard = saved.heard.clone();
         self.extra.rare.section.clone_from(&saved.section);
+        self.extra.rare.overrides.clone_from(&saved.overrides);
         self.take_spent(&saved.spent);
         let history: Vec<(MemberPath, SavedHistory)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))

@@ -13,14 +13,16 @@
 
 mod record;
 mod script;
+mod settings;
 mod working;
 
 pub use crate::oracle::script::Results;
 pub use record::{ACTIONS, Action, Entry, FAILURES, HISTORY, Record, SharedRecord};
 pub(crate) use record::{REASONS, When, is_action, reason};
 pub use script::{Declared, Disk, Price, Who, World, WorldError, WorldFile};
+pub use settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub(crate) use working::size;
-pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};
+pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract, mapping};
 
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
@@ -124,6 +126,8 @@ pub struct View {
     pub earned: i64,
     /// The time of the run that has passed and its total, in milliseconds; `None` if the run has no set end.
     pub time: Option<(u64, u64)>,
+    /// The models that agents may choose, beside those of their own charts.
+    pub models: Models,
     /// The number of the present tick; `None` in a world without ticks, which counts the agent's turns instead.
     pub tick: Option<u32>,
 }

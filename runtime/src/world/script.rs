@@ -110,6 +110,7 @@ impl ArtifactHost for World {
             row.insert("type".into(), text(&artifact.ty));
             row.insert("created_by".into(), text(&artifact.owner));
             row.insert("executable".into(), Value::Bool(!artifact.methods.is_empty()));
+            row.insert("is_genesis".into(), Value::Bool(artifact.is_genesis));
             Value::Map(row)
         };
         let own = state.artifacts.iter().filter(|(id, a)| a.owner == agent && *id != agent);
@@ -384,6 +385,8 @@ pub struct Declared {
     pub price: Price,
     /// The results of its methods.
     pub methods: BTreeMap<String, Results>,
+    /// Whether it is there from the beginning, and not made by an action.
+    pub is_genesis: bool,
 }
 
 /// The agents that may do something with an artifact.
@@ -591,6 +594,7 @@ impl Declared {
             invoke: Who::Everyone,
             price: Price::Each(0),
             methods: BTreeMap::new(),
+            is_genesis: false,
         }
     }
 }
@@ -598,6 +602,7 @@ impl Declared {
 fn artifact(place: &str, value: Value) -> Read<Declared> {
     let fields = mapping(place, value, &format!("is a mapping of {}", ARTIFACT.join(", ")))?;
     let mut made = Declared::new(SYSTEM, String::new(), Value::None);
+    made.is_genesis = true;
     for (key, value) in fields {
         let at = format!("{place}.{key}");
         match key.as_str() {

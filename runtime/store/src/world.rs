@@ -6,6 +6,7 @@ mod tests;
 use crate::error::StoreError;
 use crate::file::{Safety, Store, counted, wall};
 use crate::kind::Kind;
+use crate::read::shown;
 use crate::rows::{is_whole, put};
 use chartc_world::{Checkpoint, Keep, KeepError, KeptCall, Loaded};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -22,6 +23,16 @@ const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET question = ?2, answer = ?3, ended = ?4, sum = ?5";
 const PUT_CHECKPOINT: &str =
     "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+/// The tables with checksums, each with a text for messages, in which `{}` stands for the second column.
+const TABLES: [(&str, &str); 6] = [
+    ("its beginning", "SELECT one, given, made_ms, sum FROM begun"),
+    ("the checkpoint", CHECKPOINT),
+    ("the world", "SELECT one, saved, sum FROM world"),
+    ("the agent `{}`", "SELECT place, name, saved, sum FROM agent"),
+    ("a line of the log", "SELECT seq, text, sum FROM line"),
+    ("a call", "SELECT id, question, answer, ended, sum FROM call"),
+];
 
 /// The content of the row of the last checkpoint.
 #[derive(Default)]
@@ -49,6 +60,21 @@ impl WorldStore {
     /// The file is no store of a world, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Store::open_kind(path, Kind::World).map(|store| Self(Mutex::new(store)))
+    }
+
+    /// Checks every row against its checksum, and the file as a whole. Returns one sentence per fault; empty if the store is intact.
+    ///
+    /// # Errors
+    /// The file cannot be read at all.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let mut faults =
+            self.store().damage(&TABLES, &|row, what| what.replace("{}", &shown(row, 1)))?;
+        if faults.is_empty() {
+            // A checksum per row does not show a missing row.
+            let whole = self.load().and_then(|_| self.log(0));
+            faults.extend(whole.err().map(|why| why.to_string()));
+        }
+        Ok(faults)
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {

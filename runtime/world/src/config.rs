@@ -63,6 +63,8 @@ pub struct RunFile {
     pub execution: Execution,
     /// The limits of what agents may use in a window of time.
     pub rate_limiting: RateLimiting,
+    /// The models that agents may choose in their records, beside those of their charts.
+    pub models: Vec<String>,
     /// The settings of all charts.
     pub statechart: StatechartConfig,
     /// The auctions of the mint; without this section there are none.
@@ -393,6 +395,10 @@ fn parse(text: &str) -> Read<RunFile> {
             at.time()
         })?;
         file.execution.delay = delay.unwrap_or(file.execution.delay);
+        llm.set(&mut file.models, "models", |at| {
+            let what = "is a list of models such as `provider/model`";
+            at.list(what)?.iter().map(|at| at.text(what)).collect()
+        })?;
         llm.end()
     })?;
     top.set(&mut file.rate_limiting, "rate_limiting", rate_limiting)?;

@@ -17,6 +17,7 @@ mod genesis;
 mod keep;
 pub mod ledger;
 mod rates;
+mod record;
 mod request;
 mod state;
 mod world;

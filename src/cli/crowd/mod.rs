@@ -513,6 +513,7 @@ fn world(path: Option<&Path>, file: &RunFile, agent_set: &AgentSet) -> miette::R
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
+    world.permit_models(&file.models);
     let contents: Vec<Map> = agent_set.groups.iter().map(content).collect();
     for agent in &agent_set.agents {
         let group = &agent_set.groups[agent.group];
@@ -554,6 +555,9 @@ fn content(group: &AgentGroup) -> Map {
     let mut content = Map::new();
     content.insert("file".into(), Value::Text(group.file.clone()));
     content.insert("chart".into(), Value::Text(group.family.root().name.clone()));
+    if !group.entry.inputs.is_empty() {
+        content.insert("inputs".into(), Value::Map(group.entry.inputs.clone()));
+    }
     content
 }
 
