@@ -17,12 +17,12 @@ use crate::answer::{self, Rung, Unusable};
 use crate::budget::Prices;
 use crate::form::ActionForm;
 use crate::oracle::{Alternative, Kind, Model, Question};
-use crate::world::Overrides;
+use crate::settings::{ChosenModel, Overrides};
 use chartc_core::arena::{ChoiceId, ToolId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Machine, Offer};
 use chartc_core::machine::{Outcome, StepKey};
-use chartc_core::tables::{ClientRow, StepRowKind, Tables, is_free};
+use chartc_core::tables::{StepRowKind, Tables};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -101,7 +101,7 @@ pub(crate) fn question(
         question.model.actions = beside.actions;
     }
     if let Some(own) = beside.overrides.filter(|_| kind != Kind::Human) {
-        own.apply(&mut question.model);
+        replace(&mut question.model, own);
     }
     extend(&mut prompt, &question, has_tools, beside);
     question.prompt = prompt;
@@ -162,7 +162,7 @@ fn asked(tables: &Tables, key: StepKey, client: Option<&str>) -> QuestionRow {
             timeout: some(row.timeout),
             options: (&row.options).into(),
             actions: row.actions,
-            prices: prices(row),
+            prices: Prices::of_client(row),
         }),
         has_tools: row.tools.len > 0,
     }
@@ -228,11 +228,15 @@ pub(crate) fn chosen(
     Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
 }
 
-/// The prices of a client. Models that run locally are free unless the client sets prices.
-pub(crate) fn prices(row: &ClientRow) -> Prices {
-    let (input, output) = (row.input_price, row.output_price);
-    let is_free = input.is_none() && output.is_none() && is_free(&row.model);
-    if is_free { Prices { input: Some(0), output: Some(0) } } else { Prices { input, output } }
+/// Replaces settings of a question by those of the agent's record.
+fn replace(model: &mut Model, own: &Overrides) {
+    if let Some(ChosenModel { name, prices, options }) = &own.llm_model {
+        model.model = name.clone().into();
+        model.prices = *prices;
+        model.options = options.clone().into();
+    }
+    model.temperature = own.temperature.or(model.temperature);
+    model.max_tokens = own.max_tokens.or(model.max_tokens);
 }
 
 // `ask` steps: a question whose answer is one of the options that are enabled now.

@@ -12,7 +12,7 @@ use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
+use chartc_core::model::{Chart, StepKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
 use chartc_runtime::Saved;
@@ -24,6 +24,8 @@ use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use chartc_runtime::oracle::cassette::Entry;
 use chartc_runtime::oracle::{CassetteSink, Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
+pub(super) use chartc_world::has_turns;
+use chartc_world::starting_scrip;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -213,22 +215,6 @@ fn asks(kind: &StepKind) -> bool {
         StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => false,
     }
-}
-
-/// Whether anything in the chart depends on turns.
-pub(super) fn has_turns(chart: &Chart) -> bool {
-    let walks = chart.steps.iter().any(|step| match &step.kind {
-        StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Run(run) => !run.on_entry,
-        _ => true,
-    });
-    let moves = |line: &Transition| {
-        matches!(
-            &line.trigger,
-            Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When
-        )
-    };
-    walks || chart.transitions.iter().any(moves)
 }
 
 /// Whether the chart's metadata contain `enabled: false`, `no` or `off`.
@@ -441,16 +427,6 @@ pub(super) fn live(
     let functions = Artifacts::new(world.clone(), record.clone(), charts, script)
         .map_err(|why| fault(why.to_string()))?;
     Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
-}
-
-/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
-fn starting_scrip(chart: &Chart) -> Option<i64> {
-    let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
-    match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
-        Some(Value::Int(scrip)) => Some(*scrip),
-        Some(Value::Float(scrip)) => Some(*scrip as i64),
-        Some(_) | None => None,
-    }
 }
 
 /// The name of the agent: that of the world, else the `agent_id` input, else the `agent_id` param, else the `id` of the `agent.yaml`, else

@@ -162,7 +162,8 @@ const RUNTIME: &[Row] = &[
     ("form", &[]),
     ("memory", &[]),
     ("schema", &[]),
-    ("trace", &[]),
+    ("settings", &["budget"]),
+    ("trace", &["settings"]),
     ("error", &["call", "memory"]),
     ("host", &["trace"]),
     ("tools", &["call"]),
@@ -170,13 +171,13 @@ const RUNTIME: &[Row] = &[
     ("oracle", &["budget", "call", "clock", "form", "schema", "tools"]),
     ("answer", &["oracle", "schema"]),
     ("driver", &["call", "oracle", "tools"]),
-    ("world", &["oracle"]),
-    ("executor", &["answer", "budget", "form", "oracle"]),
+    ("world", &["oracle", "settings"]),
+    ("executor", &["answer", "budget", "form", "oracle", "settings"]),
     (
         "session",
         &[
             "budget", "call", "clock", "data", "driver", "error", "executor", "form", "host",
-            "oracle", "tools", "trace", "world",
+            "oracle", "settings", "tools", "trace", "world",
         ],
     ),
     ("agents", &["clock", "error", "oracle", "session", "trace"]),
@@ -191,7 +192,10 @@ const RUNTIME: &[Row] = &[
     ("simulate", &["clock", "data", "error", "session", "trace"]),
     (
         "agent",
-        &["agents", "data", "error", "memory", "oracle", "play", "session", "trace", "world"],
+        &[
+            "agents", "data", "error", "memory", "oracle", "play", "session", "settings", "trace",
+            "world",
+        ],
     ),
     (
         "stepped",
@@ -216,7 +220,6 @@ const STORE: &[Row] = &[
     ("commit", &["command", "error", "file", "rows", "worker"]),
 ];
 const WORLD: &[Row] = &[
-    ("cascade", &[]),
     ("census", &[]),
     ("charts", &[]),
     ("config", &[]),
@@ -226,11 +229,20 @@ const WORLD: &[Row] = &[
     ("rates", &["config"]),
     ("request", &["charts"]),
     ("gate", &["config", "rates"]),
-    ("state", &["artifact", "charts", "config", "ledger", "request"]),
-    ("bids", &["ledger", "state"]),
-    ("genesis", &["artifact", "bids", "charts", "ledger", "request", "state"]),
-    ("world", &["artifact", "bids", "charts", "config", "genesis", "ledger", "request", "state"]),
+    ("state", &["artifact", "census", "charts", "config", "ledger", "request"]),
+    ("record", &["artifact", "charts", "state"]),
+    ("cascade", &["state"]),
+    ("bids", &["config", "ledger", "state"]),
+    ("genesis", &["artifact", "bids", "census", "charts", "ledger", "record", "request", "state"]),
+    (
+        "world",
+        &[
+            "artifact", "bids", "census", "charts", "config", "genesis", "ledger", "record",
+            "request", "state",
+        ],
+    ),
     ("engine", &["census", "config", "gate", "keep", "rates", "request", "state", "world"]),
+    ("factory", &["bids", "charts", "config", "engine", "gate", "keep", "request", "world"]),
 ];
 const ADAPTERS: &[Row] = &[
     ("models", &[]),

@@ -17,11 +17,12 @@ mod remember;
 mod turn;
 
 pub use crate::session::SavedAgent;
+pub use crate::settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub use crate::world::{
-    ACTIONS, Acting, Action, ArtifactHost, Artifacts, ChosenModel, ConfigError, Declared, Disk,
-    Done, EVENTS, Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Models, Overrides,
-    Price, REPEATS, Record, Results, SETTINGS, SharedRecord, TwoMethods, View, Who, WorkingMemory,
-    World, WorldError, WorldFile, cut, extract, inputs_of, mapping,
+    ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
+    Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
+    SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
+    mapping,
 };
 pub use remember::LongTerm;
 pub use turn::CONTEXT;

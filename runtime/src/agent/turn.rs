@@ -21,10 +21,11 @@
 use super::{Agent, Life, Profile};
 use crate::error::RunError;
 use crate::session::{QuestionFailure, Session, TurnOutcome};
+use crate::settings::{Overrides, inputs_of};
 use crate::trace::{self, What};
 use crate::world::{
-    self, Action, ArtifactHost, Done, EVENTS, Entry, Failure, FailureKind, Overrides, Record,
-    SharedRecord, View, When, extract, inputs_of, is_action, look, mapping,
+    self, Action, ArtifactHost, Done, EVENTS, Entry, Failure, FailureKind, Record, SharedRecord,
+    View, When, extract, is_action, look, mapping,
 };
 use chartc_core::expr::{Duration, Map, Value};
 use chartc_core::host::Machine;
@@ -214,7 +215,7 @@ fn follow_record<M: Machine, T: trace::Sink>(
     let takes_prompt = profile.inputs.contains_key("system_prompt");
     let tables = session.machine().tables();
     let found = Overrides::read(&content, tables, &view.models, takes_prompt)
-        .and_then(|own| Ok((own, inputs_of(&content, &profile.inputs, &profile.types)?)));
+        .and_then(|own| Ok((own, inputs_of(&content, &profile.inputs, &profile.types, CONTEXT)?)));
     let (overrides, inputs) = match found {
         Ok(found) => found,
         Err(why) => return Ok(Some(format!("not followed: {why}"))),

@@ -2,8 +2,8 @@
 
 use super::{At, Session};
 use crate::error::RunError;
+use crate::settings::Overrides;
 use crate::trace::{self, What};
-use crate::world::Overrides;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ pub use describe::describe;
 pub(crate) use describe::{taken, which};
 pub use view::TraceEvent;
 
-use crate::world::Overrides;
+use crate::settings::Overrides;
 use chartc_core::expr::Value;
 use chartc_core::machine::Instant;
 use chartc_core::visible;

@@ -13,17 +13,16 @@
 
 mod record;
 mod script;
-mod settings;
 mod working;
 
 pub use crate::oracle::script::Results;
 pub use record::{ACTIONS, Action, Entry, FAILURES, HISTORY, Record, SharedRecord};
 pub(crate) use record::{REASONS, When, is_action, reason};
 pub use script::{Declared, Disk, Price, Who, World, WorldError, WorldFile};
-pub use settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub(crate) use working::size;
 pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract, mapping};
 
+use crate::settings::Models;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::model::{Chart, Function, FunctionKind, Method, Type};

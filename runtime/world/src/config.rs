@@ -718,3 +718,31 @@ impl Default for SpawnLimits {
         }
     }
 }
+
+impl From<&Resources> for Settings {
+    /// The settings that the resources of a run file mean. What they do not name keeps its default.
+    fn from(resources: &Resources) -> Self {
+        let mut all = Self::default();
+        let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);
+        set(&mut all.disk, resources.disk.everybody);
+        set(&mut all.compute, resources.compute.everybody);
+        set(&mut all.max_artifacts, resources.max_artifacts);
+        set(&mut all.max_artifacts_per_agent, resources.max_artifacts_per_agent);
+        set(&mut all.max_content_bytes, resources.max_content_bytes);
+        set(&mut all.compile_bytes_per_unit, resources.compile_bytes_per_unit);
+        set(&mut all.invocation_fuel, resources.invocation_fuel);
+        set(&mut all.max_events, resources.max_events);
+        set(&mut all.max_seen, resources.max_seen);
+        set(&mut all.spawn.disk, resources.spawn.disk);
+        set(&mut all.spawn.compute, resources.spawn.compute);
+        set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
+        set(&mut all.spawn.per_parent, resources.spawn.per_parent.map(u64::from));
+        all.spawn.max_depth = resources.spawn.max_depth.unwrap_or(all.spawn.max_depth);
+        all.spawn.cost = resources.spawn.cost.unwrap_or(all.spawn.cost);
+        all.spawn.min_endowment = resources.spawn.min_endowment.unwrap_or(all.spawn.min_endowment);
+        all.max_invocation_depth =
+            resources.max_invocation_depth.unwrap_or(all.max_invocation_depth);
+        all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
+        all
+    }
+}

@@ -12,6 +12,7 @@ mod census;
 mod charts;
 mod config;
 pub mod engine;
+mod factory;
 mod gate;
 mod genesis;
 mod keep;
@@ -34,6 +35,10 @@ pub use config::{
     AgentEntry, AuctionConfig, Execution, Exhaustion, LlmBudget, Most, MostSpawned, Provider,
     RESOURCES, RateLimiting, Resources, RunFile, RunFileError, Settings, SpawnLimits,
     StatechartConfig, WorkerPool,
+};
+pub use factory::{
+    ANY, AgentFactory, AgentGroup, AgentSet, AgentSpec, AnswerSource, Functions, Machine,
+    has_turns, starting_scrip,
 };
 pub use gate::{Closed, Counted, Gate, Gated};
 pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};

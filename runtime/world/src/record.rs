@@ -6,7 +6,7 @@ use crate::state::{State, Tried, fail};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Client, ExprKind, Type, VariableKind};
 use chartc_runtime::agent::{
-    FailureKind, Models, Overrides, Profile, SETTINGS, inputs_of, mapping,
+    CONTEXT, FailureKind, Models, Overrides, Profile, SETTINGS, inputs_of, mapping,
 };
 use chartc_runtime::budget::Prices;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl State {
     pub(crate) fn take_prices(&mut self, family: &Family) {
         for row in family.plans.iter().flat_map(|plan| plan.tables().clients.iter()) {
             if self.models.contains_key(&*row.model) {
-                let prices = Prices { input: row.input_price, output: row.output_price };
+                let prices = Prices::of_client(row);
                 Arc::make_mut(&mut self.models).insert(row.model.to_string(), prices);
             }
         }
@@ -63,7 +63,7 @@ impl State {
                 format!("the record of `{id}` is a mapping, or a text with one in JSON or YAML");
             return fail(FailureKind::IntentRejected, why);
         };
-        if let Some(Value::Map(old)) = mapping(&artifact.content).map(Value::Map) {
+        if let Some(old) = mapping(&artifact.content) {
             for key in SETTINGS {
                 if let (Some(kept), None) = (old.get(key), record.get(key)) {
                     record.insert(key.into(), kept.clone());
@@ -86,5 +86,5 @@ pub(crate) fn check(record: &Map, family: &Family, models: &Models) -> Result<()
     let profile = Profile::of(family.root()).map_err(|why| why.to_string())?;
     let takes_prompt = profile.inputs.contains_key("system_prompt");
     Overrides::read(record, family.plans[0].tables(), models, takes_prompt)?;
-    inputs_of(record, &profile.inputs, &profile.types).map(drop)
+    inputs_of(record, &profile.inputs, &profile.types, CONTEXT).map(drop)
 }

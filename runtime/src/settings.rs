@@ -15,8 +15,6 @@
 //! ```
 
 use crate::budget::Prices;
-use crate::executor::prices;
-use crate::oracle::Model;
 use chartc_core::expr::{Map, Value, fit};
 use chartc_core::model::{Type, TypeDef};
 use chartc_core::tables::{ClientRow, Tables};
@@ -122,17 +120,6 @@ impl Overrides {
         all.llm_model.take_if(|own| is_usual(&|row| row.model == *own.name));
         Ok(all)
     }
-
-    /// Replaces the settings of a question.
-    pub(crate) fn apply(&self, model: &mut Model) {
-        if let Some(ChosenModel { name, prices, options }) = &self.llm_model {
-            model.model = name.clone().into();
-            model.prices = *prices;
-            model.options = options.clone().into();
-        }
-        model.temperature = self.temperature.or(model.temperature);
-        model.max_tokens = self.max_tokens.or(model.max_tokens);
-    }
 }
 
 /// A model by its name in a record, as `provider/model` or `provider:model`.
@@ -142,7 +129,7 @@ fn chosen(name: &str, tables: &Tables, models: &Models) -> Result<Option<ChosenM
         None => name.to_owned(),
     };
     if let Some(row) = tables.clients.iter().find(|row| row.model == *name) {
-        let (prices, options) = (prices(row), row.options.to_string());
+        let (prices, options) = (Prices::of_client(row), row.options.to_string());
         return Ok(Some(ChosenModel { name, prices, options }));
     }
     let Some(prices) = models.get(&name).copied() else {
@@ -159,7 +146,7 @@ fn chosen(name: &str, tables: &Tables, models: &Models) -> Result<Option<ChosenM
     Ok(Some(ChosenModel { name, prices, options: String::new() }))
 }
 
-/// The values of a chart's inputs in a record.
+/// The values of a chart's inputs in a record, without those that its world sets itself.
 ///
 /// # Errors
 /// The first value that no input takes, and why.
@@ -167,6 +154,7 @@ pub fn inputs_of(
     record: &Map,
     declared: &BTreeMap<String, Type>,
     types: &[TypeDef],
+    of_world: &[&str],
 ) -> Result<Vec<(String, Value)>, String> {
     let own = match record.get(INPUTS) {
         None | Some(Value::None) => Map::new(),
@@ -177,12 +165,9 @@ pub fn inputs_of(
     };
     let mut all = Vec::new();
     for (name, value) in own {
-        let Some(ty) =
-            declared.get(&name).filter(|_| !super::super::agent::CONTEXT.contains(&&*name))
-        else {
-            return Err(format!(
-                "`{INPUTS}.{name}` is no input of the agent's chart that a record sets"
-            ));
+        let Some(ty) = declared.get(&name).filter(|_| !of_world.contains(&&*name)) else {
+            let why = "is no input of the agent's chart that a record sets";
+            return Err(format!("`{INPUTS}.{name}` {why}"));
         };
         let value = fit(value, ty, types).map_err(|why| format!("`{INPUTS}.{name}`: {why}"))?;
         all.push((name, value));
