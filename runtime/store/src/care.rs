@@ -77,7 +77,10 @@ impl Store {
     }
 
     /// The faults of the file as a whole, and of rows of these tables, for which `told` has the words.
-    pub(crate) fn damage(
+    ///
+    /// # Errors
+    /// The file cannot be read at all.
+    pub fn damage(
         &self,
         tables: &[(&str, &str)],
         told: &dyn Fn(&Row<'_>, &str) -> String,

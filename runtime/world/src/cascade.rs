@@ -172,26 +172,36 @@ impl Cascades {
             }
             Happening::Action { action: Some((action, arguments)), outcome } => {
                 actor.is_act = true;
-                let seq = line.seq.saturating_sub(1);
-                for (by, artifact) in std::mem::take(&mut actor.seen) {
-                    let event = format!("saw {}", self.word(artifact));
-                    let event = Some(self.words.number(&event));
-                    let effect = self.effect(agent, seq, line.at_ms, by, event);
-                    // It belongs to this action, and not to one of a later turn.
-                    self.agents[agent].heard.pop();
-                    self.agents[agent].moved_by.push(effect);
-                }
-                let after = std::mem::take(&mut self.agents[agent].moved_by).into_boxed_slice();
-                let has_failed = !outcome.failed.is_empty();
-                let word = self.words.number(action);
-                let act = Act { seq, at_ms: line.at_ms, action: word, has_failed, after };
-                self.agents[agent].acts.push(act);
-                if let (Value::Map(arguments), false) = (arguments, has_failed) {
-                    self.reads(agent, line, action, arguments);
-                }
+                self.acts(agent, line, (action, arguments), !outcome.failed.is_empty());
             }
             Happening::World { event, data: Value::Map(data) } => self.world(logged, event, data),
             _ => {}
+        }
+    }
+
+    /// Records an action, what led to it, and what it has read.
+    fn acts(
+        &mut self,
+        agent: usize,
+        line: &Line,
+        (action, arguments): (&str, &Value),
+        has_failed: bool,
+    ) {
+        let seq = line.seq.saturating_sub(1);
+        for (by, artifact) in std::mem::take(&mut self.agents[agent].seen) {
+            let event = format!("saw {}", self.word(artifact));
+            let event = Some(self.words.number(&event));
+            let effect = self.effect(agent, seq, line.at_ms, by, event);
+            // It belongs to this action, and not to one of a later turn.
+            self.agents[agent].heard.pop();
+            self.agents[agent].moved_by.push(effect);
+        }
+        let after = std::mem::take(&mut self.agents[agent].moved_by).into_boxed_slice();
+        let word = self.words.number(action);
+        let act = Act { seq, at_ms: line.at_ms, action: word, has_failed, after };
+        self.agents[agent].acts.push(act);
+        if let (Value::Map(arguments), false) = (arguments, has_failed) {
+            self.reads(agent, line, action, arguments);
         }
     }
 

@@ -21,6 +21,8 @@ mod rates;
 mod record;
 mod request;
 mod state;
+#[cfg(feature = "store")]
+mod store;
 mod world;
 
 pub use bids::AuctionSettings;
@@ -45,4 +47,6 @@ pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
 pub use state::{Moment, Summary};
+#[cfg(feature = "store")]
+pub use store::WorldStore;
 pub use world::{AgentRow, ArtifactMemory, Auctioneer, NewAgent, World};

@@ -3,13 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::StoreError;
-use crate::file::{Safety, Store, counted, wall};
-use crate::kind::Kind;
-use crate::read::shown;
-use crate::rows::{is_whole, put};
-use chartc_world::{Checkpoint, Keep, KeepError, KeptCall, Loaded};
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use crate::keep::{Checkpoint, Keep, KeepError, KeptCall, Loaded};
+use chartc_store::rusqlite::{self, OptionalExtension, Row, Transaction, params};
+use chartc_store::{Kind, Safety, Store, StoreError, is_whole, put, shown, wall};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -87,17 +83,8 @@ impl WorldStore {
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<(), StoreError>,
     ) -> Result<(), KeepError> {
         let mut store = self.store();
-        let path = store.path.clone();
-        let fault = |error| StoreError::of(&path, error);
-        let done = (|| {
-            let tx = store.transaction()?;
-            work(&tx, &path)?;
-            let number = counted(&tx).map_err(fault)?;
-            tx.commit().map_err(fault)?;
-            Ok(number)
-        })();
-        store.seal(done.map_err(kept)?);
-        Ok(())
+        let path = store.path().to_owned();
+        store.write(|tx| work(tx, &path)).map_err(kept)
     }
 }
 
@@ -128,11 +115,11 @@ fn rows<T>(
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, StoreError> {
     let fault = |error| store.fault(error);
-    let mut select = store.connection.prepare_cached(sql).map_err(fault)?;
+    let mut select = store.connection().prepare_cached(sql).map_err(fault)?;
     let mut found = select.query(given).map_err(fault)?;
     let mut all = Vec::new();
     while let Some(row) = found.next().map_err(fault)? {
-        all.push(whole(&store.path, what, row, &read)?);
+        all.push(whole(store.path(), what, row, &read)?);
     }
     Ok(all)
 }
@@ -260,10 +247,10 @@ impl Keep for WorldStore {
 
     fn load(&self) -> Result<Option<Loaded>, KeepError> {
         let store = self.store();
-        let path = store.path.clone();
+        let path = store.path().to_owned();
         let read = (|| {
             // A transaction gives a consistent view, also while another process writes.
-            let _moment = store.connection.unchecked_transaction().map_err(|e| store.fault(e))?;
+            let _moment = store.connection().unchecked_transaction().map_err(|e| store.fault(e))?;
             let found = rows(&store, CHECKPOINT, [], "the checkpoint", last)?;
             let Some(last) = found.into_iter().next() else { return Ok(None) };
             let world = "SELECT one, saved, sum FROM world";
@@ -302,7 +289,7 @@ impl Keep for WorldStore {
                 Ok(lines)
             } else {
                 let what = "the number of lines of the log".to_owned();
-                Err(StoreError::DamagedWorld { path: store.path.clone(), what })
+                Err(StoreError::DamagedWorld { path: store.path().to_owned(), what })
             }
         })();
         read.map_err(kept)
