@@ -75,6 +75,16 @@ impl Overrides {
         *self == Self::NONE
     }
 
+    /// What is replaced, as a line of a trace has it.
+    pub(crate) fn value(&self) -> Value {
+        serde_json::to_value(self).and_then(serde_json::from_value).unwrap_or_default()
+    }
+
+    /// Reads a line of a trace. Damage shows in the next question.
+    pub(crate) fn of_value(value: &Value) -> Self {
+        serde_json::to_value(value).and_then(serde_json::from_value).unwrap_or_default()
+    }
+
     /// Reads the settings of a record that differ from those of a chart with these tables. Instructions begin the prompts unless the chart
     /// takes them as an input.
     ///

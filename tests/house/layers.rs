@@ -163,7 +163,7 @@ const RUNTIME: &[Row] = &[
     ("memory", &[]),
     ("schema", &[]),
     ("settings", &["budget"]),
-    ("trace", &["settings"]),
+    ("trace", &[]),
     ("error", &["call", "memory"]),
     ("host", &["trace"]),
     ("tools", &["call"]),
@@ -185,8 +185,8 @@ const RUNTIME: &[Row] = &[
     (
         "replay",
         &[
-            "budget", "call", "clock", "driver", "error", "host", "oracle", "session", "tools",
-            "trace",
+            "budget", "call", "clock", "driver", "error", "host", "oracle", "session", "settings",
+            "tools", "trace",
         ],
     ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),

@@ -4,6 +4,7 @@
     reason = "tests read the repository, its environment and start programs"
 )]
 
+mod alone;
 mod campaign;
 mod census;
 mod charts;

@@ -21,7 +21,7 @@ pub use crate::settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub use crate::world::{
     ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
     Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
-    SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
+    SharedRecord, TwoMethods, View, Who, WorkingMemory, WorldError, WorldFile, cut, extract,
     mapping,
 };
 pub use remember::LongTerm;

@@ -83,8 +83,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if *self.extra.rare.overrides.as_ref().unwrap_or(&Overrides::NONE) == overrides {
             return Ok(());
         }
-        self.extra.rare.overrides = Some(overrides.clone()).filter(|own| !own.is_empty());
-        self.say(What::Overrides { overrides })
+        let told = overrides.value();
+        self.extra.rare.overrides = Some(overrides).filter(|own| !own.is_empty());
+        self.say(What::Overrides { overrides: told })
     }
 
     /// Writes a line about an action of the host.

@@ -17,7 +17,6 @@ pub use describe::describe;
 pub(crate) use describe::{taken, which};
 pub use view::TraceEvent;
 
-use crate::settings::Overrides;
 use chartc_core::expr::Value;
 use chartc_core::machine::Instant;
 use chartc_core::visible;
@@ -340,7 +339,7 @@ pub enum What {
     /// The text at the end of prompts from now on, set by the host; empty for none.
     Section { text: String },
     /// What replaces the settings of clients from now on, set by the host from the agent's record.
-    Overrides { overrides: Overrides },
+    Overrides { overrides: Value },
     /// A note of the host about what it has done or not done. `about` is the subject.
     HostNote { about: String, text: String },
     /// An event in the world of many agents, such as `transferred`, `minted`, `spawned` or `tick_summary`, with its data.

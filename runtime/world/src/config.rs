@@ -686,6 +686,11 @@ pub struct SpawnLimits {
     pub compute: u64,
 }
 
+impl Settings {
+    /// A disk without a limit.
+    pub const UNLIMITED: u64 = u64::MAX;
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -27,7 +27,7 @@ fn an_agent_without_a_workflow_is_told_all_that_its_world_knows() {
         prompts[0],
         "You trade.\n\nYou are ada, with 5 scrip. Event 1. Propose your next action.\n\n\
          Balances: {'ada': 5, 'bob': 3}\n\nQuotas: {'disk_used': 0, 'disk_quota': 500}\n\n\
-         Artifacts: [{'id': 'shop', 'type': 'executable', 'created_by': 'bob', 'executable': True}]"
+         Artifacts: [{'id': 'shop', 'type': 'executable', 'created_by': 'bob', 'executable': True, 'is_genesis': True}]"
     );
     let sections = |prompt: &str| {
         let heads = prompt.split("\n\n").skip(2).filter_map(|part| part.split(':').next());

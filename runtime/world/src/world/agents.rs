@@ -142,8 +142,9 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
         scrip.unwrap_or(state.settings.starting_scrip)
     };
     let disk = disk.unwrap_or(state.settings.disk);
-    state.open(&name, Some(disk));
-    if let Some(principal) = state.principals.get_mut(&name)
+    let disk = Some(disk).filter(|disk| *disk != Settings::UNLIMITED);
+    state.open(&name, disk);
+    if let (Some(principal), Some(disk)) = (state.principals.get_mut(&name), disk)
         && !principal.is_limited
     {
         // The file mentioned the agent without a disk quota, for example only with its scrip. Its stored artifacts then count against the

@@ -1,6 +1,7 @@
 //! The public interface of a world, for agents and for the engine.
 
 mod agents;
+mod alone;
 mod ask;
 mod save;
 
