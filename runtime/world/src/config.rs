@@ -688,7 +688,7 @@ pub struct SpawnLimits {
 
 impl Settings {
     /// A disk without a limit.
-    pub const UNLIMITED: u64 = u64::MAX;
+    pub const UNLIMITED: u64 = i64::MAX as u64;
 }
 
 impl Default for Settings {

@@ -64,7 +64,7 @@ impl ArtifactHost for Alone {
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         self.0.renew();
         let view = self.0.view_of(agent, reads);
-        View { event_number: 0, recent_events: Vec::new(), economy: String::new(), ..view }
+        View { event_number: 0, recent_events: Vec::new(), ..view }
     }
 
     fn save(&self) -> Value {
