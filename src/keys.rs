@@ -178,7 +178,14 @@ static POOL: Mapping = Mapping::new(
 static LLM: Mapping = Mapping::new(
     "llm",
     "Settings of models.",
-    &[key("rate_limit_delay", TIME, "The same as `execution.delay`.").old("execution.delay")],
+    &[
+        key("rate_limit_delay", TIME, "The same as `execution.delay`.").old("execution.delay"),
+        key(
+            "models",
+            Shape::list(&Shape::Label),
+            "The models that agents may choose in their records, as `provider/model`, beside those of their own charts.",
+        ),
+    ],
 );
 
 static RATES: Mapping = Mapping::new(

@@ -12,6 +12,7 @@
 //! If the provider does not report what a call used, the whole hold counts as spent.
 
 use chartc_core::machine::LimitKind;
+use chartc_core::tables::{ClientRow, is_free};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -68,6 +69,13 @@ pub struct Prices {
 }
 
 impl Prices {
+    /// The prices of a client. Models that run locally are free unless the client sets prices.
+    pub fn of_client(row: &ClientRow) -> Self {
+        let (input, output) = (row.input_price, row.output_price);
+        let is_free = input.is_none() && output.is_none() && is_free(&row.model);
+        if is_free { Self { input: Some(0), output: Some(0) } } else { Self { input, output } }
+    }
+
     /// The cost of tokens, rounded up to a millionth of the unit. Tokens without a price are free.
     pub fn of(self, input_tokens: u64, output_tokens: u64) -> u64 {
         let sum = u128::from(input_tokens) * u128::from(self.input.unwrap_or(0))

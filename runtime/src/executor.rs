@@ -17,11 +17,12 @@ use crate::answer::{self, Rung, Unusable};
 use crate::budget::Prices;
 use crate::form::ActionForm;
 use crate::oracle::{Alternative, Kind, Model, Question};
+use crate::settings::{ChosenModel, Overrides};
 use chartc_core::arena::{ChoiceId, ToolId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Machine, Offer};
 use chartc_core::machine::{Outcome, StepKey};
-use chartc_core::tables::{ClientRow, StepRowKind, Tables, is_free};
+use chartc_core::tables::{StepRowKind, Tables};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -47,6 +48,8 @@ pub(crate) struct Beside<'a> {
     pub complaint: Option<&'a str>,
     /// The form of actions if the client sets none.
     pub actions: ActionForm,
+    /// What replaces the settings of the client; `None` for child charts.
+    pub overrides: Option<&'a Overrides>,
 }
 
 /// Creates the question of a started step. `client` replaces the step's own client.
@@ -97,6 +100,9 @@ pub(crate) fn question(
     if question.model.actions == ActionForm::Any {
         question.model.actions = beside.actions;
     }
+    if let Some(own) = beside.overrides.filter(|_| kind != Kind::Human) {
+        replace(&mut question.model, own);
+    }
     extend(&mut prompt, &question, has_tools, beside);
     question.prompt = prompt;
     Ok(question)
@@ -104,8 +110,12 @@ pub(crate) fn question(
 
 /// Adds to a prompt what does not come from the chart.
 fn extend(prompt: &mut String, question: &Question, has_tools: bool, beside: Beside<'_>) {
-    let Beside { section, used, complaint, .. } = beside;
+    let Beside { section, used, complaint, overrides, .. } = beside;
     let kind = question.kind;
+    let own = overrides.map_or("", |own| own.system_prompt.as_str());
+    if kind != Kind::Human && !own.is_empty() {
+        prompt.insert_str(0, &format!("{}\n\n", own.trim_end()));
+    }
     // The section is for models; people see only the chart's own text.
     if kind != Kind::Human && !section.is_empty() {
         prompt.truncate(prompt.trim_end().len());
@@ -152,7 +162,7 @@ fn asked(tables: &Tables, key: StepKey, client: Option<&str>) -> QuestionRow {
             timeout: some(row.timeout),
             options: (&row.options).into(),
             actions: row.actions,
-            prices: prices(row),
+            prices: Prices::of_client(row),
         }),
         has_tools: row.tools.len > 0,
     }
@@ -218,11 +228,15 @@ pub(crate) fn chosen(
     Some((hit.map(|o| o.offer.name.to_string()).unwrap_or_default(), arguments))
 }
 
-/// The prices of a client. Models that run locally are free unless the client sets prices.
-fn prices(row: &ClientRow) -> Prices {
-    let (input, output) = (row.input_price, row.output_price);
-    let is_free = input.is_none() && output.is_none() && is_free(&row.model);
-    if is_free { Prices { input: Some(0), output: Some(0) } } else { Prices { input, output } }
+/// Replaces settings of a question by those of the agent's record.
+fn replace(model: &mut Model, own: &Overrides) {
+    if let Some(ChosenModel { name, prices, options }) = &own.llm_model {
+        model.model = name.clone().into();
+        model.prices = *prices;
+        model.options = options.clone().into();
+    }
+    model.temperature = own.temperature.or(model.temperature);
+    model.max_tokens = own.max_tokens.or(model.max_tokens);
 }
 
 // `ask` steps: a question whose answer is one of the options that are enabled now.

@@ -23,6 +23,7 @@ mod play;
 pub mod replay;
 mod schema;
 mod session;
+mod settings;
 pub mod simulate;
 pub mod stepped;
 pub mod tools;

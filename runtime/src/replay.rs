@@ -21,6 +21,7 @@ use crate::error::RunError;
 use crate::host::{HostLog, Watched};
 use crate::oracle::{Answer, Asking, Oracle, OracleError, Question};
 use crate::session::Session;
+use crate::settings::Overrides;
 use crate::tools::{Calling, Tools};
 use crate::trace::{self, HostCall, Line, Origin, ReadError, Sink, What};
 use chartc_core::expr::{self, Map};
@@ -161,6 +162,9 @@ fn of_the_host<M: Machine>(
     }
     if let What::Section { text } = what {
         return Some(session.set_section(text.clone()));
+    }
+    if let What::Overrides { overrides } = what {
+        return Some(session.set_overrides(Overrides::of_value(overrides)));
     }
     if let What::Acted { .. } | What::NotActed { .. } | What::HostNote { .. } | What::World { .. } =
         what
@@ -864,6 +868,7 @@ fn is_of_the_host(line: &Line) -> bool {
             | What::Acted { .. }
             | What::NotActed { .. }
             | What::Section { .. }
+            | What::Overrides { .. }
             | What::HostNote { .. }
             | What::Resumed { .. }
     );

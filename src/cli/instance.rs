@@ -8,22 +8,25 @@ use super::given::given;
 use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
+use crate::chart_compiler::Compiler;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger};
+use chartc_core::model::{Chart, StepKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::{
-    Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, World,
+    Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, WorldFile,
 };
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use chartc_runtime::oracle::cassette::Entry;
 use chartc_runtime::oracle::{CassetteSink, Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
+pub(super) use chartc_world::has_turns;
+use chartc_world::{Family, Methods, NewAgent, Settings, World, starting_scrip};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -215,22 +218,6 @@ fn asks(kind: &StepKind) -> bool {
     }
 }
 
-/// Whether anything in the chart depends on turns.
-pub(super) fn has_turns(chart: &Chart) -> bool {
-    let walks = chart.steps.iter().any(|step| match &step.kind {
-        StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Run(run) => !run.on_entry,
-        _ => true,
-    });
-    let moves = |line: &Transition| {
-        matches!(
-            &line.trigger,
-            Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When
-        )
-    };
-    walks || chart.transitions.iter().any(moves)
-}
-
 /// Whether the chart's metadata contain `enabled: false`, `no` or `off`.
 pub(super) fn is_disabled(chart: &Chart) -> bool {
     let enabled = chart.meta.iter().find(|(key, _)| key == "enabled").map(|(_, value)| value);
@@ -404,10 +391,13 @@ impl Host for Functions {
     }
 }
 
+/// The text of the file of `--world`, and what it says.
+pub(super) struct WorldText(String, WorldFile);
+
 /// Reads the file of `--world`.
-pub(super) fn open_world(path: &Path) -> miette::Result<World> {
-    let name = path.display();
-    World::parse(&read(path)?).map_err(|fault| {
+pub(super) fn open_world(path: &Path) -> miette::Result<WorldText> {
+    let (name, text) = (path.display(), read(path)?);
+    let file = WorldFile::parse(&text).map_err(|fault| {
         let near = fault.stranger.as_ref().and_then(|(key, known)| {
             nearest(key, known.iter().map(String::as_str)).map(|near| near.to_owned())
         });
@@ -415,54 +405,54 @@ pub(super) fn open_world(path: &Path) -> miette::Result<World> {
             Some(near) => miette::miette!("{name}: {fault}; did you mean `{near}`?"),
             None => miette::miette!("{name}: {fault}"),
         }
-    })
+    })?;
+    Ok(WorldText(text, file))
 }
 
 /// Makes the host functions of a chart and its child charts and, if there is a world, the agent in it.
 pub(super) fn live(
-    world: Option<World>,
+    world: Option<WorldText>,
     charts: &[&Chart],
     given: &InitialValues,
     saved: Option<&Saved>,
     script: Script,
 ) -> miette::Result<(Functions, Option<Life>)> {
-    let Some(world) = world else { return Ok((Functions::Script(script), None)) };
-    let agent = match saved.and_then(Saved::agent).map(SavedAgent::name) {
+    let Some(WorldText(text, file)) = world else { return Ok((Functions::Script(script), None)) };
+    let name = match saved.and_then(Saved::agent).map(SavedAgent::name) {
         Some(name) => name.to_owned(),
-        None => agent_name(&world, charts[0], given),
+        None => agent_name(&file, charts[0], given),
     };
     let fault = |why: String| miette::miette!("`{}`: {why}", charts[0].name);
     let profile = Profile::of(charts[0]).map_err(|why| fault(why.to_string()))?;
-    if let Some(scrip) = starting_scrip(charts[0]) {
-        world.endow(&agent, scrip);
-    }
-    let record = SharedRecord::new(Record::new(&agent));
-    let world = Arc::new(world);
+    let disk = file.disk.everybody.unwrap_or(Settings::UNLIMITED);
+    let settings = Settings { disk, starting_scrip: 0, ..Settings::default() };
+    let world = World::parse(&text, settings).map_err(|why| fault(why.to_string()))?;
+    let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
+    let plans = charts.iter().map(|chart| Plan::new(&Arc::new(Chart::clone(chart)))).collect();
+    let new = NewAgent {
+        name: name.clone(),
+        scrip: starting_scrip(charts[0]).map(|scrip| scrip.max(0)),
+        disk: file.disk.of(&name),
+        family: Some(Arc::new(Family { plans })),
+        ..NewAgent::default()
+    };
+    world.add_agent(new).map_err(|why| fault(why.to_string()))?;
+    let (world, record) = (world.alone(), SharedRecord::new(Record::new(&name)));
     let functions = Artifacts::new(world.clone(), record.clone(), charts, script)
         .map_err(|why| fault(why.to_string()))?;
     Ok((Functions::Artifacts(functions), Some(Life::new(world, record, profile))))
 }
 
-/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
-fn starting_scrip(chart: &Chart) -> Option<i64> {
-    let is_it = |key: &str| key == "starting_scrip" || key == "starting_credits";
-    match chart.meta.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value) {
-        Some(Value::Int(scrip)) => Some(*scrip),
-        Some(Value::Float(scrip)) => Some(*scrip as i64),
-        Some(_) | None => None,
-    }
-}
-
 /// The name of the agent: that of the world, else the `agent_id` input, else the `agent_id` param, else the `id` of the `agent.yaml`, else
 /// the chart's name.
-fn agent_name(world: &World, chart: &Chart, given: &InitialValues) -> String {
+fn agent_name(world: &WorldFile, chart: &Chart, given: &InitialValues) -> String {
     let text = |value: Option<&Value>| match value {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
         Some(_) | None => None,
     };
     let of = |map: &Map| text(map.get("agent_id"));
     let id = || text(chart.meta.iter().find(|(key, _)| key == "id").map(|(_, value)| value));
-    let named = world.agent().map(str::to_owned);
+    let named = world.agent.clone();
     named
         .or_else(|| of(&given.inputs))
         .or_else(|| of(&given.params))

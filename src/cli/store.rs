@@ -43,7 +43,8 @@ use chartc_runtime::tools::NoTools;
 use chartc_runtime::trace::view::{Happening, Outcome};
 use chartc_runtime::trace::{self, Line, Origin, TraceEvent};
 use chartc_runtime::{Saved, Session};
-use chartc_store::{Kind, Letter, Listed, Store, StoreError, WorldStore};
+use chartc_store::{Kind, Letter, Listed, Store, StoreError};
+use chartc_world::WorldStore;
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,10 +149,14 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return run_fork(path, fork);
     }
     let store = match (Store::open(path), &args.what) {
-        // The store of a world has no runs, but its progress can be listed.
+        // The store of a world has no runs, but its progress can be listed, and damage found.
         (Err(StoreError::Kind { found: Kind::World, .. }), What::List { format }) => {
             let world = WorldStore::open(path).map_err(refused)?;
             return crowd::told_of_store(path, &world, format == "json");
+        }
+        (Err(StoreError::Kind { found: Kind::World, .. }), What::Check) => {
+            let world = WorldStore::open(path).map_err(refused)?;
+            return tell_damage(path, &world.check().map_err(refused)?);
         }
         (opened, _) => opened.map_err(refused)?,
     };
@@ -177,7 +182,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             store.backup(&to).map_err(refused)?;
             say(format!("{} is a copy of {}", to.display(), path.display()))?;
         }
-        What::Check => return run_check(path, &store),
+        What::Check => return tell_damage(path, &store.check().map_err(refused)?),
         What::Prune { days } => {
             let count = store.prune(days).map_err(refused)?;
             say(format!("{} deleted", counted(count, "run")))?;
@@ -202,10 +207,9 @@ fn run_resume(path: &Path, run: &str) -> miette::Result<Exit> {
     run::run(run::Args::from_stored(args, path.to_owned(), run.to_owned()))
 }
 
-fn run_check(path: &Path, store: &Store) -> miette::Result<Exit> {
-    let faults = store.check().map_err(refused)?;
+fn tell_damage(path: &Path, faults: &[String]) -> miette::Result<Exit> {
     let mut out = StyledText::default();
-    for fault in &faults {
+    for fault in faults {
         out.block("", &visible::line(fault));
     }
     print(&out)?;

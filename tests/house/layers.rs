@@ -162,6 +162,7 @@ const RUNTIME: &[Row] = &[
     ("form", &[]),
     ("memory", &[]),
     ("schema", &[]),
+    ("settings", &["budget"]),
     ("trace", &[]),
     ("error", &["call", "memory"]),
     ("host", &["trace"]),
@@ -170,13 +171,13 @@ const RUNTIME: &[Row] = &[
     ("oracle", &["budget", "call", "clock", "form", "schema", "tools"]),
     ("answer", &["oracle", "schema"]),
     ("driver", &["call", "oracle", "tools"]),
-    ("world", &["oracle"]),
-    ("executor", &["answer", "budget", "form", "oracle"]),
+    ("world", &["oracle", "settings"]),
+    ("executor", &["answer", "budget", "form", "oracle", "settings"]),
     (
         "session",
         &[
             "budget", "call", "clock", "data", "driver", "error", "executor", "form", "host",
-            "oracle", "tools", "trace", "world",
+            "oracle", "settings", "tools", "trace", "world",
         ],
     ),
     ("agents", &["clock", "error", "oracle", "session", "trace"]),
@@ -184,14 +185,17 @@ const RUNTIME: &[Row] = &[
     (
         "replay",
         &[
-            "budget", "call", "clock", "driver", "error", "host", "oracle", "session", "tools",
-            "trace",
+            "budget", "call", "clock", "driver", "error", "host", "oracle", "session", "settings",
+            "tools", "trace",
         ],
     ),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
     (
         "agent",
-        &["agents", "data", "error", "memory", "oracle", "play", "session", "trace", "world"],
+        &[
+            "agents", "data", "error", "memory", "oracle", "play", "session", "settings", "trace",
+            "world",
+        ],
     ),
     (
         "stepped",
@@ -210,27 +214,35 @@ const STORE: &[Row] = &[
     ("engine", &["command", "error", "file"]),
     ("rows", &["command", "error", "file"]),
     ("read", &["error", "file", "rows"]),
-    ("world", &["error", "file", "kind", "rows"]),
     ("care", &["error", "file", "read", "rows"]),
     ("worker", &["command", "engine", "error", "file", "read", "rows"]),
     ("commit", &["command", "error", "file", "rows", "worker"]),
 ];
 const WORLD: &[Row] = &[
-    ("cascade", &[]),
     ("census", &[]),
     ("charts", &[]),
     ("config", &[]),
     ("keep", &[]),
     ("ledger", &[]),
+    ("store", &["keep"]),
     ("artifact", &["charts"]),
     ("rates", &["config"]),
     ("request", &["charts"]),
     ("gate", &["config", "rates"]),
-    ("state", &["artifact", "charts", "config", "ledger", "request"]),
-    ("bids", &["ledger", "state"]),
-    ("genesis", &["artifact", "bids", "charts", "ledger", "request", "state"]),
-    ("world", &["artifact", "bids", "charts", "config", "genesis", "ledger", "request", "state"]),
+    ("state", &["artifact", "census", "charts", "config", "ledger", "request"]),
+    ("record", &["artifact", "charts", "state"]),
+    ("cascade", &["state"]),
+    ("bids", &["config", "ledger", "state"]),
+    ("genesis", &["artifact", "bids", "census", "charts", "ledger", "record", "request", "state"]),
+    (
+        "world",
+        &[
+            "artifact", "bids", "census", "charts", "config", "genesis", "ledger", "record",
+            "request", "state",
+        ],
+    ),
     ("engine", &["census", "config", "gate", "keep", "rates", "request", "state", "world"]),
+    ("factory", &["bids", "charts", "config", "engine", "gate", "keep", "request", "world"]),
 ];
 const ADAPTERS: &[Row] = &[
     ("models", &[]),

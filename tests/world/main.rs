@@ -4,6 +4,7 @@
     reason = "tests read the repository, its environment and start programs"
 )]
 
+mod alone;
 mod campaign;
 mod census;
 mod charts;
@@ -11,6 +12,7 @@ mod door;
 mod hostile;
 mod makers;
 mod memory;
+mod record;
 mod snapshot;
 mod view;
 mod workshop;

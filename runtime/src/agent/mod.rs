@@ -17,10 +17,12 @@ mod remember;
 mod turn;
 
 pub use crate::session::SavedAgent;
+pub use crate::settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub use crate::world::{
     ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
     Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
-    SharedRecord, TwoMethods, View, Who, WorkingMemory, World, WorldError, WorldFile, cut, extract,
+    SharedRecord, TwoMethods, View, Who, WorkingMemory, WorldError, WorldFile, cut, extract,
+    mapping,
 };
 pub use remember::LongTerm;
 pub use turn::CONTEXT;
@@ -238,6 +240,7 @@ impl<M: Machine, T: trace::Sink> Plays for Agent<M, T> {
 
     async fn post(&mut self, event: &str, data: Map) -> Result<(), RunError> {
         self.start().await?;
+        self.follow()?;
         self.session.post(event, data).await.map(drop)
     }
 
@@ -285,6 +288,7 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
     /// See [`RunError`].
     pub fn post_event(&mut self, event: &str, data: Map) -> Result<Receipt, RunError> {
         self.enter()?;
+        self.follow()?;
         at_once(self.session.post(event, data))
     }
 

@@ -18,21 +18,25 @@
 //!               the line `acted`, and an entry in the record
 //! ```
 
-use super::{Agent, Life};
+use super::{Agent, Life, Profile};
 use crate::error::RunError;
-use crate::session::{QuestionFailure, TurnOutcome};
+use crate::session::{QuestionFailure, Session, TurnOutcome};
+use crate::settings::{Overrides, inputs_of};
 use crate::trace::{self, What};
 use crate::world::{
     self, Action, ArtifactHost, Done, EVENTS, Entry, Failure, FailureKind, Record, SharedRecord,
-    View, When, extract, is_action, look,
+    View, When, extract, is_action, look, mapping,
 };
 use chartc_core::expr::{Duration, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::model::{Type, TypeDef, TypeKind};
+use chartc_core::tables::StepRowKind;
 use std::collections::VecDeque;
 
 /// The subject of the trace's lines about working memory.
 const MEMORY: &str = "working_memory";
+/// The subject of the trace's lines about the agent's record.
+const RECORD: &str = "record";
 
 /// The names of the context whose values the agent writes itself.
 const KEPT_IN_MIND: [&str; 4] = [MEMORY, "strategic_goal", "current_subgoal", "subgoal_progress"];
@@ -86,14 +90,32 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
                 Err(why) => return Err(of_the_record(why)),
             }
         }
+        let refused = follow_record(&mut self.session, profile, &view)?;
         // A trace begins with the line of the start, so nothing can be written before.
         if self.session.is_started() {
-            for text in notes {
-                self.session.say(What::HostNote { about: MEMORY.into(), text })?;
+            let notes = notes.into_iter().map(|text| (MEMORY, text));
+            for (about, text) in notes.chain(refused.map(|why| (RECORD, why))) {
+                self.session.say(What::HostNote { about: about.into(), text })?;
             }
         }
         let context = all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Ok(Some(Known { context, memory, missing }))
+    }
+
+    /// Follows the agent's record before an event: its chart may ask a model without a turn.
+    pub(super) fn follow(&mut self) -> Result<(), RunError> {
+        let Some(Life { world, record, profile, .. }) = &self.life else { return Ok(()) };
+        let steps = &self.session.machine().tables().steps;
+        if !steps.iter().any(|step| matches!(step.kind, StepRowKind::Llm | StepRowKind::Ask { .. }))
+        {
+            return Ok(());
+        }
+        let agent = record.with(|record| record.agent.clone());
+        let view = world.view_of(&agent, &|_| false);
+        match follow_record(&mut self.session, profile, &view)? {
+            Some(text) => self.session.say(What::HostNote { about: RECORD.into(), text }),
+            None => Ok(()),
+        }
     }
 
     /// Sets the context, the section about working memory in the prompts, and notes about that memory in the trace. Returns the context.
@@ -180,6 +202,37 @@ impl<M: Machine, T: trace::Sink> Agent<M, T> {
         let what = What::Acted { step, action, arguments, reasoning, value, changes, failed, why };
         self.session.say(what)
     }
+}
+
+/// Sets what the agent's record in its world says of its chart's inputs and of how it asks. Returns why it does not; the agent then stays
+/// as it was.
+fn follow_record<M: Machine, T: trace::Sink>(
+    session: &mut Session<M, T>,
+    profile: &Profile,
+    view: &View,
+) -> Result<Option<String>, RunError> {
+    let Some(content) = view.record.as_ref().and_then(mapping) else { return Ok(None) };
+    let takes_prompt = profile.inputs.contains_key("system_prompt");
+    let tables = session.machine().tables();
+    let found = Overrides::read(&content, tables, &view.models, takes_prompt)
+        .and_then(|own| Ok((own, inputs_of(&content, &profile.inputs, &profile.types, CONTEXT)?)));
+    let (overrides, inputs) = match found {
+        Ok(found) => found,
+        Err(why) => return Ok(Some(format!("not followed: {why}"))),
+    };
+    if !inputs.is_empty() {
+        let now: Map = session.machine().variables().into_iter().collect();
+        for (name, value) in inputs {
+            if now.get(&name).is_none_or(|now| !is_same(now, &value)) {
+                session.input(&name, value)?;
+            }
+        }
+    }
+    // The questions of the start are asked as the chart says: a trace begins with the line of the start.
+    if session.is_started() {
+        session.set_overrides(overrides)?;
+    }
+    Ok(None)
 }
 
 /// The present time for the record, in turns and, if the world has them, in ticks and event numbers.

@@ -51,8 +51,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let section = self.section_of(&at).to_owned();
         let used = self.extra.used.get(&place_of(&member, key));
         let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
-        let beside =
-            Beside { section: &section, used, complaint: why, actions: self.common.actions };
+        let overrides = self.overrides_of(&at).cloned();
+        let (overrides, actions) = (overrides.as_ref(), self.common.actions);
+        let beside = Beside { section: &section, used, complaint: why, actions, overrides };
         let question = self
             .family
             .with_member(&member, |machine| executor::question(machine, key, client, beside))

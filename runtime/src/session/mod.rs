@@ -36,6 +36,7 @@ use crate::executor::Used;
 use crate::form::ActionForm;
 use crate::host::HostLog;
 use crate::oracle::{Deny, Oracle, Question};
+use crate::settings::Overrides;
 use crate::tools::Tools;
 use crate::trace::{self, Line, Origin, What};
 use begin::ElementPlace;
@@ -603,6 +604,8 @@ struct Extra {
     heard: TurnOutcome,
     /// The host's text at the end of prompts.
     section: String,
+    /// What the host replaces of the settings of clients.
+    overrides: Option<Overrides>,
     /// The tools that the models of open `llm` steps have called, each with the event in which the step was started.
     used: BTreeMap<CallPlace, (u32, Vec<Used>)>,
     /// The last hard limit that was reached.
@@ -635,6 +638,7 @@ static NO_EXTRA: Extra = Extra {
     complaints: BTreeMap::new(),
     heard: TurnOutcome::new(),
     section: String::new(),
+    overrides: None,
     used: BTreeMap::new(),
     limit: None,
     summary: None,
@@ -669,6 +673,7 @@ impl Extra {
             && self.complaints.is_empty()
             && self.heard.is_empty()
             && self.section.is_empty()
+            && self.overrides.is_none()
             && self.used.is_empty()
             && self.limit.is_none()
             && self.summary.is_none()

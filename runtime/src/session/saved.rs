@@ -28,6 +28,7 @@ use crate::driver::Probe;
 use crate::error::RunError;
 use crate::executor::Used;
 use crate::oracle::{Kind, Question, ready};
+use crate::settings::Overrides;
 use crate::tools::done;
 use crate::trace::{self, Line, What};
 use crate::world::{Record, WorkingMemory};
@@ -69,6 +70,8 @@ pub struct Saved {
     pub(super) spent: Spent,
     pub(super) heard: TurnOutcome,
     pub(super) section: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) overrides: Option<Overrides>,
     /// The agent of the run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<SavedAgent>,
@@ -254,6 +257,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             spent: self.spent_by_name(),
             heard: self.extra.heard.clone(),
             section: self.extra.section.clone(),
+            overrides: self.extra.overrides.clone(),
             agent: None,
             used: used.collect(),
             failures: failures.collect(),
@@ -330,6 +334,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.extra.failed.clone_from(&saved.failed);
         self.extra.heard = saved.heard.clone();
         self.extra.section.clone_from(&saved.section);
+        self.extra.overrides.clone_from(&saved.overrides);
         self.take_spent(&saved.spent);
         let history: Vec<(MemberPath, SavedHistory)> = (saved.history.iter())
             .filter_map(|(way, lines)| Some((self.member_at(way)?, lines.clone())))

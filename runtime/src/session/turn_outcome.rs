@@ -2,6 +2,7 @@
 
 use super::{At, Session};
 use crate::error::RunError;
+use crate::settings::Overrides;
 use crate::trace::{self, What};
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
@@ -74,6 +75,19 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.say(What::Section { text })
     }
 
+    /// Replaces settings of the clients in the questions of `llm` and `ask` steps, without those of child charts.
+    ///
+    /// # Errors
+    /// The trace cannot be written.
+    pub fn set_overrides(&mut self, overrides: Overrides) -> Result<(), RunError> {
+        if *self.extra.overrides.as_ref().unwrap_or(&Overrides::NONE) == overrides {
+            return Ok(());
+        }
+        let told = overrides.value();
+        self.extra.overrides = Some(overrides).filter(|own| !own.is_empty());
+        self.say(What::Overrides { overrides: told })
+    }
+
     /// Writes a line about an action of the host.
     pub(crate) fn say(&mut self, what: What) -> Result<(), RunError> {
         self.tracer.put(self.common.clock.now(), "", what)
@@ -82,6 +96,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// The section of a question's prompt: empty in child charts.
     pub(super) fn section_of(&self, at: &At) -> &str {
         if at.0.is_empty() { &self.extra.section } else { "" }
+    }
+
+    /// What replaces settings in a question: nothing in child charts.
+    pub(super) fn overrides_of(&self, at: &At) -> Option<&Overrides> {
+        self.extra.overrides.as_ref().filter(|_| at.0.is_empty())
     }
 
     /// Records that the machine has accepted the answer of a step, with the action if the step asks for one.

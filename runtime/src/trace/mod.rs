@@ -347,6 +347,8 @@ pub enum What {
     NotActed { step: String, failed: String, why: String },
     /// The text at the end of prompts from now on, set by the host; empty for none.
     Section { text: String },
+    /// What replaces the settings of clients from now on, set by the host from the agent's record.
+    Overrides { overrides: Value },
     /// A note of the host about what it has done or not done. `about` is the subject.
     HostNote { about: String, text: String },
     /// An event in the world of many agents, such as `transferred`, `minted`, `spawned` or `tick_summary`, with its data.

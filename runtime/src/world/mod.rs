@@ -1,7 +1,7 @@
 //! The world in which agents act: the actions, the hosts of artifacts, the record of what an agent has done, and its working memory.
 //!
-//! `action` reads an answer as an action. `host` is the interface of a world; `script` implements it in memory, from a file, and
-//! `chartc-world` for many agents. `record` keeps what came of the actions, `working` what the agent wants to keep in mind itself, and
+//! `action` reads an answer as an action. `host` is the interface of a world, which `chartc-world` implements; `script` reads the file of
+//! one. `record` keeps what came of the actions, `working` what the agent wants to keep in mind itself, and
 //! `adapter` answers functions of a chart by methods of artifacts. The answer of an `llm` step, with `ada` as the agent:
 //!
 //! ```text
@@ -18,10 +18,11 @@ mod working;
 pub use crate::oracle::script::Results;
 pub use record::{ACTIONS, Action, Entry, FAILURES, HISTORY, Record, SharedRecord};
 pub(crate) use record::{REASONS, When, is_action, reason};
-pub use script::{Declared, Disk, Price, Who, World, WorldError, WorldFile};
+pub use script::{Declared, Disk, Price, Who, WorldError, WorldFile};
 pub(crate) use working::size;
-pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract};
+pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract, mapping};
 
+use crate::settings::Models;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::model::{Chart, Function, FunctionKind, Method, Type};
@@ -124,6 +125,8 @@ pub struct View {
     pub earned: i64,
     /// The time of the run that has passed and its total, in milliseconds; `None` if the run has no set end.
     pub time: Option<(u64, u64)>,
+    /// The models that agents may choose, beside those of their own charts.
+    pub models: Models,
     /// The number of the present tick; `None` in a world without ticks, which counts the agent's turns instead.
     pub tick: Option<u32>,
 }

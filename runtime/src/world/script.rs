@@ -1,4 +1,4 @@
-//! A world in memory, read from a file, for runs without any other world: artifacts, scrip and disk.
+//! The file of a world: artifacts, scrip and disk.
 //!
 //! ```yaml
 //! agent: ada                    # the agent that acts [default: the agent's own name]
@@ -21,163 +21,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Acting, Action, ArtifactHost, Done, Failure, FailureKind, View};
 use crate::oracle::script::Results;
 use chartc_core::expr::{Map, Value};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A world in memory. Clones are the same world.
-#[derive(Debug, Clone)]
-pub struct World {
-    /// The hash of the file's text. A snapshot can be loaded only into a world of the same file.
-    hash: u64,
-    agent: Option<String>,
-    state: Arc<Mutex<WorldFile>>,
-}
-
-/// The state of a world for a snapshot.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    /// The hash of the file's text, in hex, because not every JSON reader handles integers of this size.
-    file: String,
-    balances: BTreeMap<String, i64>,
-    artifacts: BTreeMap<String, SavedArtifact>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SavedArtifact {
-    owner: String,
-    #[serde(rename = "type")]
-    ty: String,
-    content: Value,
-    #[serde(default)]
-    used: BTreeMap<String, usize>,
-}
-
-impl World {
-    /// Parses a world file.
-    ///
-    /// # Errors
-    /// The place and the reason of the first fault, with a remedy.
-    pub fn parse(text: &str) -> Result<Self, WorldError> {
-        let state = WorldFile::parse(text)?;
-        // FNV-1a: the hash only distinguishes files, it does not protect against forgery.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Ok(Self { hash, agent: state.agent.clone(), state: Arc::new(Mutex::new(state)) })
-    }
-
-    /// The name of the agent that acts, if the file says so.
-    pub fn agent(&self) -> Option<&str> {
-        self.agent.as_deref()
-    }
-
-    /// Gives an agent its initial scrip, unless the file sets it.
-    pub fn endow(&self, agent: &str, scrip: i64) {
-        self.state().balances.entry(agent.to_owned()).or_insert(scrip.max(0));
-    }
-
-    fn state(&self) -> MutexGuard<'_, WorldFile> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ArtifactHost for World {
-    fn invoke(
-        &self,
-        agent: &str,
-        artifact: &str,
-        method: &str,
-        arguments: &[Value],
-    ) -> Result<Value, Failure> {
-        self.state().ask(agent, artifact, method, arguments).map(|(value, _)| value)
-    }
-
-    fn act(&self, agent: &str, action: &Action) -> Acting {
-        let done = self.state().act(agent, action);
-        Box::pin(std::future::ready(done))
-    }
-
-    fn view(&self, agent: &str) -> View {
-        let state = self.state();
-        let text = |text: &str| Value::Text(text.to_owned());
-        let row = |(id, artifact): (&String, &Declared)| {
-            let mut row = Map::new();
-            row.insert("id".into(), text(id));
-            row.insert("type".into(), text(&artifact.ty));
-            row.insert("created_by".into(), text(&artifact.owner));
-            row.insert("executable".into(), Value::Bool(!artifact.methods.is_empty()));
-            Value::Map(row)
-        };
-        let own = state.artifacts.iter().filter(|(id, a)| a.owner == agent && *id != agent);
-        View {
-            balance: state.balance(agent),
-            own: own.map(|(id, _)| text(id)).collect(),
-            artifacts: state.artifacts.iter().map(row).collect(),
-            others: state.balances.keys().filter(|name| *name != agent).map(|n| text(n)).collect(),
-            disk: state.quota(agent).map(|most| (state.used(agent), most)),
-            balances: state
-                .balances
-                .iter()
-                .map(|(n, scrip)| (n.clone(), Value::Int(*scrip)))
-                .collect(),
-            record: state.artifacts.get(agent).map(|artifact| artifact.content.clone()),
-            ..View::default()
-        }
-    }
-
-    fn save(&self) -> Value {
-        let state = self.state();
-        let artifact = |artifact: &Declared| SavedArtifact {
-            owner: artifact.owner.clone(),
-            ty: artifact.ty.clone(),
-            content: artifact.content.clone(),
-            used: artifact.methods.iter().map(|(name, row)| (name.clone(), row.used())).collect(),
-        };
-        let saved = Saved {
-            file: format!("{:016x}", self.hash),
-            balances: state.balances.clone(),
-            artifacts: state
-                .artifacts
-                .iter()
-                .map(|(id, row)| (id.clone(), artifact(row)))
-                .collect(),
-        };
-        // Serialised to text and parsed again, which keeps the order of keys.
-        let text = serde_json::to_string(&saved);
-        text.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
-    }
-
-    fn load(&self, saved: &Value) -> Result<(), String> {
-        let text = serde_json::to_string(saved);
-        let saved: Saved = text
-            .and_then(|text| serde_json::from_str(&text))
-            .map_err(|why| format!("it has no world: {why}"))?;
-        if saved.file != format!("{:016x}", self.hash) {
-            return Err("it is of another world: name the world's file as it was then".into());
-        }
-        let mut state = self.state();
-        state.balances = saved.balances;
-        // Artifacts that were written during the run are not in the file, so they are created here.
-        for (id, kept) in saved.artifacts {
-            let artifact = state
-                .artifacts
-                .entry(id)
-                .or_insert_with(|| Declared::new(&kept.owner, kept.ty.clone(), Value::None));
-            artifact.ty = kept.ty;
-            artifact.content = kept.content;
-            for (name, used) in kept.used {
-                if let Some(results) = artifact.methods.get_mut(&name) {
-                    results.skip(used);
-                }
-            }
-        }
-        Ok(())
-    }
-}
 
 /// The size of a content, in bytes; of a value other than a text, that of its JSON.
 fn size(content: &Value) -> u64 {
@@ -187,151 +33,6 @@ fn size(content: &Value) -> u64 {
         _ => serde_json::to_string(content).unwrap_or_default().len(),
     };
     bytes as u64
-}
-
-// Performs the actions of agents on the artifacts of a world in memory.
-
-/// The maximum number of artifacts that a message lists when another one was not found.
-const NAMED: usize = 5;
-
-type Tried<T> = Result<T, Failure>;
-
-fn fail<T>(kind: FailureKind, why: String) -> Tried<T> {
-    Err(Failure::new(kind, why))
-}
-
-impl WorldFile {
-    fn balance(&self, agent: &str) -> i64 {
-        self.balances.get(agent).copied().unwrap_or(0)
-    }
-
-    fn quota(&self, agent: &str) -> Option<u64> {
-        self.disk.of(agent)
-    }
-
-    /// The total size of the artifacts that an agent owns, in bytes.
-    fn used(&self, agent: &str) -> u64 {
-        let own = self.artifacts.values().filter(|artifact| artifact.owner == agent);
-        own.map(|artifact| size(&artifact.content)).sum()
-    }
-
-    fn find(&self, agent: &str, id: &str) -> Tried<&Declared> {
-        self.artifacts.get(id).ok_or_else(|| {
-            let seen = self.artifacts.iter().filter(|(_, one)| one.read.allows(agent, &one.owner));
-            let seen: Vec<&str> = seen.map(|(id, _)| id.as_str()).take(NAMED).collect();
-            let there = match seen.as_slice() {
-                [] => "you can write it".to_owned(),
-                [one] => format!("there is {one}"),
-                all => format!("there are {}", all.join(", ")),
-            };
-            Failure::new(FailureKind::NotFound, format!("there is no artifact `{id}`; {there}"))
-        })
-    }
-
-    /// Calls a method. Returns its result and its price, which is not paid here.
-    fn ask(
-        &mut self,
-        agent: &str,
-        id: &str,
-        method: &str,
-        arguments: &[Value],
-    ) -> Tried<(Value, i64)> {
-        let artifact = self.find(agent, id)?;
-        let (price, balance) = (artifact.price.of(method), self.balance(agent));
-        if !artifact.methods.contains_key(method) {
-            let known: Vec<&str> = artifact.methods.keys().map(String::as_str).collect();
-            let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let why = format!("`{id}` has no method `{method}`; it has {has}");
-            return fail(FailureKind::NotFound, why);
-        }
-        if !artifact.invoke.allows(agent, &artifact.owner) {
-            let who = artifact.invoke.told(&artifact.owner);
-            let why = format!("`{agent}` may not invoke `{id}`: {who}");
-            return fail(FailureKind::PermissionDenied, why);
-        }
-        if price > balance && artifact.owner != agent {
-            let why = format!("`{method}` of `{id}` costs {price} scrip, and there are {balance}");
-            return fail(FailureKind::InsufficientScrip, why);
-        }
-        let methods = self.artifacts.get_mut(id).map(|artifact| &mut artifact.methods);
-        let results = methods.and_then(|methods| methods.get_mut(method));
-        match results.and_then(|results| results.next(arguments)) {
-            Some(Ok(value)) => Ok((value, price)),
-            Some(Err(why)) => {
-                fail(FailureKind::InvocationFailed, format!("`{method}` of `{id}`: {why}"))
-            }
-            None => {
-                let why = format!(
-                    "`{method}` of `{id}` has no result for these arguments, or none any more"
-                );
-                fail(FailureKind::InvocationFailed, why)
-            }
-        }
-    }
-
-    fn act(&mut self, agent: &str, action: &Action) -> Tried<Done> {
-        match action {
-            Action::Noop => Ok(Done::default()),
-            Action::Read { artifact: id } => {
-                let artifact = self.find(agent, id)?;
-                if !artifact.read.allows(agent, &artifact.owner) {
-                    let who = artifact.read.told(&artifact.owner);
-                    let why = format!("`{agent}` may not read `{id}`: {who}");
-                    return fail(FailureKind::PermissionDenied, why);
-                }
-                Ok(Done { value: artifact.content.clone(), changes: Vec::new() })
-            }
-            Action::Write { artifact, ty, content } => {
-                self.write(agent, artifact, ty.as_deref(), content)
-            }
-            Action::Invoke { artifact, method, arguments } => {
-                let (value, price) = self.ask(agent, artifact, method, arguments)?;
-                let owner = self.find(agent, artifact)?.owner.clone();
-                let mut changes = Vec::new();
-                // Owners do not pay themselves.
-                if price != 0 && owner != agent {
-                    *self.balances.entry(agent.to_owned()).or_default() -= price;
-                    let to = self.balances.entry(owner.clone()).or_default();
-                    *to = to.saturating_add(price);
-                    changes.push(format!("{agent} pays {price} scrip to {owner}"));
-                }
-                Ok(Done { value, changes })
-            }
-        }
-    }
-
-    fn write(&mut self, agent: &str, id: &str, ty: Option<&str>, content: &Value) -> Tried<Done> {
-        let known = self.artifacts.get(id);
-        let owner = known.map_or(agent, |artifact| artifact.owner.as_str()).to_owned();
-        if let Some(artifact) = known.filter(|one| !one.write.allows(agent, &one.owner)) {
-            let who = artifact.write.told(&artifact.owner);
-            let why = format!("`{agent}` may not write `{id}`: {who}");
-            return fail(FailureKind::PermissionDenied, why);
-        }
-        // An artifact with the name of an agent is that agent's record, which only the agent may create.
-        if known.is_none() && id != agent && self.balances.contains_key(id) {
-            let why = format!("`{id}` is the record of another agent; yours is `{agent}`");
-            return fail(FailureKind::PermissionDenied, why);
-        }
-        let (old, new) = (known.map_or(0, |artifact| size(&artifact.content)), size(content));
-        // The disk of the owner counts, whoever writes. A smaller content is always accepted, even above the maximum.
-        let used = self.used(&owner) - old + new;
-        if let Some(most) = self.quota(&owner).filter(|most| used > *most && new > old) {
-            let why =
-                format!("`{id}` of {new} bytes makes {used} of `{owner}`, who may have {most}");
-            return fail(FailureKind::InsufficientDisk, why);
-        }
-        let verb = if known.is_some() { "has another content" } else { "is made" };
-        let artifact = self
-            .artifacts
-            .entry(id.to_owned())
-            .or_insert_with(|| Declared::new(&owner, "data".into(), Value::None));
-        if let Some(ty) = ty {
-            ty.clone_into(&mut artifact.ty);
-        }
-        artifact.content = content.clone();
-        Ok(Done { value: Value::None, changes: vec![format!("{id} {verb}, {new} bytes")] })
-    }
 }
 
 // Parses world files.
@@ -384,6 +85,8 @@ pub struct Declared {
     pub price: Price,
     /// The results of its methods.
     pub methods: BTreeMap<String, Results>,
+    /// Whether it is there from the beginning, and not made by an action.
+    pub is_genesis: bool,
 }
 
 /// The agents that may do something with an artifact.
@@ -591,6 +294,7 @@ impl Declared {
             invoke: Who::Everyone,
             price: Price::Each(0),
             methods: BTreeMap::new(),
+            is_genesis: false,
         }
     }
 }
@@ -598,6 +302,7 @@ impl Declared {
 fn artifact(place: &str, value: Value) -> Read<Declared> {
     let fields = mapping(place, value, &format!("is a mapping of {}", ARTIFACT.join(", ")))?;
     let mut made = Declared::new(SYSTEM, String::new(), Value::None);
+    made.is_genesis = true;
     for (key, value) in fields {
         let at = format!("{place}.{key}");
         match key.as_str() {

@@ -172,7 +172,8 @@ pub fn extract(record: &Value) -> Result<Map, &'static str> {
     }
 }
 
-fn mapping(value: &Value) -> Option<Map> {
+/// A record or memory as a mapping; `None` if it is neither a mapping nor a text with one in JSON or YAML.
+pub fn mapping(value: &Value) -> Option<Map> {
     match value {
         Value::Map(map) => Some(map.clone()),
         Value::Text(text) => {

@@ -4,8 +4,8 @@ use crate::error::StoreError;
 use crate::file::{Store, seal, wall};
 use crate::read::shown;
 use crate::rows::is_whole;
-use rusqlite::Connection;
 use rusqlite::backup::Backup;
+use rusqlite::{Connection, Row};
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,28 +53,10 @@ impl Store {
     /// The file cannot be read at all.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
         let fault = |error| self.fault(error);
-        let mut faults = Vec::new();
-        if let Err(StoreError::Lost { count, .. }) = self.ensure_complete(seal(&self.path)) {
-            faults.push(format!("its last {count} commits are not there"));
-        }
-        let mut said = self.connection.prepare("PRAGMA integrity_check").map_err(fault)?;
-        let said = said.query_map([], |row| row.get::<_, String>(0)).map_err(fault)?;
-        for one in said {
-            let one = one.map_err(fault)?;
-            if one != "ok" {
-                faults.push(format!("SQLite: {one}"));
-            }
-        }
-        for (what, read) in ROWS {
-            let mut rows = self.connection.prepare(read).map_err(fault)?;
-            let mut rows = rows.query([]).map_err(fault)?;
-            while let Some(row) = rows.next().map_err(fault)? {
-                if !is_whole(row).map_err(fault)? {
-                    let [run, which] = [shown(row, 0), shown(row, 1)];
-                    faults.push(format!("run `{run}`: {}", what.replace("{}", &which)));
-                }
-            }
-        }
+        let mut faults = self.damage(&ROWS, &|row, what| {
+            let [run, which] = [shown(row, 0), shown(row, 1)];
+            format!("run `{run}`: {}", what.replace("{}", &which))
+        })?;
         // A checksum per row cannot show that a whole row is missing: the saved state says how many lines its trace must have.
         let ends = "SELECT name, saved, (SELECT count(*) FROM line WHERE run = name), (SELECT max(seq) FROM line WHERE run = name) FROM run";
         let mut runs = self.connection.prepare(ends).map_err(fault)?;
@@ -89,6 +71,40 @@ impl Store {
                     "run `{}`: its trace has not all of its {seq} lines",
                     shown(row, 0)
                 ));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// The faults of the file as a whole, and of rows of these tables, for which `told` has the words.
+    ///
+    /// # Errors
+    /// The file cannot be read at all.
+    pub fn damage(
+        &self,
+        tables: &[(&str, &str)],
+        told: &dyn Fn(&Row<'_>, &str) -> String,
+    ) -> Result<Vec<String>, StoreError> {
+        let fault = |error| self.fault(error);
+        let mut faults = Vec::new();
+        if let Err(StoreError::Lost { count, .. }) = self.ensure_complete(seal(&self.path)) {
+            faults.push(format!("its last {count} commits are not there"));
+        }
+        let mut said = self.connection.prepare("PRAGMA integrity_check").map_err(fault)?;
+        let said = said.query_map([], |row| row.get::<_, String>(0)).map_err(fault)?;
+        for one in said {
+            let one = one.map_err(fault)?;
+            if one != "ok" {
+                faults.push(format!("SQLite: {one}"));
+            }
+        }
+        for (what, read) in tables {
+            let mut rows = self.connection.prepare(read).map_err(fault)?;
+            let mut rows = rows.query([]).map_err(fault)?;
+            while let Some(row) = rows.next().map_err(fault)? {
+                if !is_whole(row).map_err(fault)? {
+                    faults.push(told(row, what));
+                }
             }
         }
         Ok(faults)

@@ -120,7 +120,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(crate) fn of(path: &Path, why: rusqlite::Error) -> Self {
+    /// The error of SQLite for a file.
+    pub fn of(path: &Path, why: rusqlite::Error) -> Self {
         if why.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
             return Self::Other(path.to_owned());
         }

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Milliseconds since 1970 on the computer's clock.
 #[allow(clippy::disallowed_methods, reason = "a store outlives the clocks of its processes")]
-pub(crate) fn wall() -> i64 {
+pub fn wall() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
@@ -57,7 +57,11 @@ impl Store {
         Self::open_kind(path, Kind::Runs)
     }
 
-    pub(crate) fn open_kind(path: &Path, kind: Kind) -> Result<Self, StoreError> {
+    /// Opens a store of this kind for reading.
+    ///
+    /// # Errors
+    /// See [`Store::open`].
+    pub fn open_kind(path: &Path, kind: Kind) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
@@ -75,7 +79,11 @@ impl Store {
         Self::own_kind(path, safety, Kind::Runs)
     }
 
-    pub(crate) fn own_kind(path: &Path, safety: Safety, kind: Kind) -> Result<Self, StoreError> {
+    /// Opens or creates a store of this kind as its owner.
+    ///
+    /// # Errors
+    /// See [`Store::own`].
+    pub fn own_kind(path: &Path, safety: Safety, kind: Kind) -> Result<Self, StoreError> {
         let is_new = !path.exists();
         let lock = locked(path)?;
         // A lock file without a store remains after a store was deleted: its count does not apply to the new store.
@@ -179,12 +187,36 @@ impl Store {
         &self.path
     }
 
-    pub(crate) fn fault(&self, error: rusqlite::Error) -> StoreError {
+    /// The connection, for queries.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The error of SQLite for this file.
+    pub fn fault(&self, error: rusqlite::Error) -> StoreError {
         StoreError::of(&self.path, error)
     }
 
     pub(crate) fn damaged(&self, what: &str, run: &str) -> StoreError {
         StoreError::damaged(&self.path, what, run)
+    }
+
+    /// Executes `work` in one transaction, and returns after the commit.
+    ///
+    /// # Errors
+    /// The work fails, the file cannot be written, or another process has become the owner since. Then nothing is written.
+    pub fn write(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let fault = |error| StoreError::of(&path, error);
+        let tx = self.transaction()?;
+        work(&tx)?;
+        let number = counted(&tx).map_err(fault)?;
+        tx.commit().map_err(fault)?;
+        self.seal(number);
+        Ok(())
     }
 
     /// Begins a transaction. Fails if another process has become the owner since.

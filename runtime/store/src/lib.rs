@@ -30,14 +30,13 @@ pub mod memory;
 mod read;
 mod rows;
 mod worker;
-mod world;
 
 pub use chartc_runtime::stepped::{Call, Journal, Making};
 pub use engine::Sqlite;
 pub use error::{StoreError, VERSION};
-pub use file::{Safety, Store};
+pub use file::{Safety, Store, wall};
 pub use kind::Kind;
-pub use read::Listed;
-pub use rows::Letter;
+pub use read::{Listed, shown};
+pub use rows::{Letter, is_whole, put};
+pub use rusqlite;
 pub use worker::{Committed, Options, Worker};
-pub use world::WorldStore;

@@ -140,7 +140,7 @@ fn damaged(row: &rusqlite::Row<'_>) -> Listed {
 }
 
 /// A column as text, for messages. The row may be damaged.
-pub(crate) fn shown(row: &rusqlite::Row<'_>, nth: usize) -> String {
+pub fn shown(row: &rusqlite::Row<'_>, nth: usize) -> String {
     match row.get_ref(nth) {
         Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
         Ok(ValueRef::Integer(number)) => number.to_string(),

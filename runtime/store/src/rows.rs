@@ -41,11 +41,10 @@ fn stamp() -> i64 {
 }
 
 /// Executes an insertion, with the checksum of the columns as the last parameter.
-pub(crate) fn put(
-    connection: &Connection,
-    sql: &str,
-    columns: &[&dyn ToSql],
-) -> rusqlite::Result<()> {
+///
+/// # Errors
+/// SQLite cannot execute it.
+pub fn put(connection: &Connection, sql: &str, columns: &[&dyn ToSql]) -> rusqlite::Result<()> {
     let values: Vec<ToSqlOutput<'_>> =
         columns.iter().map(|column| column.to_sql()).collect::<Result<_, _>>()?;
     let plain = values.iter().map(|value| match value {
@@ -204,7 +203,10 @@ pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i
 }
 
 /// Whether the checksum in the last column matches the other columns.
-pub(crate) fn is_whole(row: &Row<'_>) -> rusqlite::Result<bool> {
+///
+/// # Errors
+/// SQLite cannot read the row.
+pub fn is_whole(row: &Row<'_>) -> rusqlite::Result<bool> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let columns: Vec<_> = (0..last).map(|nth| row.get_ref(nth)).collect::<Result<_, _>>()?;
     Ok(row.get_ref(last)? == ValueRef::Integer(checksum(columns)))

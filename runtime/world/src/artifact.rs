@@ -38,6 +38,8 @@ pub struct Artifact {
     pub number: u64,
     /// A number that changes with each write.
     pub version: u64,
+    /// Whether it is there from the beginning: of the world's file, or of an agent that the run file names.
+    pub is_genesis: bool,
 }
 
 /// The permissions of an artifact, and the price of its methods.

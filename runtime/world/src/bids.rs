@@ -10,6 +10,7 @@
 //! mint(85) with 2 scrip per point, ada gets 170 new scrip
 //! ```
 
+use crate::config::AuctionConfig;
 use crate::ledger::{Holder, Resource};
 use crate::state::{Audience, State, Tried, fail, int, refused, text};
 use chartc_core::expr::{Map, Value};
@@ -474,6 +475,29 @@ struct Spans {
 
 fn ms(seconds: f64) -> u64 {
     (seconds * 1000.0).round() as u64
+}
+
+impl From<&AuctionConfig> for AuctionSettings {
+    /// The settings that a run file means.
+    fn from(config: &AuctionConfig) -> Self {
+        let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
+        let usual = AuctionSettings::default();
+        let rest = seconds(config.period.saturating_sub(config.bidding_window));
+        let score = config.default_score.map(|score| i64::try_from(score).unwrap_or(i64::MAX));
+        Self {
+            // By default scoring takes what is left of the period behind the bidding, at most the usual time, so that it ends before the next
+            // auction.
+            scoring_seconds: config.scoring_time.map_or(rest.min(usual.scoring_seconds), seconds),
+            period_seconds: seconds(config.period),
+            bidding_window_seconds: seconds(config.bidding_window),
+            first_auction_delay_seconds: seconds(config.first_delay),
+            minimum_bid: config.minimum_bid,
+            scrip_per_point: config.scrip_per_point,
+            default_score: score.unwrap_or(usual.default_score),
+            max_submissions: config.max_submissions.unwrap_or(usual.max_submissions),
+            max_history: config.max_history.unwrap_or(usual.max_history),
+        }
+    }
 }
 
 #[cfg(test)]

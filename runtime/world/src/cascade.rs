@@ -1,8 +1,9 @@
 //! Cascades: which action of which agent caused whose transitions.
 //!
-//! An action of one agent can send an event to another, which takes transitions, acts in a later turn, and so causes further events.
-//! [`Cascades`] reads the lines of a log in order and keeps two kinds of records: actions, each with the effects that led to it, and
-//! effects, each with the action that caused it.
+//! An action of one agent can send an event to another, which takes transitions, acts in a later turn, and so causes further events. It
+//! can also write an artifact that another reads, uses or sees among its `artifacts`, and give scrip to another. [`Cascades`] reads the
+//! lines of a log in order and keeps two kinds of records: actions, each with the effects that led to it, and effects, each with the
+//! action that caused it.
 //!
 //! ```text
 //! ada line 7  acted: invoke ben.offer       action (ada, 6)
@@ -10,24 +11,31 @@
 //! ben line 4  taken idle -> thinking        belongs to this effect
 //! ben line 5  turn                          effects since the last action are now its causes
 //! ben line 9  acted: transfer               action (ben, 8), after that effect
+//! world       transferred, from ben to eve  effect: agent eve, by (ben, 8)
+//! ben line 12 acted: write_artifact post    action (ben, 11), which has written `post`
+//! eve line 6  input artifacts: post         with the next action of eve: effect: agent eve, by (ben, 11)
 //! ```
 
 #[cfg(test)]
 mod tests;
 
+use crate::state::ENDOWMENT;
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::trace::view::{EventFate, Fate, Happening, state};
-use chartc_runtime::trace::{LineName, Logged};
+use chartc_runtime::trace::{Line, LineName, Logged};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of transitions of one event that are kept as text. Further ones are only counted.
 const MOST_MOVES: usize = 6;
+/// The maximum number of artifacts of others that count as seen before an action: the newest ones.
+const MOST_SEEN: usize = 10;
 
 /// The actions and effects in a log, linked by their causes.
 ///
-/// Pass each line of the log to [`Self::observe`]. An action is attributed to the events that its agent received after its previous action
-/// and before the turn began. A few bytes are kept for each action and each event with a cause, and nothing for other lines.
+/// Pass each line of the log to [`Self::observe`]. An action is attributed to the events, the scrip and the artifacts of others that its
+/// agent received after its previous action and before the turn began, and to artifacts that the turn itself has seen. A few bytes are kept
+/// for each action, each effect and each artifact, and nothing for other lines.
 #[derive(Debug, Clone, Default)]
 pub struct Cascades {
     numbers: BTreeMap<String, usize>,
@@ -35,6 +43,10 @@ pub struct Cascades {
     words: Words,
     effects: Vec<Effect>,
     edges: BTreeMap<(usize, usize), u64>,
+    /// By the word for its id, the last action that has written an artifact, and the number of that writing.
+    written: BTreeMap<usize, ((usize, u64), u64)>,
+    /// The number of all writings.
+    writings: u64,
 }
 
 /// The records of one agent. The world itself has an empty name.
@@ -51,6 +63,10 @@ struct CascadeAgent {
     heard: Vec<usize>,
     /// The effects that it received before that turn and after its last action. They cause its next action.
     moved_by: Vec<usize>,
+    /// The artifacts of others that it has seen since its last action: the action that has written each, and the word for its id.
+    seen: Vec<((usize, u64), usize)>,
+    /// The number of the newest writing that it has seen.
+    seen_to: u64,
     /// The `seq` of its last line.
     last: u64,
     /// Whether its last line is an action.
@@ -69,12 +85,12 @@ struct Act {
     after: Box<[usize]>,
 }
 
-/// An effect of an action on an agent: an event, or the creation of the agent.
+/// An effect of an action on an agent: an event, scrip, an artifact that it has read, used or seen, or the creation of the agent.
 #[derive(Debug, Clone)]
 struct Effect {
     /// The agent that is affected.
     agent: usize,
-    /// The `seq` of the event's line; 0 for a new agent.
+    /// The `seq` of the event's line, or of the last line before the effect; 0 for a new agent.
     seq: u64,
     at_ms: u64,
     /// The action that caused it, as its agent and `seq`.
@@ -137,8 +153,12 @@ impl Cascades {
                 let heard = std::mem::take(&mut actor.heard);
                 actor.moved_by.extend(heard);
             }
-            Happening::Event { fate: EventFate::Delivered, .. } | Happening::Input { .. } => {
+            Happening::Event { fate: EventFate::Delivered, .. } => actor.open = None,
+            Happening::Input { name, value } => {
                 actor.open = None;
+                if let ("artifacts", Value::List(rows)) = (name, value) {
+                    self.see(agent, rows);
+                }
             }
             Happening::Transition(taken, Fate::Taken(_)) => {
                 if let Some(effect) = actor.open {
@@ -150,19 +170,110 @@ impl Cascades {
                     }
                 }
             }
-            Happening::Action { action: Some((action, _)), outcome } => {
+            Happening::Action { action: Some((action, arguments)), outcome } => {
                 actor.is_act = true;
-                let after = std::mem::take(&mut actor.moved_by).into_boxed_slice();
-                let action = self.words.number(action);
-                let has_failed = !outcome.failed.is_empty();
-                let seq = line.seq.saturating_sub(1);
-                let act = Act { seq, at_ms: line.at_ms, action, has_failed, after };
-                self.agents[agent].acts.push(act);
+                self.acts(agent, line, (action, arguments), !outcome.failed.is_empty());
             }
-            Happening::World { event: "spawned", data: Value::Map(data) } => {
-                self.spawned(logged, data);
+            Happening::World { event, data: Value::Map(data) } => self.world(logged, event, data),
+            _ => {}
+        }
+    }
+
+    /// Records an action, what led to it, and what it has read.
+    fn acts(
+        &mut self,
+        agent: usize,
+        line: &Line,
+        (action, arguments): (&str, &Value),
+        has_failed: bool,
+    ) {
+        let seq = line.seq.saturating_sub(1);
+        for (by, artifact) in std::mem::take(&mut self.agents[agent].seen) {
+            let event = format!("saw {}", self.word(artifact));
+            let event = Some(self.words.number(&event));
+            let effect = self.effect(agent, seq, line.at_ms, by, event);
+            // It belongs to this action, and not to one of a later turn.
+            self.agents[agent].heard.pop();
+            self.agents[agent].moved_by.push(effect);
+        }
+        let after = std::mem::take(&mut self.agents[agent].moved_by).into_boxed_slice();
+        let word = self.words.number(action);
+        let act = Act { seq, at_ms: line.at_ms, action: word, has_failed, after };
+        self.agents[agent].acts.push(act);
+        if let (Value::Map(arguments), false) = (arguments, has_failed) {
+            self.reads(agent, line, action, arguments);
+        }
+    }
+
+    /// Follows an event of the world that concerns several agents.
+    fn world(&mut self, logged: &Logged, event: &str, data: &Map) {
+        let text = |name: &str| match data.get(name) {
+            Some(Value::Text(text)) => text.as_str(),
+            Some(_) | None => "",
+        };
+        match event {
+            "spawned" => self.spawned(logged, data),
+            // The record and the memory of a new agent are no artifacts that it has written for others.
+            "created" if matches!(text("type"), "agent" | "memory") => {}
+            "created" | "written" => {
+                let (by, artifact) =
+                    (self.agent(text("by")), self.words.number(text("artifact_id")));
+                let act = (by, self.agents[by].cause());
+                self.writings += 1;
+                self.written.insert(artifact, (act, self.writings));
+            }
+            "transferred" if text("why") != ENDOWMENT && !text("from").is_empty() => {
+                let (from, to) = (self.agent(text("from")), self.agent(text("to")));
+                let Some(Value::Int(amount)) = data.get("amount") else { return };
+                if from != to {
+                    let event = Some(self.words.number(&format!("got {amount} scrip")));
+                    let (seq, by) = (self.agents[to].last, (from, self.agents[from].cause()));
+                    self.effect(to, seq, logged.line.at_ms, by, event);
+                }
             }
             _ => {}
+        }
+    }
+
+    /// Notes which artifacts of others an agent sees for the first time since they were written.
+    fn see(&mut self, agent: usize, rows: &[Value]) {
+        let id = |row: &Value| match row {
+            Value::Map(row) => match row.get("id") {
+                Some(Value::Text(id)) => self.words.numbers.get(id).copied(),
+                Some(_) | None => None,
+            },
+            _ => None,
+        };
+        let written = rows.iter().filter_map(id);
+        let written = written.filter_map(|id| Some((*self.written.get(&id)?, id)));
+        let seen_to = self.agents[agent].seen_to;
+        let mut new: Vec<_> =
+            written.filter(|((by, nth), _)| by.0 != agent && *nth > seen_to).collect();
+        new.sort_by_key(|((_, nth), _)| *nth);
+        let actor = &mut self.agents[agent];
+        actor.seen_to = new.last().map_or(seen_to, |((_, nth), _)| *nth);
+        actor.seen.extend(new.into_iter().map(|((by, _), id)| (by, id)));
+        let too_many = actor.seen.len().saturating_sub(MOST_SEEN);
+        actor.seen.drain(..too_many);
+    }
+
+    /// Records the effect of an artifact of another on the agent that has read or used it.
+    fn reads(&mut self, agent: usize, line: &Line, action: &str, arguments: &Map) {
+        let verb = match action {
+            "read_artifact" => "read",
+            "invoke_artifact" => "used",
+            _ => return,
+        };
+        let id = arguments.get("artifact_id").or_else(|| arguments.get("artifact"));
+        let Some(Value::Text(id)) = id else { return };
+        // An agent that is invoked gets an event, which is an effect of its own.
+        if verb == "used" && self.numbers.contains_key(id) {
+            return;
+        }
+        let written = self.words.numbers.get(id).and_then(|id| self.written.get(id)).copied();
+        if let Some((by, _)) = written.filter(|(by, _)| by.0 != agent) {
+            let event = Some(self.words.number(&format!("{verb} {id}")));
+            self.effect(agent, line.seq, line.at_ms, by, event);
         }
     }
 
@@ -262,7 +373,7 @@ pub struct Link {
     pub action: String,
     /// The agent that was affected.
     pub to: String,
-    /// The name of the event; empty if the agent was spawned.
+    /// The name of the event, or what reached the agent: `got 5 scrip`, `read X`, `used X`, `saw X`. Empty if the agent was spawned.
     pub event: String,
 }
 
@@ -418,7 +529,7 @@ pub struct Caused {
     pub seq: u64,
     /// The time of the run, in milliseconds.
     pub at_ms: u64,
-    /// The name of the event; empty if the agent was spawned.
+    /// The name of the event, or what reached the agent, as in [`Link`]; empty if the agent was spawned.
     pub event: String,
     /// The transitions that the agent took immediately, as text.
     pub transitions: Vec<String>,

@@ -169,6 +169,25 @@ impl Census {
         all
     }
 
+    /// The numbers alone, without the agents: as large as the charts, not as the population.
+    pub(crate) fn numbers(&self) -> Self {
+        let state = |row: &StateRow| StateRow {
+            path: row.path.clone(),
+            ended: row.ended.clone(),
+            present: BTreeSet::new(),
+            counted: row.present.len() as u64,
+            ..*row
+        };
+        let rows = |rows: &Rows| Rows {
+            chart: rows.chart.clone(),
+            agents: rows.agents,
+            states: rows.states.iter().map(state).collect(),
+            by_path: rows.by_path.clone(),
+            by_name: rows.by_name.clone(),
+        };
+        Self { charts: self.charts.iter().map(rows).collect(), ..Self::default() }
+    }
+
     /// The number of all agents.
     pub fn agents(&self) -> u64 {
         self.charts.iter().map(Rows::agents).sum()
@@ -414,6 +433,9 @@ struct StateRow {
     known: Option<(u32, bool)>,
     has_children: bool,
     present: BTreeSet<AgentNumber>,
+    /// The number of agents in a census of numbers alone.
+    #[serde(skip)]
+    counted: u64,
     /// The number of agents of which this is an innermost active state.
     basic: u64,
     /// The number of those whose run has ended, by status.
@@ -493,7 +515,8 @@ impl Rows {
     }
 
     fn count(&self, index: usize) -> u64 {
-        self.states[index].present.len() as u64
+        let row = &self.states[index];
+        row.counted.max(row.present.len() as u64)
     }
 
     fn has_active_child(&self, active: &[usize], index: usize) -> bool {

@@ -63,6 +63,8 @@ pub struct RunFile {
     pub execution: Execution,
     /// The limits of what agents may use in a window of time.
     pub rate_limiting: RateLimiting,
+    /// The models that agents may choose in their records, beside those of their charts.
+    pub models: Vec<String>,
     /// The settings of all charts.
     pub statechart: StatechartConfig,
     /// The auctions of the mint; without this section there are none.
@@ -393,6 +395,10 @@ fn parse(text: &str) -> Read<RunFile> {
             at.time()
         })?;
         file.execution.delay = delay.unwrap_or(file.execution.delay);
+        llm.set(&mut file.models, "models", |at| {
+            let what = "is a list of models such as `provider/model`";
+            at.list(what)?.iter().map(|at| at.text(what)).collect()
+        })?;
         llm.end()
     })?;
     top.set(&mut file.rate_limiting, "rate_limiting", rate_limiting)?;
@@ -680,6 +686,11 @@ pub struct SpawnLimits {
     pub compute: u64,
 }
 
+impl Settings {
+    /// A disk without a limit.
+    pub const UNLIMITED: u64 = i64::MAX as u64;
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -710,5 +721,33 @@ impl Default for SpawnLimits {
             disk: 10_000,
             compute: 50,
         }
+    }
+}
+
+impl From<&Resources> for Settings {
+    /// The settings that the resources of a run file mean. What they do not name keeps its default.
+    fn from(resources: &Resources) -> Self {
+        let mut all = Self::default();
+        let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);
+        set(&mut all.disk, resources.disk.everybody);
+        set(&mut all.compute, resources.compute.everybody);
+        set(&mut all.max_artifacts, resources.max_artifacts);
+        set(&mut all.max_artifacts_per_agent, resources.max_artifacts_per_agent);
+        set(&mut all.max_content_bytes, resources.max_content_bytes);
+        set(&mut all.compile_bytes_per_unit, resources.compile_bytes_per_unit);
+        set(&mut all.invocation_fuel, resources.invocation_fuel);
+        set(&mut all.max_events, resources.max_events);
+        set(&mut all.max_seen, resources.max_seen);
+        set(&mut all.spawn.disk, resources.spawn.disk);
+        set(&mut all.spawn.compute, resources.spawn.compute);
+        set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
+        set(&mut all.spawn.per_parent, resources.spawn.per_parent.map(u64::from));
+        all.spawn.max_depth = resources.spawn.max_depth.unwrap_or(all.spawn.max_depth);
+        all.spawn.cost = resources.spawn.cost.unwrap_or(all.spawn.cost);
+        all.spawn.min_endowment = resources.spawn.min_endowment.unwrap_or(all.spawn.min_endowment);
+        all.max_invocation_depth =
+            resources.max_invocation_depth.unwrap_or(all.max_invocation_depth);
+        all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
+        all
     }
 }

@@ -12,13 +12,17 @@ mod census;
 mod charts;
 mod config;
 pub mod engine;
+mod factory;
 mod gate;
 mod genesis;
 mod keep;
 pub mod ledger;
 mod rates;
+mod record;
 mod request;
 mod state;
+#[cfg(feature = "store")]
+mod store;
 mod world;
 
 pub use bids::AuctionSettings;
@@ -34,9 +38,15 @@ pub use config::{
     RESOURCES, RateLimiting, Resources, RunFile, RunFileError, Settings, SpawnLimits,
     StatechartConfig, WorkerPool,
 };
+pub use factory::{
+    ANY, AgentFactory, AgentGroup, AgentSet, AgentSpec, AnswerSource, Functions, Machine,
+    has_turns, starting_scrip,
+};
 pub use gate::{Closed, Counted, Gate, Gated};
 pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
 pub use state::{Moment, Summary};
+#[cfg(feature = "store")]
+pub use store::WorldStore;
 pub use world::{AgentRow, ArtifactMemory, Auctioneer, NewAgent, World};

@@ -4,9 +4,8 @@
 //! with real models may cost much, and this must be known before it starts.
 //!
 //! **The idea.** All files are compiled together, because charts import each other. Without entries in the run file, each chart that no
-//! other chart runs is an agent (`all`). With entries, each becomes an [`AgentGroup`] with one or more agents (`chosen`, `add`). An
-//! [`AgentSpec`] has only what differs within a group: the name, the number, the scrip. Names must be unique, since agents are addressed by
-//! name.
+//! other chart runs is an agent (`all`). With entries, each becomes a group of the [`AgentSet`] with one or more agents (`chosen`, `add`).
+//! Names must be unique, since agents are addressed by name.
 //!
 //! [`Forecast`] multiplies the most calls of one turn by the number of turns, bounded by the chart's own limits and the budget of its
 //! entry. Calls that this does not cover, such as those for events, are named in `beyond`.
@@ -35,46 +34,21 @@ use chartc_compiler::compile::{Checked, Compilation, check_within};
 use chartc_compiler::front::load::Memory;
 use chartc_compiler::syntax::diagnostic::{Severity, nearest};
 use chartc_compiler::syntax::source::Span;
-use chartc_core::expr::{self, Map};
 use chartc_core::model::{Chart, Client, StepKind};
-use chartc_core::plan::Plan;
 use chartc_core::wording::counted;
 use chartc_world::engine::Settings;
-use chartc_world::{AgentEntry, Family, RunFile, StatechartConfig};
+use chartc_world::{AgentEntry, AgentSet, Family, RunFile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The param that `statechart.default_timeout_ticks` of the run file sets.
-const TIMEOUT: &str = "default_timeout_ticks";
 /// The name of the run file in a folder.
 pub(super) const RUN_FILE: &str = "run.yaml";
 
-/// The agents of one entry of the run file. They share a chart and an oracle.
-pub(super) struct AgentGroup {
-    /// The file of the chart, relative to the working directory.
-    pub(super) file: String,
-    /// The chart and its child charts, the chart itself first.
-    pub(super) family: Arc<Family>,
-    pub(super) entry: AgentEntry,
-}
-
-/// An agent of the run file or the folder.
-pub(super) struct AgentSpec {
-    pub(super) name: String,
-    /// The index of its group.
-    pub(super) group: usize,
-    /// Its number among the agents of its entry, from 1.
-    pub(super) number: usize,
-    /// The scrip that its own file gives it, if it does.
-    pub(super) scrip: Option<i64>,
-}
-
 /// All agents that are to run, and the compilation of their charts.
-pub(super) struct AgentSet {
-    pub(super) groups: Vec<AgentGroup>,
-    pub(super) agents: Vec<AgentSpec>,
+pub(super) struct Found {
+    pub(super) agent_set: AgentSet,
     pub(super) done: Compilation,
     /// The files of agents with `enabled: false`, which do not run.
     left_out: Vec<String>,
@@ -105,7 +79,7 @@ pub(super) fn find_agents(
     (file, base): (&RunFile, &Path),
     root: &Root,
     even_disabled: bool,
-) -> miette::Result<Result<AgentSet, Exit>> {
+) -> miette::Result<Result<Found, Exit>> {
     let named: Vec<String> = file
         .agents
         .iter()
@@ -125,7 +99,7 @@ pub(super) fn find_agents(
     if done.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Ok(Err(refuse(&folder.display().to_string(), &done)));
     }
-    let mut found = AgentSet { groups: Vec::new(), agents: Vec::new(), done, left_out: Vec::new() };
+    let mut found = Found { agent_set: AgentSet::default(), done, left_out: Vec::new() };
     if named.is_empty() {
         found.all(even_disabled);
     } else {
@@ -140,12 +114,12 @@ pub(super) fn find_agents(
             found.left_out.join(", ")
         ));
     }
-    if found.agents.is_empty() {
+    if found.agent_set.agents.is_empty() {
         complain(format!("error: there is no agent to run in {}", folder.display()));
         return Ok(Err(Exit::Nothing));
     }
     found.ensure_unique_names()?;
-    found.follow(&file.statechart);
+    found.agent_set.follow(&file.statechart);
     Ok(Ok(found))
 }
 
@@ -157,7 +131,7 @@ fn tests_left_out() -> super::super::files::Skips {
     })
 }
 
-impl AgentSet {
+impl Found {
     /// Adds every chart that no other chart runs as its child.
     fn all(&mut self, even_disabled: bool) {
         let run: BTreeSet<Span> = self
@@ -208,59 +182,17 @@ impl AgentSet {
             self.left_out.push(checked.source().to_owned());
             return;
         }
-        let group = self.groups.len();
-        let own = text(chart, "id").unwrap_or_else(|| chart.name.clone());
-        for (number, name) in (1..).zip(entry.names(&own)) {
-            self.agents.push(AgentSpec { name, group, number, scrip: scrip(chart) });
-        }
         let family = Arc::new(Family { plans: checked.plans() });
-        self.groups.push(AgentGroup { file: checked.source().to_owned(), family, entry });
-    }
-
-    /// Applies the settings of the run file for all charts, where a chart has none of its own.
-    fn follow(&mut self, said: &StatechartConfig) {
-        for group in &mut self.groups {
-            if let Some(most) = said.max_history_depth {
-                let kept = |chart: &Arc<Chart>| {
-                    let mut chart = Chart::clone(chart);
-                    // The smaller bound holds: `None` keeps everything.
-                    chart.history_kept = Some(chart.history_kept.map_or(most, |own| own.min(most)));
-                    Plan::new(&Arc::new(chart))
-                };
-                let plans = group.family.charts().map(kept).collect();
-                group.family = Arc::new(Family { plans });
-            }
-            let timeout =
-                said.default_timeout_ticks.map(|ticks| expr::Value::Int(i64::from(ticks)));
-            let wants = group.family.root().variables.iter().any(|row| {
-                row.name == TIMEOUT && super::super::given::PairKind::Param.is(&row.kind)
-            });
-            if let Some(timeout) = timeout.filter(|_| wants)
-                && group.entry.params.get(TIMEOUT).is_none()
-            {
-                group.entry.params.insert(TIMEOUT.into(), timeout);
-            }
-        }
-    }
-
-    /// The structural hashes of each agent's charts, by the agent's name.
-    #[cfg(feature = "sqlite")]
-    pub(super) fn hashes(&self) -> Vec<(String, String)> {
-        let hash = |group: &AgentGroup| {
-            let all = group.family.plans.iter().map(|plan| plan.hash);
-            all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
-        };
-        let groups: Vec<String> = self.groups.iter().map(hash).collect();
-        let agents = self.agents.iter();
-        agents.map(|agent| (agent.name.clone(), groups[agent.group].clone())).collect()
+        self.agent_set.add(checked.source().to_owned(), family, entry);
     }
 
     /// Refuses two agents of the same name.
     fn ensure_unique_names(&self) -> miette::Result<()> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        for agent in &self.agents {
+        let AgentSet { groups, agents } = &self.agent_set;
+        for agent in agents {
             if let Some(other) = seen.insert(&agent.name, agent.group) {
-                let (one, two) = (&self.groups[other].file, &self.groups[agent.group].file);
+                let (one, two) = (&groups[other].file, &groups[agent.group].file);
                 return Err(miette::miette!(
                     help = "give one of them another `id`",
                     "two agents are called `{}`: one of {one}, one of {two}",
@@ -270,39 +202,6 @@ impl AgentSet {
         }
         Ok(())
     }
-}
-
-fn meta<'c>(chart: &'c Chart, key: &str) -> Option<&'c expr::Value> {
-    chart.meta.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-}
-
-fn text(chart: &Chart, key: &str) -> Option<String> {
-    match meta(chart, key) {
-        Some(expr::Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-        Some(_) | None => None,
-    }
-}
-
-/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
-fn scrip(chart: &Chart) -> Option<i64> {
-    match meta(chart, "starting_scrip").or_else(|| meta(chart, "starting_credits")) {
-        Some(expr::Value::Int(scrip)) => Some(*scrip),
-        Some(expr::Value::Float(scrip)) => Some(*scrip as i64),
-        Some(_) | None => None,
-    }
-}
-
-/// The values of an agent's params: those of its entry and, if the chart has a param `agent_id`, the agent's name.
-pub(super) fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
-    let mut params = entry.clone();
-    let wants = chart
-        .variables
-        .iter()
-        .any(|row| row.name == "agent_id" && super::super::given::PairKind::Param.is(&row.kind));
-    if wants && params.get("agent_id").is_none() {
-        params.insert("agent_id".into(), expr::Value::Text(name.to_owned()));
-    }
-    params
 }
 
 // Estimates the calls of real models that a run of many agents may make, before it starts.

@@ -8,15 +8,15 @@
 //! agents: [{ file: trader.chart, count: 1000, llm: "script:trader.yaml" }]
 //! ```
 //!
-//! 1. [`find`] checks `trader.chart` and lists the agents `Trader_1` to `Trader_1000`, in one [`find::AgentGroup`].
+//! 1. [`find`] checks `trader.chart` and lists the agents `Trader_1` to `Trader_1000`, in one group of an [`AgentSet`].
 //! 2. The world is made, with an account for each agent.
-//! 3. [`factory`] reads the script once; each agent gets a copy with its own position. What all agents of the group share is made once,
-//!    too, and each agent is made from it.
-//! 5. The engine of `chartc-world` runs ten ticks on a pool of workers, and [`show`] prints a line for each.
+//! 3. [`answers`] reads the script once; each agent gets a copy with its own position. The [`AgentFactory`] makes what all agents of the
+//!    group share once, too, and each agent from it.
+//! 4. The engine of `chartc-world` runs ten ticks on a pool of workers, and [`show`] prints a line for each.
 //!
 //! Agents that other agents spawn come from the same factory, while the run is under way.
 
-mod factory;
+mod answers;
 mod find;
 mod show;
 #[cfg(feature = "sqlite")]
@@ -34,21 +34,16 @@ use super::output::{Exit, complain, foot, is_seen, print, print_json};
 use super::signals;
 use crate::chart_compiler::Compiler;
 use chartc_compiler::syntax::diagnostic::nearest;
-use chartc_core::expr::{Map, Value};
 use chartc_core::model::Chart;
-use chartc_core::plan::Plan;
 use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
 use chartc_world::engine::{Engine, Meter, Recipe, Settings, WorkerPool, workers};
 use chartc_world::{
-    AuctionConfig, Auctioneer, Census, Gate, Loaded, Methods, NewAgent, Resources, RunFile, World,
+    AgentFactory, AgentSet, AuctionConfig, Census, Loaded, Machine, Methods, Resources, RunFile,
+    World,
 };
-use factory::{AgentFactory, AnswerSource, Machine, Scripts};
-use find::{
-    AgentGroup, AgentSet, End, Forecast, RUN_FILE, beside, find_agents, milliseconds, run_file,
-};
+use find::{End, Forecast, Found, RUN_FILE, beside, find_agents, milliseconds, run_file};
 use show::{Format, RunEnd, Typed, WorldOutput};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,13 +53,13 @@ type CrowdEngine = Engine<Machine, AgentFactory, WorldOutput>;
 pub(super) fn run(common: &Common<'_>, options: &Options) -> miette::Result<Exit> {
     let folder = Path::new(common.folder);
     let (file, base) = run_file(folder, options.config.as_deref())?;
-    let agent_set = match find_agents(folder, (&file, &base), common.root, common.even_disabled)? {
-        Ok(agent_set) => Arc::new(agent_set),
+    let found = match find_agents(folder, (&file, &base), common.root, common.even_disabled)? {
+        Ok(found) => found,
         Err(exit) => return Ok(exit),
     };
     // Check this before anything is created: `open_log` empties the log.
-    check(common, options, &file, &base, &agent_set)?;
-    run_agents(common, options, (&file, &base), &agent_set)
+    check(common, options, &file, &base, &found)?;
+    run_agents(common, options, (&file, &base), &Arc::new(found.agent_set))
 }
 
 /// Runs the agents to the end of the run.
@@ -93,7 +88,7 @@ fn run_agents(
         Some(config) => Some((config, find::chart()?)),
         None => None,
     };
-    let gate = start.gate();
+    let gate = agent_set.gate(&file.rate_limiting);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -103,9 +98,11 @@ fn run_agents(
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let pool = WorkerPool::<Machine>::within(scope, threads, runtime.handle());
-            let factory = start.factory(&world, gate.clone());
+            let factory =
+                AgentFactory::new(&world, agent_set.clone(), gate.clone(), start.is_real())
+                    .with_working_memory(file.working_memory.clone());
             #[cfg(feature = "sqlite")]
-            let factory = AgentFactory { keep, ..factory };
+            let factory = factory.with_keep(keep);
             let mut engine = Engine::new(world, settings, pool, factory, out).with_gate(gate);
             start.fill(&mut engine, holding.as_ref(), loaded.as_ref())?;
             // The log is opened only now, so that a run which cannot start keeps the log of the previous one.
@@ -176,36 +173,6 @@ impl Start<'_> {
             || self.file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()))
     }
 
-    /// The gate that all calls pass, with the budgets of the agents.
-    fn gate(&self) -> Gate {
-        let gate = Gate::new(&self.file.rate_limiting);
-        for agent in &self.agent_set.agents {
-            gate.set_budget(&agent.name, self.agent_set.groups[agent.group].entry.budget);
-        }
-        gate
-    }
-
-    /// Makes the factory of the agents, without the answers and the auctions.
-    fn factory(&self, world: &World, gate: Gate) -> AgentFactory {
-        AgentFactory {
-            world: world.clone(),
-            agent_set: Arc::clone(self.agent_set),
-            auction: None,
-            auction_answers: None,
-            answer_sources: Vec::new(),
-            families: BTreeMap::new(),
-            by_name: OnceCell::new(),
-            templates: BTreeMap::new(),
-            artifact_host: world.shared(),
-            scripts: Scripts::default(),
-            is_real: self.is_real(),
-            working_memory: self.file.working_memory.clone(),
-            gate,
-            #[cfg(feature = "sqlite")]
-            keep: None,
-        }
-    }
-
     /// Gives the engine its answers, its auctions and its agents, which a store may have kept.
     fn fill(
         &self,
@@ -235,8 +202,8 @@ impl Start<'_> {
                 oracle_args.llm = Some("deny");
             }
             let charts: Vec<&Chart> = group.family.charts().map(|chart| &**chart).collect();
-            let source = AnswerSource::from_args(&charts, oracle_args, clock)?;
-            engine.maker_mut().answer_sources.push(source);
+            let source = answers::answers(&charts, oracle_args, clock)?;
+            engine.maker_mut().answer_next_group(source);
         }
         Ok(())
     }
@@ -249,22 +216,17 @@ impl Start<'_> {
         chart: &Arc<Chart>,
         clock: &Arc<dyn Clock>,
     ) -> miette::Result<()> {
-        let settings = factory::settings(config);
-        let params = settings.params();
-        let made = Auctioneer::new(engine.world().clone(), settings, clock.clone());
-        let made = made.map_err(|why| miette::miette!("`auction`: {why}"))?;
         let own = config.scoring.as_deref().map(|own| beside(self.base, own));
         let args = self.common.oracle_args(None);
-        let source = factory::answer_source(chart, own.as_deref(), args, clock)?;
-        engine.maker_mut().auction = Some((Arc::new([Plan::new(chart)]), made, params));
-        engine.maker_mut().auction_answers = Some(source);
-        Ok(())
+        let source = answers::scores(chart, own.as_deref(), args, clock)?;
+        let made = engine.maker_mut().hold_auctions(chart, config.into(), source, clock.clone());
+        made.map_err(|why| miette::miette!("`auction`: {why}"))
     }
 
     /// Adds all agents to a new world.
     fn add_agents(&self, engine: &mut CrowdEngine) -> miette::Result<()> {
         if self.file.auction.is_some() {
-            let added = engine.add(factory::NAME, Recipe::Service);
+            let added = engine.add(AgentFactory::AUCTIONEER, Recipe::Service);
             added.map_err(|why| miette::miette!("the auctions: {why}"))?;
         }
         for (number, agent) in self.agent_set.agents.iter().enumerate() {
@@ -458,7 +420,7 @@ fn check(
     options: &Options,
     file: &RunFile,
     base: &Path,
-    agent_set: &AgentSet,
+    found: &Found,
 ) -> miette::Result<()> {
     let Some(log) = &options.log else { return Ok(()) };
     let script = |source: &str| source.strip_prefix("script:").map(PathBuf::from);
@@ -466,7 +428,7 @@ fn check(
     let scoring = file.auction.as_ref().and_then(|auction| auction.scoring.as_deref());
     let beside = entries.chain(scoring).filter_map(script).map(|path| base.join(path));
     let named = [common.functions, common.world, common.store, options.config.as_deref()];
-    let charts = agent_set.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
+    let charts = found.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
     let mut all = charts
         .chain(beside)
         .chain(named.into_iter().flatten().map(Path::to_owned))
@@ -489,7 +451,7 @@ fn check(
 /// Makes the world with all agents in it. Balances of the run file override those of `--world`, which override those of the agents' own
 /// files.
 fn world(path: Option<&Path>, file: &RunFile, agent_set: &AgentSet) -> miette::Result<World> {
-    let settings = allowed(&file.resources);
+    let settings = chartc_world::Settings::from(&file.resources);
     let world = match path {
         Some(path) => {
             let text = read(path)?;
@@ -500,21 +462,7 @@ fn world(path: Option<&Path>, file: &RunFile, agent_set: &AgentSet) -> miette::R
         None => World::new(settings),
     };
     let world = world.with_workshop(Arc::new(Compiler)).with_invoke(Arc::new(Methods));
-    let contents: Vec<Map> = agent_set.groups.iter().map(content).collect();
-    for agent in &agent_set.agents {
-        let group = &agent_set.groups[agent.group];
-        let new = NewAgent {
-            name: agent.name.clone(),
-            balance: file.balances.get(&agent.name).copied(),
-            scrip: agent.scrip,
-            disk: file.resources.disk.of(&agent.name),
-            compute: file.resources.compute.of(&agent.name),
-            content: contents[agent.group].clone(),
-            family: Some(group.family.clone()),
-            owner: None,
-        };
-        world.add_agent(new).map_err(|why| miette::miette!("agent `{}`: {why}", agent.name))?;
-    }
+    agent_set.settle_in(&world, file).map_err(|why| miette::miette!("{why}"))?;
     let Resources { disk, compute, .. } = &file.resources;
     let named = [
         ("balances", file.balances.keys().collect::<Vec<_>>()),
@@ -536,14 +484,6 @@ fn world(path: Option<&Path>, file: &RunFile, agent_set: &AgentSet) -> miette::R
     Ok(world)
 }
 
-/// The content of an agent's record: its file and its chart.
-fn content(group: &AgentGroup) -> Map {
-    let mut content = Map::new();
-    content.insert("file".into(), Value::Text(group.file.clone()));
-    content.insert("chart".into(), Value::Text(group.family.root().name.clone()));
-    content
-}
-
 /// Refuses a file of a world and a run file that give an agent different disk quotas, because neither takes precedence.
 fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
     let disk = file
@@ -560,29 +500,4 @@ fn agree(path: &Path, world: &WorldFile, file: &RunFile) -> miette::Result<()> {
             path.display()
         )),
     }
-}
-
-/// Converts the resources of the run file into settings of the world. What it does not name keeps its default.
-fn allowed(resources: &Resources) -> chartc_world::Settings {
-    let mut all = chartc_world::Settings::default();
-    let set = |to: &mut u64, from: Option<u64>| *to = from.unwrap_or(*to);
-    set(&mut all.disk, resources.disk.everybody);
-    set(&mut all.compute, resources.compute.everybody);
-    set(&mut all.max_artifacts, resources.max_artifacts);
-    set(&mut all.max_artifacts_per_agent, resources.max_artifacts_per_agent);
-    set(&mut all.max_content_bytes, resources.max_content_bytes);
-    set(&mut all.compile_bytes_per_unit, resources.compile_bytes_per_unit);
-    set(&mut all.invocation_fuel, resources.invocation_fuel);
-    set(&mut all.max_events, resources.max_events);
-    set(&mut all.max_seen, resources.max_seen);
-    set(&mut all.spawn.disk, resources.spawn.disk);
-    set(&mut all.spawn.compute, resources.spawn.compute);
-    set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
-    set(&mut all.spawn.per_parent, resources.spawn.per_parent.map(u64::from));
-    all.spawn.max_depth = resources.spawn.max_depth.unwrap_or(all.spawn.max_depth);
-    all.spawn.cost = resources.spawn.cost.unwrap_or(all.spawn.cost);
-    all.spawn.min_endowment = resources.spawn.min_endowment.unwrap_or(all.spawn.min_endowment);
-    all.max_invocation_depth = resources.max_invocation_depth.unwrap_or(all.max_invocation_depth);
-    all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
-    all
 }

@@ -592,6 +592,8 @@ struct Overview {
     unread: usize,
     time_ms: u64,
     agents: u64,
+    /// The number of agents that were there from the beginning.
+    genesis: u64,
     /// The number of agents by the status of their run.
     ended: BTreeMap<String, u64>,
     charts: Vec<Distribution>,
@@ -659,6 +661,7 @@ impl Overview {
                 page.line(format!("  {what:<12}{text}"));
             }
         };
+        row("genesis", some(self.genesis, counted(self.genesis, "agent")));
         row("runs", list(&self.ended));
         row("turns", some(self.turns, self.turns.to_string()));
         row("questions", some(self.questions, self.questions.to_string()));
@@ -687,6 +690,15 @@ impl Overview {
     }
 }
 
+/// Whether an agent is made that is there from the beginning.
+fn is_genesis_agent(line: &Line) -> bool {
+    let Happening::World { event: "created", data: Value::Map(data) } = line.event().what else {
+        return false;
+    };
+    let is = |key: &str, wanted: Value| data.get(key) == Some(&wanted);
+    is("type", Value::Text("agent".into())) && is("is_genesis", Value::Bool(true))
+}
+
 /// Breaks a list after commas into lines of at most `columns` columns. An empty list has no line.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -713,6 +725,7 @@ fn show(log: &mut Log, is_json: bool, terminal: Terminal) -> miette::Result<()> 
             if logged.agent.is_empty() {
                 ticks.line(&logged.line);
                 overview.world.line(&logged.line);
+                overview.genesis += u64::from(is_genesis_agent(&logged.line));
             } else {
                 overview.line(&logged.line);
             }

@@ -23,11 +23,22 @@ fn an_agent_without_a_workflow_is_told_all_that_its_world_knows() {
     assert_eq!(errors, "");
     let lines = lines(&folder, "t.jsonl");
     let prompts = prompts(&lines);
+    let of_the_world =
+        ["census", "escrow", "event_log", "ledger", "mint", "rights_registry", "store"];
+    let row = |id: &str, ty: &str, by: &str| {
+        format!(
+            "{{'id': '{id}', 'type': '{ty}', 'created_by': '{by}', 'executable': True, 'is_genesis': True}}"
+        )
+    };
+    let rows = of_the_world.map(|id| row(&format!("genesis_{id}"), "genesis", "system"));
+    let rows = [&rows[..], &[row("shop", "executable", "bob")]].concat().join(", ");
     assert_eq!(
         prompts[0],
-        "You trade.\n\nYou are ada, with 5 scrip. Event 1. Propose your next action.\n\n\
-         Balances: {'ada': 5, 'bob': 3}\n\nQuotas: {'disk_used': 0, 'disk_quota': 500}\n\n\
-         Artifacts: [{'id': 'shop', 'type': 'executable', 'created_by': 'bob', 'executable': True}]"
+        format!(
+            "You trade.\n\nYou are ada, with 5 scrip. Event 1. Propose your next action.\n\n\
+             Balances: {{'ada': 5, 'bob': 3}}\n\nQuotas: {{'disk_used': 32, 'disk_quota': 500, 'compute': 1000}}\n\n\
+             Artifacts: [{rows}]"
+        )
     );
     let sections = |prompt: &str| {
         let heads = prompt.split("\n\n").skip(2).filter_map(|part| part.split(':').next());
@@ -47,7 +58,7 @@ fn an_agent_is_told_how_much_of_its_run_is_left() {
     write(&folder, "world.yaml", "balances: {ada: 5, bob: 7}\n");
     write(&folder, "answers.yaml", "answers: {look: {then: repeat, answers: [{action: noop}]}}\n");
     run(&folder, &["--turns", "2", "--trace", "t.jsonl", "--snapshot", "s.json"]);
-    let economy = "12 scrip among 2 agents; you have 5, rank 2";
+    let economy = "12 scrip in circulation; you are number 2 of 2 by scrip";
     assert_eq!(
         prompts(&lines(&folder, "t.jsonl")),
         [format!("2 turns, 0%, event 1; {economy}"), format!("1 turn, 50%, event 2; {economy}")]

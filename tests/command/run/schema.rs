@@ -45,6 +45,10 @@ const FIELDS: &[(&str, &str)] = &[
     ("options", "The names of the options."),
     ("oracle", "Who answers."),
     ("output_tokens", "Tokens that the model wrote."),
+    (
+        "overrides",
+        "What replaces the settings of clients: `system_prompt`, `llm_model`, `temperature`, `max_tokens`; an absent one is that of the client.",
+    ),
     ("prompt", "What the model is sent, word for word."),
     ("reasoning", "The reason that the model gave for it."),
     ("region", "The region whose walk ended; empty for the chart."),

@@ -54,3 +54,42 @@ fn a_chart_may_declare_less_than_a_world_supplies() {
         assert!(format!("{out}{errors}").contains("C0438"), "{wrong}: {out}{errors}");
     }
 }
+
+/// The events that an agent knows of have the same fields in a world of its own as in one of many agents.
+#[test]
+fn events_have_one_shape_in_every_world() {
+    let folder = folder("one-shape");
+    let chart = "chart Looker {\n  input recent_events: List(Json) = []\n  initial open\n  state open { llm look { prompt \"{recent_events}\" } }\n}\n";
+    let answers = "answers: {look: {then: last, answers: [{action: write_artifact, artifact_id: a, content: x}, {action: read_artifact, artifact_id: a}, {action: read_artifact, artifact_id: none}, {action: noop}]}}";
+    for (name, text) in [
+        ("looker.chart", chart),
+        ("answers.yaml", answers),
+        ("world.yaml", "agent: ada\n"),
+        ("run.yaml", "agents: [{file: looker.chart, id: ada, llm: \"script:answers.yaml\"}]"),
+    ] {
+        std::fs::write(folder.join(name), text).expect("a file");
+    }
+    let alone = ["run", "looker.chart", "--llm", "script:answers.yaml", "--world", "world.yaml"];
+    let alone = [&alone[..], &["--turns", "5", "--trace", "alone.jsonl"]].concat();
+    let many = ["run", ".", "--ticks", "5", "--log", "many.jsonl"];
+    let mut shapes = Vec::new();
+    for (args, log) in [(alone.as_slice(), "alone.jsonl"), (many.as_slice(), "many.jsonl")] {
+        let (code, out, errors) = chartc(&folder, args);
+        assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+        let log = std::fs::read_to_string(folder.join(log)).expect("a log");
+        let lines = log.lines().map(serde_json::from_str::<serde_json::Value>);
+        let lines = lines.map(|line| line.expect("JSON"));
+        let seen = lines.filter(|line| line["kind"] == "input" && line["name"] == "recent_events");
+        let seen = seen.fold(None, |_, line| Some(line)).expect("it looks");
+        let own = seen["value"].as_array().expect("a list").iter();
+        let own = own.filter(|event| event["by"] == "ada" && event["action"] != "");
+        let shape = own.map(|event| {
+            let fields: Vec<String> =
+                event.as_object().expect("a record").keys().cloned().collect();
+            (event["event"].clone(), event["action"].clone(), event["success"].clone(), fields)
+        });
+        shapes.push(shape.collect::<Vec<_>>());
+    }
+    assert_eq!(shapes[0].len(), 3, "{shapes:#?}");
+    assert_eq!(shapes[0], shapes[1]);
+}

@@ -35,7 +35,7 @@ workflow:
 
 const WORLD: &str = "\
 balances: {ada: 4, bob: 20}
-disk: 120
+disk: 160
 artifacts:
   the-market:
     methods:
@@ -111,11 +111,11 @@ fn what_came_of_an_action_reaches_the_next_turn() {
     let prompts = prompts(&lines);
     let starts = [
         "Turn 1 with 4: \n\n0/0 (0%)",
-        "Turn 2 with 4: FAILED: not_found: there is no artifact `shpo`; there are shop, the-market\n1. read_artifact(shpo) -> FAILED: not_found: ",
+        "Turn 2 with 4: FAILED: not_found: there is no artifact `shpo`; `list` of `genesis_store` says which there are\n1. read_artifact(shpo) -> FAILED: not_found: ",
         "Turn 3 with 4: FAILED: permission_denied: `ada` may not read `secret`: only its owner `bob` may\n",
-        "Turn 4 with 4: FAILED: insufficient_disk: `plan` of 122 bytes makes 122 of `ada`, who may have 120\n",
+        "Turn 4 with 4: FAILED: insufficient_disk: `plan` of 122 bytes makes 163 of `ada`, who may have 160\n",
         // The market was closed in turn 5: the condition of the table is asked there first.
-        "Turn 5 with 4: SUCCESS: ada is made, 87 bytes\n",
+        "Turn 5 with 4: SUCCESS: ada has another content, 125 bytes\n",
         "Trade []: FAILED: intent_rejected: there is no action `query_kernel`; there are noop,",
         "Trade []: FAILED: insufficient_scrip: `buy` of `shop` costs 5 scrip, and there are 4",
         "Turn 8 with 4: SUCCESS: gold\n",
@@ -147,7 +147,7 @@ fn working_memory_is_a_section_of_the_prompts() {
     assert_eq!(
         notes,
         [
-            "there is no working memory: the world has no record of the agent",
+            "there is no working memory: the agent's record has no `working_memory`",
             "the working memory of 68 bytes is cut to 59",
         ]
     );
@@ -377,7 +377,7 @@ chart Ada {
     let (code, out, errors) = chartc(&folder, &arguments);
     assert_eq!((code, errors.as_str()), (0, ""), "{out}");
     let lines = lines(&folder, "t.jsonl");
-    let wanted = "33 live {'strategic_goal': 'live', 'n': [1]} {'disk_used': 52, 'disk_quota': 90}";
+    let wanted = "33 live {'strategic_goal': 'live', 'n': [1]} {'disk_used': 54, 'disk_quota': 90, 'compute': 1000}";
     assert_eq!(prompts(&lines), [wanted; 2]);
     let is_input = |line: &Line| matches!(line.what, What::Input { .. });
     assert!(!lines.iter().any(is_input), "nothing has changed since the start");

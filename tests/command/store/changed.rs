@@ -162,3 +162,42 @@ fn a_snapshot_of_another_version_goes_on_or_says_why_not() {
     assert!(code == 2 && said.contains("the state `waiting`, which is active, is gone"), "{err}");
     assert!(said.contains("`count` was of type Int and is of type Float"), "{err}");
 }
+
+const MACHINE: &str = "chart Machine {
+  event stop
+  event go
+  event step
+  initial running
+  parallel running {
+    state left { initial a  state a { on step -> b }  state b {} }
+    state right { initial c  state c { on step -> d }  state d {} }
+    history back deep -> left.a, right.c
+    on stop -> stopped
+  }
+  state stopped { on go -> running.back }
+}
+";
+
+#[test]
+fn what_a_history_remembers_must_be_there_for_check_and_run() {
+    let folder = folder("store-migrate-history");
+    let chart = |text: &str| std::fs::write(folder.join("m.chart"), text).expect("a file");
+    chart(MACHINE);
+    std::fs::write(folder.join("stop.json"), "[{\"event\":\"step\"},{\"event\":\"stop\"}]")
+        .expect("a file");
+    std::fs::write(folder.join("go.json"), "[{\"event\":\"go\"}]").expect("a file");
+    let run = |events| ["run", "m.chart", "--store", "s.db", "--run", "r", "--events", events];
+    assert_eq!(chartc(&folder, &run("stop.json")).0, 0);
+    let other = MACHINE.replace("on step -> d }  state d", "on step -> e }  state e");
+    chart(&other);
+    let why = "the state `running.right.d`, which the history `running.back` remembers, is gone: keep it, or write `renamed_from d` in the one that took its place";
+    let (code, out, _) = check(&folder, "m.chart", &[]);
+    assert!(code == 1 && out.contains(&format!("r: is refused\n  {why}\n")), "{out}");
+    let (code, out, err) = chartc(&folder, &run("go.json"));
+    let err: Vec<&str> = err.split_whitespace().filter(|word| *word != "│").collect();
+    assert!(code == 2 && err.join(" ").contains(why), "{out}{err:?}");
+    chart(&other.replace("state e {}", "state e renamed_from d {}"));
+    assert_eq!(check(&folder, "m.chart", &[]).0, 0);
+    let (code, out, err) = chartc(&folder, &run("go.json"));
+    assert!(code == 0 && out.contains("right.e"), "{out}{err}");
+}

@@ -109,3 +109,21 @@ fn more_ticks_go_on_where_fewer_have_ended() {
     }
     assert!(std::fs::read_to_string(folder.join("log.jsonl")).expect("a log") == log);
 }
+
+#[test]
+fn the_store_of_a_world_is_checked_like_any_other() {
+    let folder = traders("checked");
+    let run = ["run", ".", "--ticks", "2", "--store", "w.db"];
+    assert!(chartc(&folder, &run).output().expect("it runs").status.success());
+    let check = || {
+        let done = chartc(&folder, &["store", "w.db", "check"]).output().expect("it runs");
+        (done.status.code(), String::from_utf8_lossy(&done.stdout).into_owned())
+    };
+    assert_eq!(check(), (Some(0), "w.db: no damage\n".to_owned()));
+    let store = rusqlite::Connection::open(folder.join("w.db")).expect("an SQLite file");
+    store.execute("UPDATE agent SET saved = 'x' WHERE name = 't_7'", []).expect("a row");
+    assert_eq!(check(), (Some(1), "the agent `t_7`\n".to_owned()));
+    store.execute("DELETE FROM agent WHERE name = 't_7'", []).expect("a row");
+    let (code, out) = check();
+    assert!(code == Some(1) && out.contains("the number of agents"), "{out}");
+}

@@ -10,6 +10,7 @@ mod killed;
 mod making;
 #[cfg(all(feature = "providers", target_os = "linux"))]
 mod provider;
+mod record;
 mod running;
 mod seeing;
 

@@ -6,14 +6,13 @@ use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
-use chartc_runtime::agent::{
-    Agent, ArtifactHost, Artifacts, Life, Profile, Record, SharedRecord, World,
-};
+use chartc_runtime::agent::{Agent, ArtifactHost, Artifacts, Life, Profile, Record, SharedRecord};
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::driver::{Free, Parts};
 use chartc_runtime::oracle::{Asking, Oracle, Question, Script};
 use chartc_runtime::trace::{Line, What};
 use chartc_runtime::{Saved, Session};
+use chartc_world::{NewAgent, Settings, World};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -25,10 +24,17 @@ artifacts:
   shop: {content: gold, methods: {open: [true, false], price: {cases: [{given: [2], result: 7}]}}}
 ";
 
+/// The world of ada alone.
+fn world() -> Arc<dyn ArtifactHost> {
+    let world = World::parse(WORLD, Settings::default()).expect("a world");
+    world.add_agent(NewAgent { name: "ada".into(), ..NewAgent::default() }).expect("she is new");
+    world.alone()
+}
+
 /// A chart's agent in a world, with answers of a script, or from somebody else.
 struct Stage {
     chart: Arc<Chart>,
-    world: World,
+    world: Arc<dyn ArtifactHost>,
     record: SharedRecord,
     script: Script,
 }
@@ -38,14 +44,14 @@ impl Stage {
         let clock = Arc::new(VirtualClock::new());
         Self {
             chart: chart(text),
-            world: World::parse(WORLD).expect("a world"),
+            world: world(),
             record: SharedRecord::new(Record::new("ada")),
             script: Script::parse("script", answers, clock).expect("a script"),
         }
     }
 
     fn host(&self) -> Artifacts<Script> {
-        let (world, record) = (Arc::new(self.world.clone()), self.record.clone());
+        let (world, record) = (self.world.clone(), self.record.clone());
         Artifacts::new(world, record, &[&self.chart], self.script.clone()).expect("one chart")
     }
 
@@ -59,7 +65,7 @@ impl Stage {
         let driver = Arc::new(Free(Parts::of(oracle.clone())));
         let session = Session::new(machine, oracle, clock, Vec::new()).with_driver(driver);
         let profile = Profile::of(&self.chart).expect("nothing is said of working memory");
-        let life = Life::new(Arc::new(self.world.clone()), self.record.clone(), profile);
+        let life = Life::new(self.world.clone(), self.record.clone(), profile);
         Agent::new(session, Some(life))
     }
 
@@ -246,7 +252,7 @@ fn a_function_is_one_method_in_a_whole_family() {
         [r#" from "shop" "open""#, r#" from "shop" "open""#, r#" from "shop" "price""#, ""]
             .map(one);
     let family = |a: usize, b: usize| {
-        let world: Arc<dyn ArtifactHost> = Arc::new(World::parse(WORLD).expect("a world"));
+        let world = world();
         let charts = [&*charts[a], &*charts[b]];
         let made = Artifacts::new(world, SharedRecord::default(), &charts, Script::empty());
         made.err().map(|why| why.to_string())

@@ -6,7 +6,8 @@ use chartc_runtime::trace::What;
 use chartc_runtime::trace::{Cause, Line};
 use std::collections::BTreeMap;
 
-/// A log: `ada turn`, `ada act NAME`, `bob event NAME by ada`, `bob taken A B`, `spawn eve ada`.
+/// A log: `ada turn`, `ada act NAME`, `ada act read_artifact ID`, `bob event NAME by ada`, `bob taken A B`, `bob sees ID ID`, `spawn eve ada`;
+/// and of the world `world wrote ID ada` and `world gave ada bob`.
 fn cascades(log: &[&str]) -> Cascades {
     let mut all = Cascades::new();
     let mut seqs: BTreeMap<String, u64> = BTreeMap::new();
@@ -18,12 +19,13 @@ fn cascades(log: &[&str]) -> Cascades {
         let text = |word: &str| Value::Text(word.to_owned());
         let what = match words[1..] {
             ["turn"] => What::Turn { turn: 1 },
-            ["act", name] => {
+            ["act", name, ..] => {
+                let id = words.get(3).map(|id| ("artifact_id".to_owned(), text(id)));
                 causes.insert(agent.to_owned(), seqs.get(agent).copied().unwrap_or(0));
                 What::Acted {
                     step: "s".into(),
                     action: name.into(),
-                    arguments: Value::None,
+                    arguments: Value::Map(id.into_iter().collect()),
                     reasoning: String::new(),
                     value: Value::None,
                     changes: Vec::new(),
@@ -45,13 +47,24 @@ fn cascades(log: &[&str]) -> Cascades {
                 },
                 held: vec![],
             },
+            ["sees", ref ids @ ..] => {
+                let row =
+                    |id: &&str| Value::Map([("id".to_owned(), text(id))].into_iter().collect());
+                let value = Value::List(ids.iter().map(row).collect());
+                What::Input { name: "artifacts".into(), value }
+            }
+            ["wrote", id, by] => {
+                agent = "";
+                of_the_world("created", &[("artifact_id", text(id)), ("by", text(by))])
+            }
+            ["gave", from, to] => {
+                agent = "";
+                let amount = ("amount", Value::Int(5));
+                of_the_world("transferred", &[("from", text(from)), ("to", text(to)), amount])
+            }
             [new, parent] => {
                 agent = "";
-                let data: Map =
-                    [("agent".to_owned(), text(new)), ("parent".to_owned(), text(parent))]
-                        .into_iter()
-                        .collect();
-                What::World { event: "spawned".into(), data: Value::Map(data) }
+                of_the_world("spawned", &[("agent", text(new)), ("parent", text(parent))])
             }
             _ => panic!("{row}"),
         };
@@ -61,6 +74,11 @@ fn cascades(log: &[&str]) -> Cascades {
         all.observe(&Logged { agent: agent.to_owned(), by, line });
     }
     all
+}
+
+fn of_the_world(event: &str, data: &[(&str, Value)]) -> What {
+    let data: Map = data.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    What::World { event: event.into(), data: Value::Map(data) }
 }
 
 fn shown(deeds: &[Deed], margin: &str, out: &mut Vec<String>) {
@@ -167,6 +185,70 @@ fn a_new_agent_is_an_effect() {
     // The line of the world may stand before that of the action.
     let all = cascades(&["ada turn", "world eve ada", "ada act make", "eve turn", "eve act greet"]);
     assert_eq!(tree(&all, "ada", Bounds::default()), ["make", " eve  []", "  greet"]);
+}
+
+#[test]
+fn artifacts_that_others_read_use_and_see_are_effects() {
+    let all = cascades(&[
+        "ada act write_artifact",
+        "world wrote plan ada",
+        "bob act read_artifact plan",
+        "bob turn",
+        "bob act write_artifact",
+        "world wrote post bob",
+        "ada turn",
+        "ada sees post plan",
+        "ada act praise",
+        "ada turn",
+        "ada sees post plan",
+        "ada act rest",
+        "cyd act invoke_artifact plan",
+        "cyd act read_artifact none",
+        "bob act read_artifact post",
+    ]);
+    assert_eq!(
+        tree(&all, "ada", Bounds::default()),
+        [
+            "write_artifact",
+            " bob read plan []",
+            "  write_artifact",
+            "   ada saw post []",
+            "    praise",
+            " cyd used plan []",
+        ],
+        "an artifact is seen once, and nobody has an effect by what it has written itself"
+    );
+    assert_eq!(all.totals(), (3, 2));
+    // Only the newest artifacts that were seen count.
+    let mut log = Vec::new();
+    let mut sees = "bob sees".to_owned();
+    for nth in 0..15 {
+        log.extend(["ada act write_artifact".to_owned(), format!("world wrote p{nth} ada")]);
+        sees.push_str(&format!(" p{nth}"));
+    }
+    log.extend([sees, "bob act like".to_owned()]);
+    let log: Vec<&str> = log.iter().map(String::as_str).collect();
+    let all = cascades(&log);
+    assert_eq!(all.totals(), (10, 1));
+    let longest = all.longest();
+    assert_eq!(longest[0].event, "saw p5", "{longest:?}");
+}
+
+#[test]
+fn scrip_from_others_is_an_effect() {
+    let all = cascades(&[
+        "ada act invoke_artifact",
+        "world gave ada bob",
+        "bob turn",
+        "bob act invoke_artifact",
+        "world gave bob cyd",
+        "world gave bob bob",
+    ]);
+    assert_eq!(
+        tree(&all, "ada", Bounds::default()),
+        ["invoke_artifact", " bob got 5 scrip []", "  invoke_artifact", "   cyd got 5 scrip []"]
+    );
+    assert_eq!(all.longest().len(), 2);
 }
 
 #[test]

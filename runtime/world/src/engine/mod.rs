@@ -195,6 +195,8 @@ pub struct Engine<M, K, O> {
     /// What all agents have spent on models.
     spent: Spent,
     census: Census,
+    /// Whether the world does not know the census yet.
+    is_census_new: bool,
     /// Lines of the world itself that are in the log.
     seq: u64,
     tick: u32,
@@ -239,6 +241,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             tick_stats: TickStats::default(),
             spent: Spent::default(),
             census: Census::new(),
+            is_census_new: true,
             seq: 0,
             tick: 0,
             total: None,

@@ -72,6 +72,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             // The run continues from a checkpoint: what is due at this moment comes in its usual order, as without the interruption.
             return Ok(());
         }
+        self.tell_census();
         self.rounds()?;
         self.after_action(&Cause::default())?;
         self.world.take_summary();
@@ -83,6 +84,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         self.tick += 1;
         let begin = self.now();
         self.world.renew();
+        self.tell_census();
         let slots = &self.slots;
         let is_alive = |index: &usize| {
             slots.get(*index).and_then(Option::as_ref).is_some_and(|slot| !slot.mode.is_over())
@@ -115,6 +117,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         }
         self.rounds()?;
         self.summarise()
+    }
+
+    /// Tells the world how many agents are in each state, if that has changed.
+    fn tell_census(&mut self) {
+        if std::mem::take(&mut self.is_census_new) {
+            self.world.set_census(&self.census);
+        }
     }
 
     /// Begins a turn of an agent if it takes turns, its last turn is over, and its limits leave room.
@@ -555,6 +564,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             } else {
                 self.begin_turns()?;
             }
+            self.tell_census();
             // If the run never waits, the task that stops it must still get a chance to run.
             tokio::task::yield_now().await;
             if self.round()? {
@@ -833,6 +843,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             self.spent.add(spent);
             if !is_service {
                 self.census.observe(name, &line);
+                self.is_census_new = true;
             }
             let logged = Logged { agent, by, line };
             self.out.logged(&logged)?;

@@ -8,12 +8,14 @@ mod trade;
 
 pub(crate) use store::row;
 
-use crate::state::{State, Tried, fail, text};
+use crate::census::Distribution;
+use crate::state::{State, Tried, fail, int, text};
 use chartc_core::expr::{Map, Value};
 use chartc_runtime::agent::FailureKind;
 
 /// All genesis artifacts, in the order of their ids.
-const ALL: [&Genesis; 6] = [
+const ALL: [&Genesis; 7] = [
+    &CENSUS,
     &trade::ESCROW,
     &GENESIS,
     &trade::LEDGER,
@@ -278,4 +280,47 @@ fn read(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
         }
     };
     Ok(Value::List(events))
+}
+
+// `genesis_census`: how many agents are in which states.
+
+const CENSUS: Genesis = Genesis {
+    id: "genesis_census",
+    about: "How many agents are in which states of their charts: in a run with ticks, as the tick began.",
+    methods: &[
+        Method {
+            name: "agents_in_state",
+            params: &["state"],
+            about: "the number of agents in a state: its path, the last part of that, or Chart.state",
+            run: Run::Look(agents_in_state),
+        },
+        Method {
+            name: "state_distribution",
+            params: &["chart?"],
+            about: "the numbers of agents in the innermost states of a chart, {state: number}; without it, of each, {chart: {state: number}}",
+            run: Run::Look(state_distribution),
+        },
+    ],
+};
+
+fn agents_in_state(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    match state.census.count_in(arguments.name(0)?) {
+        Ok(count) => Ok(int(count)),
+        Err(why) => fail(FailureKind::NotFound, why.to_string()),
+    }
+}
+
+fn state_distribution(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
+    let states = |of: Distribution| -> Map {
+        of.states.into_iter().map(|row| (row.state, int(row.count))).collect()
+    };
+    let mut all = state.census.state_distribution().into_iter();
+    let Some(chart) = arguments.name_or_none(0)? else {
+        let all = all.map(|of| (of.chart.clone(), Value::Map(states(of))));
+        return Ok(Value::Map(all.collect()));
+    };
+    match all.find(|of| of.chart == chart) {
+        Some(of) => Ok(Value::Map(states(of))),
+        None => fail(FailureKind::NotFound, format!("no agent has a chart `{chart}`")),
+    }
 }

@@ -6,6 +6,7 @@ use super::Arguments;
 use crate::artifact::{Compiled, Nature};
 use crate::charts::{accepts, restrict, used};
 use crate::ledger::{Entry, Holder, Resource};
+use crate::record::settings;
 use crate::request::{Request, Spawn};
 use crate::state::{Audience, ENDOWMENT, Origin, State, Tried, amount, fail, refused, text};
 use crate::{Family, Form};
@@ -21,7 +22,7 @@ pub(super) fn spawn(state: &mut State, arguments: &Arguments<'_>) -> Tried<Value
     let Child { parent, name, artifact, scrip, params, depth, .. } = &child;
     // The record is stored on the parent's disk, and the memory on the new agent's. Both are checked here, because nothing may fail once
     // the entries are posted.
-    let record = record(parent, artifact, params);
+    let record = record(&child);
     let bytes = amount(crate::artifact::size(&Value::Map(record.clone()))).unsigned_abs();
     if bytes > state.settings.max_content_bytes {
         return arguments.wrong(3, "is larger than an artifact can be");
@@ -153,14 +154,14 @@ fn check_spawn(state: &State, arguments: &Arguments<'_>) -> Tried<Child> {
 }
 
 /// What the artifact of a new agent says of it.
-fn record(parent: &str, artifact: &str, params: &Map) -> Map {
+fn record(child: &Child) -> Map {
     let mut record = Map::new();
-    record.insert("made_of".into(), text(artifact));
-    record.insert("made_by".into(), text(parent));
-    if !params.is_empty() {
-        record.insert("params".into(), Value::Map(params.clone()));
+    record.insert("made_of".into(), text(&child.artifact));
+    record.insert("made_by".into(), text(&child.parent));
+    if !child.params.is_empty() {
+        record.insert("params".into(), Value::Map(child.params.clone()));
     }
-    record
+    record.into_iter().chain(settings(child.family.root())).collect()
 }
 
 /// Checks that the disk of the parent has room for the quota of a new agent and for its record.

@@ -115,6 +115,7 @@ pub(crate) fn row(id: &str, artifact: &Artifact) -> Value {
     row.insert("type".into(), text(&artifact.ty));
     row.insert("created_by".into(), text(&artifact.created_by));
     row.insert("executable".into(), Value::Bool(artifact.can_execute()));
+    row.insert("is_genesis".into(), Value::Bool(artifact.is_genesis));
     Value::Map(row)
 }
 
@@ -131,6 +132,7 @@ fn get(state: &State, arguments: &Arguments<'_>) -> Tried<Value> {
     all.insert("owner".into(), text(&artifact.owner));
     all.insert("created_by".into(), text(&artifact.created_by));
     all.insert("bytes".into(), int(artifact.bytes));
+    all.insert("is_genesis".into(), Value::Bool(artifact.is_genesis));
     all.insert("has_standing".into(), Value::Bool(artifact.has_standing()));
     all.insert("can_execute".into(), Value::Bool(artifact.can_execute()));
     if let Some(memory) = artifact.memory_artifact_id() {

@@ -138,6 +138,7 @@ impl State {
 
     /// Writes an artifact, and reports the change as an event.
     pub(crate) fn write(&mut self, agent: &str, id: &str, draft: Draft) -> Tried<String> {
+        let draft = Draft { content: self.recorded(id, draft.content)?, ..draft };
         self.may_write(agent, id, &draft.content)?;
         let bytes = size(&draft.content);
         let Some(artifact) = self.artifacts.get_mut(id) else {
@@ -213,6 +214,7 @@ impl State {
             bytes,
             number,
             version: 0,
+            is_genesis: self.is_beginning,
         };
         self.artifacts.insert(id.to_owned(), artifact);
         self.index(id, owner, bytes, number, is_shown);
@@ -226,6 +228,7 @@ impl State {
             ("type", text(ty)),
             ("by", text(by)),
             ("bytes", int(bytes)),
+            ("is_genesis", if self.is_beginning { Value::Bool(true) } else { Value::None }),
         ];
         self.tell("created", data, audience);
         Ok(())

@@ -7,11 +7,12 @@ pub(crate) use artifacts::Draft;
 pub(crate) use principals::{ENDOWMENT, Origin, Principal, is_name};
 
 use crate::artifact::{Artifact, Policy};
+use crate::census::Census;
 use crate::config::Settings;
 use crate::ledger::{Ledger, LedgerError, Resource};
 use crate::request::{Notice, Request};
 use chartc_core::expr::Value;
-use chartc_runtime::agent::{Failure, FailureKind, Results};
+use chartc_runtime::agent::{Failure, FailureKind, Models, Results};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -115,6 +116,12 @@ pub(crate) struct State {
     pub(crate) touched: BTreeSet<String>,
     /// The check before an agent makes another one.
     pub(crate) admission: Admission,
+    /// The models that agents may choose.
+    pub(crate) models: Models,
+    /// The agents in each state, as the engine has last counted them.
+    pub(crate) census: Arc<Census>,
+    /// Whether what is made now is there from the beginning.
+    pub(crate) is_beginning: bool,
     /// The first error in the books. From then on, nothing is executed.
     pub(crate) broken: Option<String>,
 }

@@ -16,9 +16,11 @@ use crate::charts::Family;
 use crate::config::Settings;
 use crate::genesis;
 use crate::ledger::{Holder, Resource};
+use crate::record::{check, settings};
 use crate::request::Spawn;
 use crate::state::{ENDOWMENT, State, Tried, amount, fail, is_name, refused, text};
 use chartc_core::expr::{Map, Value};
+use chartc_core::model::Chart;
 use chartc_runtime::agent::{
     Declared, EVENTS, Failure, FailureKind, View, WorldError, WorldFile, extract,
 };
@@ -63,6 +65,8 @@ pub struct AgentRow {
     pub depth: u32,
     /// Whether it was stopped for good.
     pub is_stopped: bool,
+    /// Whether it is there from the beginning.
+    pub is_genesis: bool,
 }
 
 impl World {
@@ -71,7 +75,12 @@ impl World {
     /// # Errors
     /// The name is malformed or taken, or the world has no room for the agent.
     pub fn add_agent(&self, new: NewAgent) -> Result<(), Failure> {
-        self.change(|state| add(state, new))
+        self.change(|state| {
+            state.is_beginning = true;
+            let added = add(state, new);
+            state.is_beginning = false;
+            added
+        })
     }
 
     /// All agents, in the order of their names.
@@ -85,6 +94,7 @@ impl World {
             parent: principal.origin.as_ref().map(|origin| origin.parent.clone()),
             depth: principal.origin.as_ref().map_or(0, |origin| origin.depth),
             is_stopped: principal.is_stopped,
+            is_genesis: state.artifacts.get(name).is_some_and(|own| own.is_genesis),
         })
         .collect()
     }
@@ -132,8 +142,9 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
         scrip.unwrap_or(state.settings.starting_scrip)
     };
     let disk = disk.unwrap_or(state.settings.disk);
-    state.open(&name, Some(disk));
-    if let Some(principal) = state.principals.get_mut(&name)
+    let disk = Some(disk).filter(|disk| *disk != Settings::UNLIMITED);
+    state.open(&name, disk);
+    if let (Some(principal), Some(disk)) = (state.principals.get_mut(&name), disk)
         && !principal.is_limited
     {
         // The file mentioned the agent without a disk quota, for example only with its scrip. Its stored artifacts then count against the
@@ -156,13 +167,32 @@ fn add(state: &mut State, new: NewAgent) -> Tried<()> {
     }
     let compute = amount(compute.unwrap_or(state.settings.compute));
     state.set_quota(&name, compute);
+    let mut known = Map::new();
+    if let Some(family) = &family {
+        known = settings(family.root());
+        state.take_prices(family);
+    }
+    let is_genesis = family.as_ref().is_none_or(|family| is_genesis(family.root()));
+    let content = with_record(known.into_iter().chain(content).collect(), record);
+    if let Some(family) = &family
+        && let Err(why) = check(&content, family, &state.models)
+    {
+        return fail(FailureKind::IntentRejected, format!("its record: {why}"));
+    }
     if let Some(principal) = state.principals.get_mut(&name) {
         principal.family = family;
     }
     if compute > 0 {
         state.ledger.mint(&name, Resource::Compute, compute, "quota").map_err(refused)?;
     }
-    state.enrol(&name, &owner, with_record(content, record), remembered)
+    state.is_beginning = is_genesis;
+    state.enrol(&name, &owner, content, remembered)
+}
+
+/// Whether an agent of the run file counts as there from the beginning: unless its file says `is_genesis: false`.
+fn is_genesis(chart: &Chart) -> bool {
+    let said = chart.meta.iter().find(|(key, _)| key == "is_genesis");
+    said.is_none_or(|(_, value)| *value != Value::Bool(false))
 }
 
 /// Deletes the record and the memories that the world's file has for an agent, and returns them.
@@ -216,7 +246,7 @@ impl World {
     /// The first error, with its place and a remedy.
     pub fn parse(text: &str, settings: Settings) -> Result<Self, WorldError> {
         let file = WorldFile::parse(text)?;
-        let mut state = State { settings, ..State::default() };
+        let mut state = State { settings, is_beginning: true, ..State::default() };
         let fault = |place: &str, why: String| WorldError {
             place: format!("`{place}` "),
             why,
@@ -262,6 +292,7 @@ impl World {
             }
         }
         state.settle();
+        state.is_beginning = false;
         state.notices.clear();
         // A 64-bit FNV-1a hash. It only tells files apart and protects nothing, so it need not be cryptographic.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -384,6 +415,7 @@ impl World {
             earned: principal.earned,
             time: moment.total_ms.map(|total| (moment.now_ms, total)),
             tick: moment.tick,
+            models: state.models.clone(),
             ..View::default()
         };
         if reads("artifacts") {
@@ -424,6 +456,7 @@ fn artifacts(state: &State, agent: &str, seen: usize) -> Vec<Value> {
         row.insert("type".into(), text("genesis"));
         row.insert("created_by".into(), text("system"));
         row.insert("executable".into(), Value::Bool(true));
+        row.insert("is_genesis".into(), Value::Bool(true));
         Value::Map(row)
     });
     let newest = state.order.values().rev().take(seen.max(LOOKED_AT));

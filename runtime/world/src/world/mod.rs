@@ -1,6 +1,7 @@
 //! The public interface of a world, for agents and for the engine.
 
 mod agents;
+mod alone;
 mod ask;
 mod save;
 
@@ -8,6 +9,7 @@ pub use agents::{AgentRow, ArtifactMemory, NewAgent};
 
 use crate::artifact::Artifact;
 use crate::bids::{self, AuctionSettings, Book};
+use crate::census::Census;
 use crate::charts::{Family, Finding, Form, Invoke, NoInvocations, Read, Workshop};
 use crate::config::Settings;
 use crate::ledger::Ledger;
@@ -110,6 +112,21 @@ impl World {
         may: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
     ) {
         self.state().admission = Admission(Some(Arc::new(may)));
+    }
+
+    /// Tells the world how many agents are in each state, for `genesis_census`.
+    pub fn set_census(&self, census: &Census) {
+        self.state().census = Arc::new(census.numbers());
+    }
+
+    /// Lets agents choose these models in their records, beside those of their own charts. To be called before agents are added, from
+    /// whose charts the prices are taken.
+    pub fn permit_models(&self, models: &[String]) {
+        let mut state = self.state();
+        let permitted = Arc::make_mut(&mut state.models);
+        for model in models {
+            permitted.entry(model.replacen('/', ":", 1)).or_default();
+        }
     }
 
     /// Deducts compute from an agent, for example for its thinking.

@@ -47,6 +47,8 @@ struct SavedArtifact {
     nature: SavedNature,
     number: u64,
     version: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_genesis: bool,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     used: BTreeMap<String, usize>,
 }
@@ -139,6 +141,7 @@ impl World {
         state.take_changes();
         let mut own = self.state();
         state.admission = own.admission.clone();
+        (state.models, state.census) = (own.models.clone(), own.census.clone());
         *own = state;
         Ok(())
     }
@@ -207,6 +210,7 @@ fn keep(artifact: &Artifact) -> SavedArtifact {
         nature,
         number: artifact.number,
         version: artifact.version,
+        is_genesis: artifact.is_genesis,
         used: methods.map(|(name, results)| (name.clone(), results.used())).collect(),
     }
 }
@@ -252,6 +256,7 @@ fn give_back(
         nature,
         number: kept.number,
         version: kept.version,
+        is_genesis: kept.is_genesis,
     })
 }
 

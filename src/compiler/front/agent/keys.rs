@@ -55,7 +55,7 @@ pub static AGENT: Mapping = Mapping::new(
         Key::new("working_memory_max_bytes", Shape::small(0), "An older name of `working_memory.max_size_bytes`, which takes precedence.").old("working_memory.max_size_bytes"),
         Key::new("starting_scrip", Shape::Number(Sign::Any), "Scrip that the agent has at the beginning, in a world that says nothing of it."),
         Key::new("starting_credits", Shape::Number(Sign::Any), "An older name of `starting_scrip`.").old("starting_scrip"),
-        Key::new("is_genesis", Shape::Switch, "Metadata for a world of artifacts: whether the agent is there from the beginning."),
+        Key::new("is_genesis", Shape::Switch, "Whether the agent counts as there from the beginning of a world, as agents of a run file do. A chart carries it as metadata."),
         Key::new("has_standing", Shape::Switch, "Metadata for a world of artifacts: whether the agent can own things."),
         Key::new("can_execute", Shape::Switch, "Metadata for a world of artifacts: whether the agent can act."),
         Key::new("memory_artifact_id", NAME, "Metadata for a world of artifacts: the artifact that is the agent's memory."),

@@ -35,6 +35,8 @@ use alloc::vec::Vec;
 pub enum Difference {
     /// An active state does not exist any more.
     State(String),
+    /// A state that a history has recorded does not exist any more: the history, the state.
+    Recorded(String, String),
     /// A step that is under way does not exist any more.
     Step(String),
     /// A step that is under way is of another kind: the step, the old kind, the new one.
@@ -97,7 +99,7 @@ pub enum Change {
     Armed(String, Timed),
     /// A transition with an armed deadline does not exist any more: the state, the kind.
     Disarmed(String, Timed),
-    /// The record of a history is dropped, because the history or a recorded state does not exist any more.
+    /// The record of a history is dropped, because the history does not exist any more.
     Forgotten(String),
     /// A change in a child chart: the name of that chart, the change.
     Child(String, Box<Change>),
@@ -154,6 +156,11 @@ impl core::fmt::Display for Difference {
             Self::State(path) => write!(
                 f,
                 "the state `{path}`, which is active, is gone: keep it, or write `renamed_from {}` in the one that took its place",
+                last(path)
+            ),
+            Self::Recorded(history, path) => write!(
+                f,
+                "the state `{path}`, which the history `{history}` remembers, is gone: keep it, or write `renamed_from {}` in the one that took its place",
                 last(path)
             ),
             Self::Step(name) => write!(
@@ -243,10 +250,7 @@ impl core::fmt::Display for Change {
             }
             Self::Child(chart, one) => write!(f, "in `{chart}`: {one}"),
             Self::Forgotten(history) => {
-                write!(
-                    f,
-                    "what the history `{history}` remembered is gone: it leads to its default"
-                )
+                write!(f, "the history `{history}` is gone with what it remembered")
             }
         }
     }
@@ -267,11 +271,13 @@ impl Named {
         }
         self.add_renames(numbers, &mut found.changes);
         for (path, recorded) in &self.history {
-            let is_kept = numbers.state(path).is_ok()
-                && recorded.iter().all(|path| numbers.state(path).is_ok());
-            if !is_kept {
+            if numbers.state(path).is_err() {
                 found.changes.push(Change::Forgotten(path.clone()));
+                continue;
             }
+            let gone = recorded.iter().filter(|path| numbers.state(path).is_err());
+            let gone = gone.map(|state| Difference::Recorded(path.clone(), state.clone()));
+            found.differences.extend(gone);
         }
         found.changes.extend(other(self, numbers, &active, &open).changes);
         found

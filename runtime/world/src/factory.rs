@@ -3,10 +3,9 @@
 //! **The problem.** Thousands of agents differ only in name and data. Each needs a machine of its own, but the chart, the host functions,
 //! the driver and the profile are the same. Agents that others spawn bring charts that are compiled while the run is under way.
 //!
-//! **The idea.** [`AgentFactory`] implements `Maker` for the engine, with one way for each `Recipe`: configured, spawned, or the service of
-//! the auctions. The agents of a group and chart share an [`AgentTemplate`], made when the first of them is. What an agent has for itself
+//! **The idea.** [`AgentFactory`] implements [`Maker`] for the engine, with one way for each [`Recipe`]: configured, spawned, or the service
+//! of the auctions. The agents of a group and chart share an [`AgentTemplate`], made when the first of them is. What an agent has for itself
 //! is its machine, its record, and its copy of the script, so that its answers do not depend on when others are asked ([`AnswerSource`]).
-//! An [`Arena`] owns the charts of spawned agents, so that machines can borrow them.
 //!
 //! A spawned agent shares the clients, tools and budget of its parent and may use no others: else an agent could write itself a child with
 //! a stronger model, or multiply its budget.
@@ -17,16 +16,21 @@
 //! Trader_1       makes the template: Artifacts, Profile, a session with a shared driver; then its own machine and script
 //! Trader_2       takes the template, and needs only a machine and a copy of the script
 //!                (with `$agent` in the script, the copy is parsed anew, with the name replaced)
-//! a child of 2   `restrict` checks its chart, its plans go into the arena, and it gets a template of its own
+//! a child of 2   `restrict` checks its chart, and it gets a template of its own
 //! ```
 
-use super::super::instance::{Backends, InitialValues, instance, oracle, read, script_of};
-use super::super::live::{is_live, only_provider};
-use super::find::{AgentGroup, AgentSet, AgentSpec, OracleArgs, params};
+use crate::bids::{AuctionSettings, MINT};
+use crate::charts::{Family, restrict, used};
+use crate::config::{AgentEntry, RateLimiting, RunFile, StatechartConfig};
+use crate::engine::{Lines, Made, Maker, New, Recipe};
+use crate::gate::{Gate, Gated};
+use crate::keep::{Journaled, Keep};
+use crate::request::Spawn;
+use crate::world::{ArtifactMemory, Auctioneer, NewAgent, World};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::Chart;
+use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
@@ -39,23 +43,188 @@ use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Asking, Deny, Oracle, OracleError, Question, Random, Script};
 use chartc_runtime::tools::{Calling, Tools};
 use chartc_runtime::trace::Origin;
-#[cfg(feature = "sqlite")]
-use chartc_world::Keep;
-use chartc_world::engine::{Made, Maker, New, Recipe};
-use chartc_world::{
-    ArtifactMemory, AuctionConfig, AuctionSettings, Auctioneer, Family, Gate, Gated, Spawn, World,
-    restrict, used,
-};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+// The agents that are to be made.
+
+/// The param that `statechart.default_timeout_ticks` of the run file sets.
+const TIMEOUT: &str = "default_timeout_ticks";
+
+/// The agents of one entry of the run file. They share a chart and an oracle.
+pub struct AgentGroup {
+    /// The file of the chart, as the traces of its agents name it.
+    pub file: String,
+    /// The chart and its child charts, the chart itself first.
+    pub family: Arc<Family>,
+    /// The entry.
+    pub entry: AgentEntry,
+}
+
+/// An agent of the run file or the folder.
+pub struct AgentSpec {
+    /// The name.
+    pub name: String,
+    /// The index of its group.
+    pub group: usize,
+    /// Its number among the agents of its entry, from 1.
+    pub number: usize,
+    /// The scrip that its own file gives it, if it does.
+    pub scrip: Option<i64>,
+}
+
+/// All agents that a run begins with.
+#[derive(Default)]
+pub struct AgentSet {
+    /// The groups.
+    pub groups: Vec<AgentGroup>,
+    /// The agents of all groups.
+    pub agents: Vec<AgentSpec>,
+}
+
+impl AgentSet {
+    /// Adds the agents of an entry.
+    pub fn add(&mut self, file: String, family: Arc<Family>, entry: AgentEntry) {
+        let chart = family.root();
+        let own = match meta(chart, "id") {
+            Some(Value::Text(id)) if !id.is_empty() => id.clone(),
+            Some(_) | None => chart.name.clone(),
+        };
+        let group = self.groups.len();
+        for (number, name) in (1..).zip(entry.names(&own)) {
+            self.agents.push(AgentSpec { name, group, number, scrip: starting_scrip(chart) });
+        }
+        self.groups.push(AgentGroup { file, family, entry });
+    }
+
+    /// Applies the settings of the run file for all charts, where a chart has none of its own.
+    pub fn follow(&mut self, said: &StatechartConfig) {
+        for group in &mut self.groups {
+            if let Some(most) = said.max_history_depth {
+                let kept = |chart: &Arc<Chart>| {
+                    let mut chart = Chart::clone(chart);
+                    // The smaller bound holds: `None` keeps everything.
+                    chart.history_kept = Some(chart.history_kept.map_or(most, |own| own.min(most)));
+                    Plan::new(&Arc::new(chart))
+                };
+                let plans = group.family.charts().map(kept).collect();
+                group.family = Arc::new(Family { plans });
+            }
+            let timeout = said.default_timeout_ticks.map(|ticks| Value::Int(i64::from(ticks)));
+            if let Some(timeout) = timeout.filter(|_| has_param(group.family.root(), TIMEOUT))
+                && group.entry.params.get(TIMEOUT).is_none()
+            {
+                group.entry.params.insert(TIMEOUT.into(), timeout);
+            }
+        }
+    }
+
+    /// The structural hashes of each agent's charts, by the agent's name.
+    pub fn hashes(&self) -> Vec<(String, String)> {
+        let hash = |group: &AgentGroup| {
+            let all = group.family.plans.iter().map(|plan| plan.hash);
+            all.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>().join(" ")
+        };
+        let groups: Vec<String> = self.groups.iter().map(hash).collect();
+        let agents = self.agents.iter();
+        agents.map(|agent| (agent.name.clone(), groups[agent.group].clone())).collect()
+    }
+
+    /// The gate that all calls pass, with the budgets of the agents.
+    pub fn gate(&self, rates: &RateLimiting) -> Gate {
+        let gate = Gate::new(rates);
+        for agent in &self.agents {
+            gate.set_budget(&agent.name, self.groups[agent.group].entry.budget);
+        }
+        gate
+    }
+
+    /// Adds the agents to a world, with what the run file says of them.
+    ///
+    /// # Errors
+    /// The first agent that the world does not accept, and why.
+    pub fn settle_in(&self, world: &World, file: &RunFile) -> Result<(), String> {
+        world.permit_models(&file.models);
+        let contents: Vec<Map> = self.groups.iter().map(content).collect();
+        for agent in &self.agents {
+            let new = NewAgent {
+                name: agent.name.clone(),
+                balance: file.balances.get(&agent.name).copied(),
+                scrip: agent.scrip,
+                disk: file.resources.disk.of(&agent.name),
+                compute: file.resources.compute.of(&agent.name),
+                content: contents[agent.group].clone(),
+                family: Some(self.groups[agent.group].family.clone()),
+                owner: None,
+            };
+            world.add_agent(new).map_err(|why| format!("agent `{}`: {why}", agent.name))?;
+        }
+        Ok(())
+    }
+}
+
+/// What an agent's record says beside its settings: its file, its chart and its inputs.
+fn content(group: &AgentGroup) -> Map {
+    let mut content = Map::new();
+    content.insert("file".into(), Value::Text(group.file.clone()));
+    content.insert("chart".into(), Value::Text(group.family.root().name.clone()));
+    if !group.entry.inputs.is_empty() {
+        content.insert("inputs".into(), Value::Map(group.entry.inputs.clone()));
+    }
+    content
+}
+
+fn meta<'c>(chart: &'c Chart, key: &str) -> Option<&'c Value> {
+    chart.meta.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn has_param(chart: &Chart, name: &str) -> bool {
+    let is_it = |kind: &VariableKind| matches!(kind, VariableKind::Param { .. });
+    chart.variables.iter().any(|row| row.name == name && is_it(&row.kind))
+}
+
+/// The scrip that an `agent.yaml` gives its agent at the start, under either of two keys.
+pub fn starting_scrip(chart: &Chart) -> Option<i64> {
+    match meta(chart, "starting_scrip").or_else(|| meta(chart, "starting_credits")) {
+        Some(Value::Int(scrip)) => Some(*scrip),
+        Some(Value::Float(scrip)) => Some(*scrip as i64),
+        Some(_) | None => None,
+    }
+}
+
+/// The values of an agent's params: those of its entry and, if the chart has a param `agent_id`, the agent's name.
+fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
+    let mut params = entry.clone();
+    if has_param(chart, "agent_id") && params.get("agent_id").is_none() {
+        params.insert("agent_id".into(), Value::Text(name.to_owned()));
+    }
+    params
+}
+
+/// Whether anything in the chart depends on turns.
+pub fn has_turns(chart: &Chart) -> bool {
+    let walks = chart.steps.iter().any(|step| match &step.kind {
+        StepKind::Ask { on, .. } => *on == AskOn::Turn,
+        StepKind::Run(run) => !run.on_entry,
+        _ => true,
+    });
+    let moves = |line: &Transition| {
+        matches!(
+            &line.trigger,
+            Trigger::Turn | Trigger::AnyOccurrence | Trigger::AfterTurns(_) | Trigger::When
+        )
+    };
+    walks || chart.transitions.iter().any(moves)
+}
+
+// The factory.
+
 /// The machine of an agent or of the auctions.
-pub(super) type Machine = Interpreter<Watched<Functions>>;
+pub type Machine = Interpreter<Watched<Functions>>;
 
 /// The host functions of a machine.
-pub(super) enum Functions {
+pub enum Functions {
     /// The methods of artifacts, and results from a script.
     Agent(Artifacts<Script>),
     /// The functions of the chart of the auctions.
@@ -72,33 +241,96 @@ impl Host for Functions {
 }
 
 /// Makes agents: those of the run file, those that other agents spawn, and the service that runs the auctions.
-pub(super) struct AgentFactory {
-    pub(super) world: World,
-    /// The agents of the run file or the folder.
-    pub(super) agent_set: Arc<AgentSet>,
-    /// The plans of the chart of the auctions, its host functions and its params.
-    pub(super) auction: Option<(Arc<[Plan]>, Auctioneer, Map)>,
-    pub(super) auction_answers: Option<AnswerSource>,
-    pub(super) answer_sources: Vec<AnswerSource>,
+pub struct AgentFactory {
+    world: World,
+    agent_set: Arc<AgentSet>,
+    auction: Option<Auction>,
+    /// What answers the groups, in their order.
+    answer_sources: Vec<AnswerSource>,
     /// The group and the charts of each spawned agent, by name. Agents that it spawns in turn may use only its clients and tools.
-    pub(super) families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
+    families: BTreeMap<Arc<str>, (usize, Arc<Family>)>,
     /// The group of each agent of the run file, by name. Filled when an agent is spawned for the first time.
-    pub(super) by_name: OnceCell<HashMap<String, usize>>,
+    by_name: OnceCell<HashMap<String, usize>>,
     /// The parts that agents of one group share, by the group and the address of their plans. A template holds its plans, so that no
     /// others have their address.
-    pub(super) templates: BTreeMap<(usize, usize), AgentTemplate>,
+    templates: BTreeMap<(usize, usize), AgentTemplate>,
     /// The host of artifacts, through which all agents reach the world.
-    pub(super) artifact_host: Arc<dyn ArtifactHost>,
+    artifact_host: Arc<dyn ArtifactHost>,
     /// The scripts of all agents.
-    pub(super) scripts: Scripts,
-    pub(super) is_real: bool,
+    scripts: Scripts,
+    is_real: bool,
     /// The working memory of agents whose charts do not set one.
-    pub(super) working_memory: Option<WorkingMemory>,
+    working_memory: Option<WorkingMemory>,
     /// The rate limiter and budget that all calls pass.
-    pub(super) gate: Gate,
+    gate: Gate,
     /// The store that journals paid calls, if there is one.
-    #[cfg(feature = "sqlite")]
-    pub(super) keep: Option<Arc<dyn Keep>>,
+    keep: Option<Arc<dyn Keep>>,
+}
+
+/// What runs the auctions.
+struct Auction {
+    plans: Arc<[Plan]>,
+    host: Auctioneer,
+    params: Map,
+    answers: AnswerSource,
+}
+
+impl AgentFactory {
+    /// The name of the agent that runs the auctions.
+    pub const AUCTIONEER: &str = MINT;
+
+    /// A factory without answers and auctions. `is_real` tells that calls are made in real time and are paid for.
+    pub fn new(world: &World, agent_set: Arc<AgentSet>, gate: Gate, is_real: bool) -> Self {
+        Self {
+            world: world.clone(),
+            agent_set,
+            auction: None,
+            answer_sources: Vec::new(),
+            families: BTreeMap::new(),
+            by_name: OnceCell::new(),
+            templates: BTreeMap::new(),
+            artifact_host: world.shared(),
+            scripts: Scripts::default(),
+            is_real,
+            working_memory: None,
+            gate,
+            keep: None,
+        }
+    }
+
+    /// Sets the working memory of agents whose charts do not set one.
+    #[must_use]
+    pub fn with_working_memory(self, working_memory: Option<WorkingMemory>) -> Self {
+        Self { working_memory, ..self }
+    }
+
+    /// Sets the store that journals paid calls.
+    #[must_use]
+    pub fn with_keep(self, keep: Option<Arc<dyn Keep>>) -> Self {
+        Self { keep, ..self }
+    }
+
+    /// Sets what answers the next group of agents.
+    pub fn answer_next_group(&mut self, source: AnswerSource) {
+        self.answer_sources.push(source);
+    }
+
+    /// Sets the chart that runs the auctions, and who scores.
+    ///
+    /// # Errors
+    /// The settings contradict each other, or the saved state of the auctions is damaged.
+    pub fn hold_auctions(
+        &mut self,
+        chart: &Arc<Chart>,
+        settings: AuctionSettings,
+        answers: AnswerSource,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(), String> {
+        let params = settings.params();
+        let host = Auctioneer::new(self.world.clone(), settings, clock)?;
+        self.auction = Some(Auction { plans: [Plan::new(chart)].into(), host, params, answers });
+        Ok(())
+    }
 }
 
 impl Maker<Machine> for AgentFactory {
@@ -139,8 +371,14 @@ impl Maker<Machine> for AgentFactory {
     }
 }
 
+/// The values of a chart's params and inputs with which an agent begins.
+struct Given {
+    params: Map,
+    inputs: Map,
+}
+
 /// The group of an agent, its number within the group's entry of the run file, its plans, and its initial values.
-type AgentParts = (usize, usize, Arc<[Plan]>, InitialValues);
+type AgentParts = (usize, usize, Arc<[Plan]>, Given);
 
 /// The address of plans, which identifies them as long as somebody holds them.
 fn address(plans: &Arc<[Plan]>) -> usize {
@@ -153,7 +391,7 @@ impl AgentFactory {
         let AgentSpec { group, name, number, .. } = &self.agent_set.agents[number];
         let AgentGroup { family, entry, .. } = &self.agent_set.groups[*group];
         let params = params(family.root(), &entry.params, name);
-        let given = InitialValues { params, inputs: entry.inputs.clone() };
+        let given = Given { params, inputs: entry.inputs.clone() };
         (*group, *number, family.plans.clone(), given)
     }
 
@@ -182,45 +420,32 @@ impl AgentFactory {
         self.gate.share_budget(&spawn.agent, &spawn.parent);
         self.families.insert(new.name.clone(), (group, spawn.family.clone()));
         let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
-        Ok((group, 1, spawn.family.plans.clone(), InitialValues { params, inputs: Map::new() }))
+        Ok((group, 1, spawn.family.plans.clone(), Given { params, inputs: Map::new() }))
     }
 
     /// Makes the service that runs the auctions.
     fn make_service(&mut self, new: &New<'_>) -> Result<Made<Machine>, String> {
-        let Some((plans, auctioneer, params)) = &self.auction else {
+        let Some(Auction { plans, host, params, answers }) = &self.auction else {
             return Err("the run file has no `auction`".into());
         };
-        let given = InitialValues { params: params.clone(), inputs: Map::new() };
-        let host = Functions::Auction(auctioneer.clone());
-        let Some(source) = &self.auction_answers else {
-            return Err("nobody scores".into());
-        };
-        let script = source.script(new.name, 1)?;
+        let given = Given { params: params.clone(), inputs: Map::new() };
+        let host = Functions::Auction(host.clone());
+        let script = answers.script(new.name, 1)?;
         if *new.position != Value::None {
             script.load(new.position)?;
         }
         self.scripts.put(new.name, script.clone());
         let own = New { lines: new.lines.clone(), clock: new.clock.clone(), ..*new };
-        let agent = self.session(own, plans, &given, host, (None, (source, &script)), None)?;
-        Ok(Made { agent, has_turns: false, provider: source.provider().into() })
+        let agent = self.session(own, plans, &given, host, (None, (answers, &script)), None)?;
+        Ok(Made { agent, has_turns: false, provider: answers.provider().into() })
     }
 
     /// The driver of an agent that does not share one.
     fn driver(&self, name: &str, provider: &str, parts: Parts) -> Arc<dyn Driver> {
-        let driver: Arc<dyn Driver> = if self.is_real {
-            #[cfg(feature = "sqlite")]
-            if let Some(keep) = &self.keep {
-                let journaled = chartc_world::Journaled::new(keep.clone(), name, Arc::new(parts));
-                return Arc::new(Gated::new(
-                    self.gate.clone(),
-                    name,
-                    provider,
-                    Arc::new(journaled),
-                ));
-            }
-            Arc::new(parts)
-        } else {
-            Arc::new(Free(parts))
+        let driver: Arc<dyn Driver> = match &self.keep {
+            _ if !self.is_real => Arc::new(Free(parts)),
+            Some(keep) => Arc::new(Journaled::new(keep.clone(), name, Arc::new(parts))),
+            None => Arc::new(parts),
         };
         Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
@@ -230,11 +455,11 @@ impl AgentFactory {
         &self,
         new: New<'_>,
         plans: &Arc<[Plan]>,
-        given: &InitialValues,
+        given: &Given,
         host: Functions,
         (session_template, (source, script)): (Option<&SessionTemplate>, (&AnswerSource, &Script)),
         life: Option<Life>,
-    ) -> Result<Agent<Machine, chartc_world::engine::Lines>, String> {
+    ) -> Result<Agent<Machine, Lines>, String> {
         let file = match new.recipe {
             Recipe::Configured(number) => {
                 let AgentSet { groups, agents, .. } = &*self.agent_set;
@@ -248,7 +473,9 @@ impl AgentFactory {
         let machine = match new.saved {
             Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
                 .map_err(|why| why.to_string())?,
-            None => instance(plans, given, host).map_err(|why| why.to_string())?,
+            None => Interpreter::new(&plans[0], host, given.params.clone())
+                .map_err(|why| why.to_string())?
+                .with_charts(plans.clone()),
         };
         let session = match session_template {
             Some(session_template) => session_template.another(machine, new.lines),
@@ -277,26 +504,26 @@ impl AgentFactory {
 // The parts that all agents of one chart and one group share. They are made once.
 
 /// A session of an idle machine. [`Session::another`] makes sessions of agents from it, which share its driver and its clock.
-pub(super) type SessionTemplate = Session<Interpreter<()>, ()>;
+type SessionTemplate = Session<Interpreter<()>, ()>;
 
 /// The parts that the agents of one chart and one group share.
-pub(super) struct AgentTemplate {
+struct AgentTemplate {
     /// Held so that no other plans get their address, which is the key of the template.
     _plans: Arc<[Plan]>,
     /// The host functions without those of a script, which each agent has for itself.
-    pub(super) host: Artifacts<()>,
-    pub(super) profile: Arc<Profile>,
-    pub(super) rag: Option<Rag>,
-    pub(super) has_turns: bool,
+    host: Artifacts<()>,
+    profile: Arc<Profile>,
+    rag: Option<Rag>,
+    has_turns: bool,
     /// The name of the provider that answers the agents.
-    pub(super) provider: Arc<str>,
+    provider: Arc<str>,
     /// The template of sessions; `None` if each agent has a driver of its own.
-    pub(super) session: Option<SessionTemplate>,
+    session: Option<SessionTemplate>,
 }
 
 impl AgentFactory {
     /// The template for these plans and this group, made on first use.
-    pub(super) fn template(
+    fn template(
         &mut self,
         plans: &Arc<[Plan]>,
         group: usize,
@@ -332,14 +559,14 @@ impl AgentFactory {
             host,
             profile: Arc::new(profile),
             rag: Rag::of(&chart.meta).map_err(|why| why.to_string())?,
-            has_turns: super::super::instance::has_turns(chart),
+            has_turns: self::has_turns(chart),
             provider: self.answer_sources[group].provider().into(),
             session: self.session_template(&self.answer_sources[group], clock)?,
         })
     }
 
     /// A session with a driver for all agents of an answer source; `None` if each agent has a driver of its own.
-    pub(super) fn session_template(
+    fn session_template(
         &self,
         source: &AnswerSource,
         clock: &Arc<dyn Clock>,
@@ -354,7 +581,6 @@ impl AgentFactory {
     /// A driver for all agents of an answer source. `None` if each agent needs its own: random answers depend on the agent's seed, and the
     /// journal stores calls by agent.
     fn shared_driver(&self, source: &AnswerSource) -> Option<Arc<dyn Driver>> {
-        #[cfg(feature = "sqlite")]
         if self.is_real && self.keep.is_some() {
             return None;
         }
@@ -370,84 +596,45 @@ impl AgentFactory {
 const AGENT: &str = "$agent";
 const NUMBER: &str = "$number";
 /// The name that stands for any provider in the limits of providers.
-const ANY: &str = "*";
+pub const ANY: &str = "*";
 
 /// The source of answers for the agents of one group.
-pub(super) enum AnswerSource {
-    /// A script, of which each agent has its own copy. `text` is present if it contains placeholders, which each copy replaces with the
-    /// agent's own name and number.
-    Script { script: Script, file: String, text: Option<String>, clock: Arc<dyn Clock> },
+pub enum AnswerSource {
+    /// A script, of which each agent has its own copy.
+    Script {
+        /// The script.
+        script: Script,
+        /// Its file, for messages.
+        file: String,
+        /// The text if it contains placeholders, which each copy replaces with the agent's own name and number.
+        text: Option<String>,
+        /// The clock of its answers.
+        clock: Arc<dyn Clock>,
+    },
     /// Random answers from a seed. Results of functions come from the script.
     Random(u64, Script),
-    /// One source that answers all agents, and the provider whose limits apply to it.
-    Shared(Backends, String),
+    /// One source that answers all agents.
+    Shared {
+        /// The parts of their driver.
+        parts: Parts,
+        /// The results of their functions.
+        functions: Script,
+        /// The provider whose limits apply; `*` if it is unknown or depends on the question.
+        provider: String,
+    },
 }
 
 impl AnswerSource {
-    pub(super) fn from_args(
-        charts: &[&Chart],
-        args: OracleArgs<'_>,
-        clock: &Arc<dyn Clock>,
-    ) -> miette::Result<Self> {
-        let script = |path: &Path| script_of(charts, path, clock.clone());
-        let functions = args.functions.map(script).transpose()?;
-        let word = args.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
-        match word {
-            Some(("script", file)) if !file.is_empty() && args.human.is_none() => {
-                let answers = script(Path::new(file))?;
-                let text = Some(read(Path::new(file))?)
-                    .filter(|text| text.contains(AGENT) || text.contains(NUMBER));
-                Ok(match functions {
-                    Some(host) => Self::Shared(
-                        Backends {
-                            tools: Arc::new(host.clone()),
-                            oracle: Arc::new(answers),
-                            people: None,
-                            host,
-                        },
-                        ANY.to_owned(),
-                    ),
-                    None => Self::Script {
-                        script: answers,
-                        file: file.to_owned(),
-                        text,
-                        clock: clock.clone(),
-                    },
-                })
-            }
-            Some(("random", seed)) if args.human.is_none() => {
-                let seed = if seed.is_empty() { Ok(0) } else { seed.parse() };
-                let seed = seed.map_err(|_| {
-                    miette::miette!(
-                        "random:SEED takes a whole number, not `{}`",
-                        args.llm.unwrap_or_default()
-                    )
-                })?;
-                Ok(Self::Random(seed, functions.unwrap_or_else(Script::empty)))
-            }
-            Some(("human" | "replay", _)) if !is_live(args.llm) => Err(miette::miette!(
-                help =
-                    "use script:FILE, random:SEED, first, deny, clients, PROVIDER:MODEL or a URL",
-                "`--llm {}` answers one agent, not many",
-                args.llm.unwrap_or_default()
-            )),
-            _ => {
-                let llm = (args.llm, args.model);
-                let mut backends = oracle(charts, llm, args.human, args.functions, clock)?;
-                if args.human.is_none() && is_live(args.llm) {
-                    // One terminal cannot answer for many agents at once.
-                    backends.people = Some(Arc::new(Deny));
-                }
-                let provider = only_provider(args.llm.unwrap_or_default()).unwrap_or(ANY);
-                Ok(Self::Shared(backends, provider.to_owned()))
-            }
-        }
+    /// The answers of a script, which was read from this text of a file.
+    pub fn of_script(script: Script, file: &str, text: String, clock: &Arc<dyn Clock>) -> Self {
+        let text = Some(text).filter(|text| text.contains(AGENT) || text.contains(NUMBER));
+        Self::Script { script, file: file.to_owned(), text, clock: clock.clone() }
     }
 
     /// The name of the provider whose limits apply; `*` if it is unknown or depends on the question.
-    pub(super) fn provider(&self) -> &str {
+    fn provider(&self) -> &str {
         match self {
-            Self::Shared(_, provider) => provider,
+            Self::Shared { provider, .. } => provider,
             Self::Script { .. } | Self::Random(..) => ANY,
         }
     }
@@ -457,7 +644,7 @@ impl AnswerSource {
     ///
     /// # Errors
     /// With the placeholders replaced, the script cannot be parsed.
-    pub(super) fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
+    fn script(&self, agent: &str, number: usize) -> Result<Script, String> {
         Ok(match self {
             Self::Script { file, text: Some(text), clock, .. } => {
                 let text = text.replace(AGENT, agent).replace(NUMBER, &number.to_string());
@@ -465,12 +652,12 @@ impl AnswerSource {
             }
             Self::Script { script: all, text: None, .. }
             | Self::Random(_, all)
-            | Self::Shared(Backends { host: all, .. }, _) => all.fresh(),
+            | Self::Shared { functions: all, .. } => all.fresh(),
         })
     }
 
     /// The parts of a driver for one agent, whose script is `own`.
-    pub(super) fn parts(&self, agent: &str, own: &Script) -> Parts {
+    fn parts(&self, agent: &str, own: &Script) -> Parts {
         match self {
             Self::Script { .. } => {
                 let own = Arc::new(own.clone());
@@ -484,17 +671,13 @@ impl AnswerSource {
                 let random = Arc::new(Random::new(own));
                 Parts { oracle: random.clone(), people: None, tools: random }
             }
-            Self::Shared(backends, _) => backends.parts(),
+            Self::Shared { parts, .. } => parts.clone(),
         }
     }
 
     /// A driver for all agents, if they can share one. `scripts` has the script of each agent. Unless calls are paid for, a call that was
     /// under way when its run was saved is made again.
-    pub(super) fn shared_driver(
-        &self,
-        scripts: &Scripts,
-        is_paid: bool,
-    ) -> Option<Arc<dyn Driver>> {
+    fn shared_driver(&self, scripts: &Scripts, is_paid: bool) -> Option<Arc<dyn Driver>> {
         fn made(driver: impl Driver + 'static, is_paid: bool) -> Arc<dyn Driver> {
             if is_paid { Arc::new(driver) } else { Arc::new(Free(driver)) }
         }
@@ -503,29 +686,22 @@ impl AnswerSource {
                 let scripted = Scripted { scripts: scripts.clone(), name: script.name() };
                 Some(made(scripted, is_paid))
             }
-            Self::Shared(backends, _) => Some(made(backends.parts(), is_paid)),
+            Self::Shared { parts, .. } => Some(made(parts.clone(), is_paid)),
             Self::Random(..) => None,
         }
     }
 }
 
-impl Backends {
-    fn parts(&self) -> Parts {
-        let (oracle, people) = (self.oracle.clone(), self.people.clone());
-        Parts { oracle, people, tools: self.tools.clone() }
-    }
-}
-
 /// The scripts of all agents, by name. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
+struct Scripts(Arc<Mutex<BTreeMap<Arc<str>, Script>>>);
 
 impl Scripts {
-    pub(super) fn put(&self, agent: &Arc<str>, script: Script) {
+    fn put(&self, agent: &Arc<str>, script: Script) {
         self.all().insert(agent.clone(), script);
     }
 
-    pub(super) fn get(&self, agent: &str) -> Option<Script> {
+    fn get(&self, agent: &str) -> Option<Script> {
         self.all().get(agent).cloned()
     }
 
@@ -565,43 +741,4 @@ impl Driver for Scripted {
     fn name(&self) -> String {
         self.name.clone()
     }
-}
-
-// The mint's auctions. A chart that is part of this program runs them as an agent of the world.
-
-/// The name of the agent that runs them.
-pub(super) const NAME: &str = "genesis_mint";
-
-/// Converts the settings of a run file into those of the auctioneer.
-pub(super) fn settings(config: &AuctionConfig) -> AuctionSettings {
-    let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
-    let usual = AuctionSettings::default();
-    let rest = seconds(config.period.saturating_sub(config.bidding_window));
-    let score = config.default_score.map(|score| i64::try_from(score).unwrap_or(i64::MAX));
-    AuctionSettings {
-        // By default scoring takes what is left of the period behind the bidding, at most the usual time, so that it ends before the next
-        // auction.
-        scoring_seconds: config.scoring_time.map_or(rest.min(usual.scoring_seconds), seconds),
-        period_seconds: seconds(config.period),
-        bidding_window_seconds: seconds(config.bidding_window),
-        first_auction_delay_seconds: seconds(config.first_delay),
-        minimum_bid: config.minimum_bid,
-        scrip_per_point: config.scrip_per_point,
-        default_score: score.unwrap_or(usual.default_score),
-        max_submissions: config.max_submissions.unwrap_or(usual.max_submissions),
-        max_history: config.max_history.unwrap_or(usual.max_history),
-    }
-}
-
-/// The source of scores: the one that the run file names, else the real model that answers the agents. Without either nobody scores, and
-/// the default score counts.
-pub(super) fn answer_source(
-    chart: &Chart,
-    own: Option<&str>,
-    args: OracleArgs<'_>,
-    clock: &Arc<dyn Clock>,
-) -> miette::Result<AnswerSource> {
-    let live = args.llm.filter(|llm| is_live(Some(llm)));
-    let args = OracleArgs { llm: own.or(live), human: None, functions: None, ..args };
-    AnswerSource::from_args(&[chart], args, clock)
 }

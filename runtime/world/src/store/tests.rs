@@ -137,7 +137,7 @@ fn damage_is_told_by_its_part() {
     store.commit(&first).expect("a disk");
     store.call_begun("c", "q").expect("a disk");
     let told = |sql: &str, undo: &str| {
-        let execute = |sql| store.store().connection.execute_batch(sql).expect("SQL");
+        let execute = |sql| store.store().connection().execute_batch(sql).expect("SQL");
         execute(sql);
         let all = [
             store.load().err().map(|why| why.to_string()),

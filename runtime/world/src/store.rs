@@ -3,12 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::StoreError;
-use crate::file::{Safety, Store, counted, wall};
-use crate::kind::Kind;
-use crate::rows::{is_whole, put};
-use chartc_world::{Checkpoint, Keep, KeepError, KeptCall, Loaded};
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use crate::keep::{Checkpoint, Keep, KeepError, KeptCall, Loaded};
+use chartc_store::rusqlite::{self, OptionalExtension, Row, Transaction, params};
+use chartc_store::{Kind, Safety, Store, StoreError, is_whole, put, shown, wall};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +19,16 @@ const PUT_CALL: &str = "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET question = ?2, answer = ?3, ended = ?4, sum = ?5";
 const PUT_CHECKPOINT: &str =
     "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+/// The tables with checksums, each with a text for messages, in which `{}` stands for the second column.
+const TABLES: [(&str, &str); 6] = [
+    ("its beginning", "SELECT one, given, made_ms, sum FROM begun"),
+    ("the checkpoint", CHECKPOINT),
+    ("the world", "SELECT one, saved, sum FROM world"),
+    ("the agent `{}`", "SELECT place, name, saved, sum FROM agent"),
+    ("a line of the log", "SELECT seq, text, sum FROM line"),
+    ("a call", "SELECT id, question, answer, ended, sum FROM call"),
+];
 
 /// The content of the row of the last checkpoint.
 #[derive(Default)]
@@ -51,6 +58,21 @@ impl WorldStore {
         Store::open_kind(path, Kind::World).map(|store| Self(Mutex::new(store)))
     }
 
+    /// Checks every row against its checksum, and the file as a whole. Returns one sentence per fault; empty if the store is intact.
+    ///
+    /// # Errors
+    /// The file cannot be read at all.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let mut faults =
+            self.store().damage(&TABLES, &|row, what| what.replace("{}", &shown(row, 1)))?;
+        if faults.is_empty() {
+            // A checksum per row does not show a missing row.
+            let whole = self.load().and_then(|_| self.log(0));
+            faults.extend(whole.err().map(|why| why.to_string()));
+        }
+        Ok(faults)
+    }
+
     fn store(&self) -> MutexGuard<'_, Store> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,17 +83,8 @@ impl WorldStore {
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<(), StoreError>,
     ) -> Result<(), KeepError> {
         let mut store = self.store();
-        let path = store.path.clone();
-        let fault = |error| StoreError::of(&path, error);
-        let done = (|| {
-            let tx = store.transaction()?;
-            work(&tx, &path)?;
-            let number = counted(&tx).map_err(fault)?;
-            tx.commit().map_err(fault)?;
-            Ok(number)
-        })();
-        store.seal(done.map_err(kept)?);
-        Ok(())
+        let path = store.path().to_owned();
+        store.write(|tx| work(tx, &path)).map_err(kept)
     }
 }
 
@@ -102,11 +115,11 @@ fn rows<T>(
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, StoreError> {
     let fault = |error| store.fault(error);
-    let mut select = store.connection.prepare_cached(sql).map_err(fault)?;
+    let mut select = store.connection().prepare_cached(sql).map_err(fault)?;
     let mut found = select.query(given).map_err(fault)?;
     let mut all = Vec::new();
     while let Some(row) = found.next().map_err(fault)? {
-        all.push(whole(&store.path, what, row, &read)?);
+        all.push(whole(store.path(), what, row, &read)?);
     }
     Ok(all)
 }
@@ -234,10 +247,10 @@ impl Keep for WorldStore {
 
     fn load(&self) -> Result<Option<Loaded>, KeepError> {
         let store = self.store();
-        let path = store.path.clone();
+        let path = store.path().to_owned();
         let read = (|| {
             // A transaction gives a consistent view, also while another process writes.
-            let _moment = store.connection.unchecked_transaction().map_err(|e| store.fault(e))?;
+            let _moment = store.connection().unchecked_transaction().map_err(|e| store.fault(e))?;
             let found = rows(&store, CHECKPOINT, [], "the checkpoint", last)?;
             let Some(last) = found.into_iter().next() else { return Ok(None) };
             let world = "SELECT one, saved, sum FROM world";
@@ -276,7 +289,7 @@ impl Keep for WorldStore {
                 Ok(lines)
             } else {
                 let what = "the number of lines of the log".to_owned();
-                Err(StoreError::DamagedWorld { path: store.path.clone(), what })
+                Err(StoreError::DamagedWorld { path: store.path().to_owned(), what })
             }
         })();
         read.map_err(kept)
