@@ -39,8 +39,9 @@ fn a_signal_leaves_no_process_behind() {
             .collect();
         assert_eq!(pids.len(), 2, "{text}");
         // The first one lets the call end, which never ends; the second one stops the run.
+        let id = child.id().to_string();
         let kill = || {
-            let kill = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+            let kill = Command::new("kill").args(["-s", signal, &id]).status();
             assert!(kill.is_ok_and(|status| status.success()));
         };
         kill();
