@@ -247,19 +247,28 @@ pub(super) async fn go(
         return Ok(Exit::Findings);
     };
     worked.map_err(refused)?;
-    if worker.has_no_model(&run) {
-        let why = worker.stopped(&run).unwrap_or_default();
+    tell_end(&worker, (&run, &path), driven)
+}
+
+/// Says how far the run of a worker that has nothing more to do came, and how to answer what it waits for.
+fn tell_end<M: Machine>(
+    worker: &Worker<'_, M>,
+    (run, path): (&str, &str),
+    driven: Result<(), Driven>,
+) -> miette::Result<Exit> {
+    if worker.has_no_model(run) {
+        let why = worker.stopped(run).unwrap_or_default();
         complain(format!("error: {why}"));
         complain(format!("help: `{run}` has lost nothing: the same command continues it"));
         return Ok(Exit::Findings);
     }
-    let fault = match (driven, worker.stopped(&run)) {
+    let fault = match (driven, worker.stopped(run)) {
         (Err(Driven::Entry(why)), _) => return Err(miette::miette!("{why}")),
         (_, Some(why)) => Some(why.to_owned()),
         (Err(Driven::Run(why)), None) => Some(why),
         (Ok(()), None) => None,
     };
-    let Some(session) = worker.session(&run) else {
+    let Some(session) = worker.session(run) else {
         if let Some(why) = fault {
             return Err(miette::miette!("run `{run}` cannot go on: {why}"));
         }
