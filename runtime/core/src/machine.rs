@@ -144,6 +144,8 @@ pub enum ErrorKind {
     StuckDead,
     /// The model has called a tool with the same arguments too often in succession.
     StuckLoop,
+    /// The run has stayed in a state for as many turns as its host allows by default, and nothing there handles that.
+    StuckTimeout,
 }
 
 /// The number of tool calls in succession with the same arguments that count as a loop.
@@ -162,6 +164,7 @@ impl ErrorKind {
             Self::Limit(LimitKind::Cost) => "limit.cost",
             Self::StuckDead => "stuck.dead",
             Self::StuckLoop => "stuck.loop",
+            Self::StuckTimeout => "stuck.timeout",
         }
     }
 

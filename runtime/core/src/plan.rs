@@ -204,6 +204,7 @@ impl Draft {
             dispatch_pool: self.pools.dispatch.into(),
             calls_per_turn: chart.calls_per_turn.unwrap_or(0),
             history_kept: chart.history_kept,
+            turns_in_state: chart.turns_in_state,
             microsteps: MICROSTEPS,
             summary: Summary::PLAIN,
         };
@@ -830,7 +831,7 @@ records! {
     Chart {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
-    } without doc meta history_kept checks send_ids reads_amounts renames alternative_texts;
+    } without doc meta history_kept turns_in_state checks send_ids reads_amounts renames alternative_texts;
     Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;

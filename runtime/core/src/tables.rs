@@ -247,6 +247,8 @@ pub struct Tables {
     pub calls_per_turn: u32,
     /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
+    /// The number of turns after which `error.stuck.timeout` is raised in a state that neither time nor turns end; `None` for never.
+    pub turns_in_state: Option<u32>,
     /// The number of microsteps after which a macrostep is stopped as a livelock; 0 for the default.
     pub microsteps: u32,
     /// Properties of all rows together.
@@ -878,6 +880,7 @@ impl Tables {
         dispatch_pool: List::Static(&[]),
         calls_per_turn: 0,
         history_kept: None,
+        turns_in_state: None,
         microsteps: 0,
         summary: Summary::PLAIN,
     };

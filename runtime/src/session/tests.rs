@@ -62,6 +62,7 @@ impl Machine for Fake {
             step_pool: List::Static(&[StepId(0), StepId(1)]),
             calls_per_turn: 1,
             history_kept: None,
+            turns_in_state: None,
             microsteps: 1000,
             ..Tables::EMPTY
         };

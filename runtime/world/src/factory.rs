@@ -101,14 +101,16 @@ impl AgentSet {
     /// Applies the settings of the run file for all charts, where a chart has none of its own.
     pub fn follow(&mut self, said: &StatechartConfig) {
         for group in &mut self.groups {
-            if let Some(most) = said.max_history_depth {
-                let kept = |chart: &Arc<Chart>| {
+            let (depth, turns) = (said.max_history_depth, said.default_timeout_ticks);
+            if depth.is_some() || turns.is_some() {
+                let bounded = |chart: &Arc<Chart>| {
                     let mut chart = Chart::clone(chart);
                     // The smaller bound holds: `None` keeps everything.
-                    chart.history_kept = Some(chart.history_kept.map_or(most, |own| own.min(most)));
+                    chart.history_kept = chart.history_kept.into_iter().chain(depth).min();
+                    chart.turns_in_state = turns;
                     Plan::new(&Arc::new(chart))
                 };
-                let plans = group.family.charts().map(kept).collect();
+                let plans = group.family.charts().map(bounded).collect();
                 group.family = Arc::new(Family { plans });
             }
             let timeout = said.default_timeout_ticks.map(|ticks| Value::Int(i64::from(ticks)));

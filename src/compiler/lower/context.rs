@@ -178,6 +178,7 @@ impl Cx<'_> {
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
             history_kept: Some(super::HISTORY_KEPT),
+            turns_in_state: None,
             checks: Vec::new(),
             reads_amounts: false,
             renames: Vec::new(),

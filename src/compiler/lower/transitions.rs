@@ -494,7 +494,7 @@ fn only_step(cx: &mut Cx<'_>, env: &Env, done: &Done, verb: &str) -> Option<Step
 }
 
 /// The errors that the machine itself raises, without the word `error`.
-const ERRORS: [&str; 9] = [
+const ERRORS: [&str; 10] = [
     "execution",
     "livelock",
     "limit.calls",
@@ -504,6 +504,7 @@ const ERRORS: [&str; 9] = [
     "limit.turns",
     "stuck.dead",
     "stuck.loop",
+    "stuck.timeout",
 ];
 
 /// The errors that the machine itself reports, without the word `error`.

@@ -21,7 +21,7 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
     match random.below(20) {
         0 => return Outcome::Unusable,
         1 | 2 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
-        3 => return Outcome::Doubt(vec![value(random, chart, &Type::Text, 1)]),
+        3 => return Outcome::Doubt(vec![Value::Text("in doubt".into())]),
         _ => {}
     }
     let answer = |random: &mut Random, ty: &Type| {

@@ -106,6 +106,9 @@ pub struct Chart {
     pub defaults: FailurePolicy,
     /// The number of transitions in an instance's history; `None` for all.
     pub history_kept: Option<u32>,
+    /// The number of turns after which `error.stuck.timeout` is raised in a state that neither time nor turns end; `None` for never. It is a
+    /// setting of the host.
+    pub turns_in_state: Option<u32>,
     /// The `check` lines.
     pub checks: Vec<Check>,
     /// Whether an expression reads what calls took: their number, tokens or cost.
@@ -162,6 +165,7 @@ impl Chart {
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: Failure::Fail },
             history_kept: None,
+            turns_in_state: None,
             checks: Vec::new(),
             reads_amounts: false,
             renames: Vec::new(),

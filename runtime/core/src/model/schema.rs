@@ -180,6 +180,7 @@ mod tests {
             calls_per_turn: Some(1),
             defaults: FailurePolicy { retries: 0, then: crate::model::Failure::Fail },
             history_kept: None,
+            turns_in_state: None,
             checks: vec![],
             reads_amounts: false,
             renames: vec![],

@@ -146,6 +146,29 @@ impl<P: Program> Stepper<P> {
             // Each is checked once, so that deadlines that arm each other do not fire without end.
             from = TransitionId(line.0 + 1);
         }
+        let Some(most) = self.tables.turns_in_state else { return };
+        let cells = self.store.cells();
+        let is_stuck = |leaf: &StateId| {
+            cells.counts(*leaf).turns_here == most && !self.ends_by_time(*leaf)
+        };
+        if !self.is_over() && self.active_leaves().iter().any(is_stuck) {
+            self.raise_error(ErrorKind::StuckTimeout, sink);
+            self.program.bind(Bound::Nothing);
+            self.macrostep(None, sink);
+        }
+    }
+
+    /// Whether a deadline or a timeout of the leaf or of a state around it passes some time.
+    fn ends_by_time(&self, leaf: StateId) -> bool {
+        let mut path = Some(leaf);
+        while let Some(state) = path {
+            let lines = self.tables.states[state.index()].transitions.of(&self.tables.transitions);
+            if lines.iter().any(|line| line.trigger.deadline().is_some()) {
+                return true;
+            }
+            path = self.parent(state);
+        }
+        false
     }
 
     /// The first `after n turns` transition at or after `from` that has reached its number of turns.
