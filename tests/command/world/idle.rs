@@ -158,3 +158,34 @@ fn a_store_shows_the_loops_of_its_agents_and_what_they_use() {
     assert_eq!(rows, ["agent", "bob", "ada"], "{text}");
     assert!(text.contains("the budget of `bob` is used up"), "{text}");
 }
+
+/// The settings of a run file for charts that have none of their own: how long a state may last, and how much of the past is kept.
+#[test]
+fn a_run_file_bounds_turns_in_a_state_and_the_history() {
+    let folder = folder("statechart");
+    let chart = "chart Slow {
+      trace 9
+      var n: Int = 0
+      initial work
+      state work { code go { n = n + 1 }  on turn if n < 0 -> done  on error.stuck.timeout -> late }
+      state late { code go { n = n + 1 }  on turn if n < 0 -> done  after 9 turns -> done }
+      final done
+    }";
+    let write = |statechart: &str| {
+        std::fs::write(folder.join("slow.chart"), chart).expect("a file");
+        let agents = "agents: [{file: slow.chart, name: ada}]\n";
+        std::fs::write(folder.join("run.yaml"), format!("{agents}{statechart}")).expect("a file");
+    };
+    let at = |ticks: &str| {
+        let (code, out, err) = run(&folder, &["--ticks", ticks]);
+        assert_eq!(code, Some(0), "{out}{err}");
+        lines(&out).pop().expect("a line")["states"]["ada"].clone()
+    };
+    write("statechart: {default_timeout_ticks: 3, max_history_depth: 2}\n");
+    assert_eq!(at("2"), serde_json::json!(["work"]));
+    assert_eq!(at("3"), serde_json::json!(["late"]));
+    // A state with a deadline of its own is not bounded.
+    assert_eq!(at("8"), serde_json::json!(["late"]));
+    write("");
+    assert_eq!(at("8"), serde_json::json!(["work"]));
+}

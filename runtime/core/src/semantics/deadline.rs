@@ -148,9 +148,8 @@ impl<P: Program> Stepper<P> {
         }
         let Some(most) = self.tables.turns_in_state else { return };
         let cells = self.store.cells();
-        let is_stuck = |leaf: &StateId| {
-            cells.counts(*leaf).turns_here == most && !self.ends_by_time(*leaf)
-        };
+        let is_stuck =
+            |leaf: &StateId| cells.counts(*leaf).turns_here == most && !self.ends_by_time(*leaf);
         if !self.is_over() && self.active_leaves().iter().any(is_stuck) {
             self.raise_error(ErrorKind::StuckTimeout, sink);
             self.program.bind(Bound::Nothing);
