@@ -1,6 +1,6 @@
 //! The world of a single agent, which its snapshot contains.
 
-use crate::door::map;
+use crate::door::{Words, map};
 use chartc_core::expr::Value;
 use chartc_runtime::agent::{Action, ArtifactHost, FailureKind};
 use chartc_world::{Methods, NewAgent, Settings, World};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const FILE: &str = "
 agent: ada
 balances: {ada: 10, bob: 0}
-disk: {ada: 200, bob: 100}
+disk: {ada: 20000, bob: 100}
 artifacts:
   shop:
     owner: bob
@@ -26,9 +26,9 @@ fn world() -> Arc<dyn ArtifactHost> {
 
 fn of(text: &str) -> Arc<dyn ArtifactHost> {
     let world = World::parse(text, Settings::default()).expect("it can be read");
-    let ada = NewAgent { name: "ada".into(), disk: Some(200), ..NewAgent::default() };
+    let ada = NewAgent { name: "ada".into(), disk: Some(20_000), ..NewAgent::default() };
     world.add_agent(ada).expect("the file knows her");
-    world.with_invoke(Arc::new(Methods)).alone()
+    world.with_workshop(Arc::new(Words)).with_invoke(Arc::new(Methods)).alone()
 }
 
 async fn act(world: &Arc<dyn ArtifactHost>, answer: &str) -> Result<Vec<String>, String> {
@@ -90,18 +90,14 @@ async fn nobody_else_runs_in_it() {
     let view = world.view("ada");
     assert_eq!((view.event_number, view.recent_events.len()), (0, 0), "turns are counted instead");
     assert_eq!(view.others, [Value::Text("bob".into())]);
-    let spawn = Action::Invoke {
-        artifact: "genesis_ledger".into(),
-        method: "spawn_principal".into(),
-        arguments: vec![Value::Text("shop".into())],
-    };
-    assert!(world.act("ada", &spawn).await.is_err());
+    let seed = r#"{"action":"write_artifact","artifact_id":"seed","artifact_type":"chart","content":"hear"}"#;
+    act(&world, seed).await.expect("it compiles");
+    let spawn = r#"{"action":"invoke_artifact","artifact_id":"genesis_ledger","method":"spawn_principal","args":["seed"]}"#;
+    let why = act(&world, spawn).await.expect_err("nobody would run it");
+    assert_eq!(why, "invocation_failed: a run of one agent makes no others: run a folder");
     // A function pays nothing, so it cannot call what has a price.
     let why = world.invoke("ada", "shop", "buy", &[]).expect_err("6 scrip");
     assert_eq!(why.kind, FailureKind::PermissionDenied);
-    // Whatever it does, its compute is full again in the next turn.
-    for _ in 0..3 {
-        act(&world, WRITE).await.expect("its own");
-        assert_eq!(world.view("ada").quotas.get("compute"), Some(&Value::Int(1_000)));
-    }
+    // Compiling takes compute, which is full again in the next turn.
+    assert_eq!(world.view("ada").quotas.get("compute"), Some(&Value::Int(1_000)));
 }

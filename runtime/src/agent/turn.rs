@@ -405,7 +405,7 @@ pub(super) fn context(
     put("revenue_earned", &|| Value::Float(view.earned as f64));
     put("artifacts_completed", &|| int(record.written));
     put("other_agents", &|| Value::List(view.others.clone()));
-    put("economic_context", &|| Value::Text(economy(record, view)));
+    put("economic_context", &|| text(&view.economy));
     put("working_memory", &|| Value::Map(memory.clone()));
     put("quotas", &|| Value::Map(quotas(view)));
     put("mint_submissions", &|| Value::List(view.submissions.clone()));
@@ -465,24 +465,6 @@ fn time(view: &View, place: RunProgress) -> Vec<(&'static str, Value)> {
     } else {
         Vec::new()
     }
-}
-
-/// The world's description of the economy; without one, a sentence made from the balances.
-fn economy(record: &Record, view: &View) -> String {
-    if !view.economy.is_empty() || view.balances.is_empty() {
-        return view.economy.clone();
-    }
-    let scrip = |value: &Value| if let Value::Int(scrip) = value { *scrip } else { 0 };
-    let others: Vec<i64> = view
-        .balances
-        .iter()
-        .filter(|(name, _)| *name != record.agent.as_str())
-        .map(|(_, value)| scrip(value))
-        .collect();
-    let ahead = others.iter().filter(|scrip| **scrip > view.balance).count();
-    let sum = others.iter().fold(view.balance, |sum, scrip| sum.saturating_add(*scrip));
-    let agents = others.len() + 1;
-    format!("{sum} scrip among {agents} agents; you have {}, rank {}", view.balance, ahead + 1)
 }
 
 /// The latest events: those of the world, with the agent's own actions taken from its record, because the world's events lack actions
@@ -624,8 +606,6 @@ mod tests {
         assert_eq!(first.get("mint_submissions"), Some(&Value::List(vec![text("poem")])));
         assert_eq!(first.get("recent_events"), Some(&Value::List(vec![text("minted")])));
         assert_eq!(first.get("revenue_earned"), Some(&Value::Float(4.0)));
-        let words = "16 scrip among 3 agents; you have 5, rank 2";
-        assert_eq!(first.get("economic_context"), Some(&text(words)));
         let view = View { economy: "booming".to_owned(), ..view };
         assert_eq!(told(&view, place).get("economic_context"), Some(&text("booming")));
     }

@@ -429,14 +429,6 @@ impl ArtifactHost for World {
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         self.look(agent, reads)
     }
-
-    fn save(&self) -> Value {
-        self.saved()
-    }
-
-    fn load(&self, saved: &Value) -> Result<(), String> {
-        self.take_back(saved)
-    }
 }
 
 impl World {

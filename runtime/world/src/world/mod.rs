@@ -18,7 +18,7 @@ use crate::state::{Admission, Moment, State, Summary, Tried};
 use ask::Texts;
 use chartc_core::expr::Value;
 use chartc_core::host::Host;
-use chartc_runtime::agent::{Acting, Action, ArtifactHost, Failure, View};
+use chartc_runtime::agent::{ArtifactHost, Failure};
 use chartc_runtime::clock::Clock;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -175,7 +175,7 @@ impl World {
     /// A view of the world for one agent among many. It contributes nothing to the agent's snapshot, because the world is saved once for
     /// all agents.
     pub fn shared(&self) -> Arc<dyn ArtifactHost> {
-        Arc::new(SharedWorld(self.clone()))
+        Arc::new(self.clone())
     }
 
     /// Recomputes all sums from the artifacts and accounts. It checks that the accounts of each resource add up to 0, that only the mint's
@@ -203,35 +203,6 @@ impl World {
     /// Changes the state of the auctions, and then checks the books.
     pub(crate) fn auction<T>(&self, act: impl FnOnce(&mut State) -> Tried<T>) -> Tried<T> {
         self.change(act)
-    }
-}
-
-// The world for one agent among many, whose snapshots do not contain the world.
-
-/// A world that is saved apart from its agents: `save` and `load` keep their defaults, which do nothing.
-struct SharedWorld(World);
-
-impl ArtifactHost for SharedWorld {
-    fn invoke(
-        &self,
-        agent: &str,
-        artifact: &str,
-        method: &str,
-        arguments: &[Value],
-    ) -> Result<Value, Failure> {
-        ArtifactHost::invoke(&self.0, agent, artifact, method, arguments)
-    }
-
-    fn act(&self, agent: &str, action: &Action) -> Acting {
-        self.0.act(agent, action)
-    }
-
-    fn view(&self, agent: &str) -> View {
-        self.0.view(agent)
-    }
-
-    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
-        self.0.view_of(agent, reads)
     }
 }
 
