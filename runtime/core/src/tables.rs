@@ -27,7 +27,7 @@ use core::fmt;
 use core::ops::Deref;
 
 /// The version of the tables. Generated code does not compile against a runtime with another version.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

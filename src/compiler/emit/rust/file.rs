@@ -144,9 +144,37 @@ pub(super) fn indented(code: &str) -> String {
 /// does not parse is a bug of the emitter.
 pub(super) fn formatted(code: &str) -> String {
     match syn::parse_file(&visible::text(code)) {
-        Ok(file) => visible::text(&spaced(&packed(&prettyplease::unparse(&file)))).into_owned(),
+        Ok(file) => {
+            let code = declared(&spaced(&packed(&prettyplease::unparse(&file))));
+            visible::text(&code).into_owned()
+        }
         Err(why) => unreachable!("generated code does not parse: {why}\n{code}"),
     }
+}
+
+/// Puts an item with an attribute such as `#[names(…)]` into the macro of this name, with the attribute `#[rows(…)]`: the formatter does not
+/// format what stands in a macro.
+fn declared(code: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for line in code.lines() {
+        let macros = ["names", "items", "answers", "record"];
+        let rows = macros.into_iter().find_map(|name| {
+            let rows = line.strip_prefix("#[")?.strip_prefix(name)?.strip_prefix('(')?;
+            Some((name, rows))
+        });
+        if let Some((name, rows)) = rows {
+            inside = true;
+            out.push_str(&format!("chartc_core::{name}! {{\n    #[rows({rows}\n"));
+            continue;
+        }
+        out.push_str(&if inside { indented(line) } else { format!("{line}\n") });
+        if inside && (line.starts_with('}') || line.ends_with("{}")) {
+            inside = false;
+            out.push_str("}\n");
+        }
+    }
+    out
 }
 
 /// Packs as many elements of a table as fit into each line; the formatter does so for numbers only.

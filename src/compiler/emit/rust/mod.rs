@@ -98,8 +98,8 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     };
     context.bare = context.bare && !needs::allocates(&context);
     let mut parts = Parts::default();
-    let asked = typed(&context, &mut parts);
-    drive::emit(&context, &asked, &mut parts.dynamic);
+    typed(&context, &mut parts);
+    drive::emit(&context, &mut parts.dynamic);
     header(unit.source, &context, parts.form) + &joined(&context, &parts)
 }
 
@@ -166,8 +166,8 @@ struct Parts {
     form: Form,
 }
 
-/// Adds the items for every host. Returns the methods that only hosts with values call.
-fn typed(context: &Context<'_>, parts: &mut Parts) -> methods::HostMethods {
+/// Adds the items for every host.
+fn typed(context: &Context<'_>, parts: &mut Parts) {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
     steps::emit(context, scope);
@@ -176,14 +176,13 @@ fn typed(context: &Context<'_>, parts: &mut Parts) -> methods::HostMethods {
     payload::emit_host(context, scope);
     machine::emit(context, scope);
     drive::emit_children(context, scope);
-    let asked = if context.is_direct() {
+    if context.is_direct() {
         parts.form = direct::emit_core(context, scope);
-        methods::HostMethods::default()
     } else {
-        program::emit(context, scope)
-    };
+        program::emit(context, scope);
+    }
+    machine::emit_chart(context, scope);
     tables::emit(context, scope);
-    asked
 }
 
 /// Joins the parts. If the chart needs no allocator, the part for hosts that know machines by values is compiled only for hosts that have

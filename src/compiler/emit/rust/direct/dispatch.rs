@@ -1,18 +1,17 @@
 //! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::code::{Fragment, Use, code};
-use super::super::{Context, blocks, direct, keep, program};
+use super::super::{Context, blocks, direct, keep, machine, program};
 use super::cells::{self, Cells, Guard, Steps};
 use super::rows::Rows;
 use super::{EVENT, FAULTS, Form, OCCURRENCE, dead_end, pattern, sinking};
 use crate::emit::rust::methods::Methods;
-use crate::emit::rust::payload;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::StateKind;
 use chartc_core::semantics::unroll::Candidate;
 use chartc_core::store::Occurrence;
 use chartc_core::visible;
-use codegen::{Enum, Impl, Scope, Struct, Variant};
+use codegen::{Enum, Impl, Scope, Variant};
 use std::collections::BTreeMap;
 
 /// The right side of a match arm. For most methods it is an expression that says whether a transition was taken.
@@ -292,7 +291,7 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
     let mut item = Methods::new(item);
     blocks::begin_turn(context, &mut item);
     cells.pool.emit(&mut methods);
-    blocks::emit(context, &mut methods);
+    blocks::emit(context, &mut item);
     methods.predicates.append(&mut item.predicates);
     program::predicates(context, &mut methods);
     keep::emit_ending(context, scope);
@@ -303,8 +302,8 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
         let heed = item.item.new_fn("heed").arg_mut_self().generic("S: machine::Sink + ?Sized");
         heed.arg("sink", "&S").line("self.notes.heed(sink);");
     }
-    scope.push_struct(core(context));
-    scope.push_impl(methods.item);
+    scope.push_struct(machine::core(context));
+    methods.push(scope);
     scope.push_impl(item.item);
     form
 }
@@ -330,75 +329,32 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// Returns the fields of `Core` with their types and initial values.
-fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+/// Returns the fields of `Core` for the steps of direct code, each with its type and first value.
+pub(in crate::emit::rust) fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+    if !context.is_direct() {
+        return Vec::new();
+    }
+    let first = Cells::new(context).unroll.start();
     let mut all = vec![
-        // Only `new` knows the initial configuration.
-        ("configuration", "Configuration".to_owned(), String::new()),
-        ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
-        ("host", "H".to_owned(), "host".to_owned()),
+        ("configuration", "Configuration".to_owned(), context.within(&first.lowest)),
         ("registers", "direct::Registers".to_owned(), "direct::Registers::new()".to_owned()),
     ];
-    let mut field = |name, ty: String, value: &str| all.push((name, ty, value.to_owned()));
-    let new = |ty: &str| format!("{}::new()", ty.replacen('<', "::<", 1));
+    let ring = || "generated::Ring::new()".to_owned();
     if context.is_queueing() {
-        let ty = context.queue_of("store::Occurrence");
-        let value = new(&ty);
-        field("queue", ty, &value);
+        all.push(("queue", context.queue_of("store::Occurrence"), ring()));
     }
     if context.is_binding() {
-        let ty = context.queue();
-        let value = new(&ty);
-        field("bound", "Payload".to_owned(), "Payload::Nothing");
-        field("raised", ty, &value);
-    }
-    if context.has_begin() {
-        field("begun", "bool".to_owned(), "false");
-    }
-    if context.has_endings() {
-        let finals = payload::finals(context).len();
-        // `[None; n]` would need a `Copy` type.
-        let value = format!("[const {{ None }}; {finals}]");
-        field("endings", format!("[Option<Ending>; {finals}]"), &value);
-    }
-    if !context.bare {
-        field("notes", "generated::Notes".to_owned(), "generated::Notes::new()");
-        if context.needs.repeats {
-            field("work", "generated::Work".to_owned(), "generated::Work::new()");
-        }
+        all.push(("bound", "Payload".to_owned(), "Payload::Nothing".to_owned()));
+        all.push(("raised", context.queue(), ring()));
     }
     all
 }
 
-fn core(context: &Context<'_>) -> Struct {
-    let mut item = Struct::new("Core<H>");
-    item.doc("The chart's configuration and data, its guards and actions.");
-    for (name, ty, _) in fields(context) {
-        item.field(name, ty);
-    }
-    item
-}
-
-/// Writes the body of `Machine::new`.
-pub(in crate::emit::rust) fn new(context: &Context<'_>) -> String {
-    let first = Cells::new(context).unroll.start();
-    let fields = fields(context).into_iter().map(|(name, _, value)| match name {
-        "configuration" => format!("configuration: {},", context.within(&first.lowest)),
-        name if name == value => format!("{name},"),
-        name => format!("{name}: {value},"),
-    });
-    let fields: String = fields.collect();
-    format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
-}
-
 /// Adds the associated types and constants of `Direct`.
 fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
-    item.associate_type("Event", "EventName");
-    item.associate_type("Payload", "Payload");
     let ends = context.chart.states.iter().any(|state| {
         matches!(state.kind, StateKind::Final { .. }) && state.parent == Some(StateId(0))
     });
-    item.associate_const("TABLES", "&'static tables::Tables", "&TABLES", "");
     for (name, holds) in [
         ("GOES_ON", ends || context.is_queueing()),
         ("DEAD_ENDS", !cells.dead_ends().is_empty()),
@@ -443,46 +399,31 @@ fn registers(context: &Context<'_>, item: &mut Impl) {
             names.join(", ")
         ),
     );
-    item.new_fn("event_of")
-        .arg("id", "arena::EventId")
-        .ret("Option<EventName>")
-        .line("EventName::ALL.get(id.index()).copied()");
-    item.new_fn("id_of")
-        .arg("event", "EventName")
-        .ret("arena::EventId")
-        .attr("inline")
-        .line("event.id()");
-    let bind = item.new_fn("bind").arg_mut_self().attr("inline");
     if context.is_binding() {
-        bind.arg("payload", "Option<Payload>")
+        item.new_fn("bind")
+            .arg_mut_self()
+            .attr("inline")
+            .arg("payload", "Option<Payload>")
             .line("self.bound = payload.unwrap_or(Payload::Nothing);");
-    } else {
-        bind.arg("_payload", "Option<Payload>");
-    }
-    let dequeue = item.new_fn("dequeue").arg_mut_self();
-    if context.is_binding() {
-        dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
+        item.new_fn("dequeue")
+            .arg_mut_self()
+            .line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
     }
 }
 
 fn queue(context: &Context<'_>, item: &mut Impl) {
-    let push = item.new_fn("push").arg_mut_self().ret("bool");
-    if context.is_queueing() {
-        push.arg("occurrence", "store::Occurrence")
-            .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
-            .line("self.queue.push_back(occurrence);\ntrue");
-        item.new_fn("pop")
-            .arg_mut_self()
-            .ret("Option<store::Occurrence>")
-            .attr("inline")
-            .line("self.queue.pop_front()");
-    } else {
-        // Without further microsteps nothing reads the queue, so the occurrence is dropped.
-        push.arg("_occurrence", "store::Occurrence").line("true");
-        item.new_fn("pop")
-            .arg_mut_self()
-            .ret("Option<store::Occurrence>")
-            .attr("inline")
-            .line("None");
+    if !context.is_queueing() {
+        return;
     }
+    item.new_fn("push")
+        .arg_mut_self()
+        .ret("bool")
+        .arg("occurrence", "store::Occurrence")
+        .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
+        .line("self.queue.push_back(occurrence);\ntrue");
+    item.new_fn("pop")
+        .arg_mut_self()
+        .ret("Option<store::Occurrence>")
+        .attr("inline")
+        .line("self.queue.pop_front()");
 }

@@ -25,7 +25,7 @@ mod cells;
 mod dispatch;
 mod rows;
 
-pub(super) use dispatch::{emit_core, new};
+pub(super) use dispatch::{emit_core, fields};
 
 use super::Context;
 use super::code::{self, Fragment, Use};
@@ -479,11 +479,11 @@ const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
 
 /// Adds `is_dead_end`, which says whether the current configuration is a dead end.
 fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
-    let body = match cells.dead_ends().as_slice() {
-        [] => "false".to_owned(),
-        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
-    };
-    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    let ends = cells.dead_ends();
+    if !ends.is_empty() {
+        let body = format!("matches!(self.configuration, {})", ends.join(" | "));
+        item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    }
 }
 
 /// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.
