@@ -30,6 +30,7 @@ mod names;
 mod notes;
 pub mod prelude;
 mod ring;
+pub mod rows;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]

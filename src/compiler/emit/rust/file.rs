@@ -182,9 +182,11 @@ fn packed(code: &str) -> String {
     const WIDTH: usize = 90;
     let is_element = |line: &str| {
         let line = line.trim_start();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_:(),".contains(c);
+        let is_text = line.starts_with("text(\"") && line.ends_with("\"),");
         line.ends_with(',')
             && line.starts_with(|c: char| c.is_ascii_alphabetic())
-            && line.chars().all(|c| c.is_ascii_alphanumeric() || "_:(),".contains(c))
+            && (is_text || (line.chars().all(is_plain) || line.starts_with("by(")))
     };
     let (mut out, mut open) = (String::new(), String::new());
     let mut in_table = false;
@@ -205,12 +207,15 @@ fn packed(code: &str) -> String {
             continue;
         }
         let start = line.trim_start();
-        in_table =
-            (in_table && start != "];") || (start.starts_with("static ") && line.ends_with('['));
+        in_table = (in_table && start != "];") || (begins_table(start) && line.ends_with('['));
         out.push_str(line);
         out.push('\n');
     }
     out
+}
+
+fn begins_table(line: &str) -> bool {
+    line.starts_with("static ") || line.starts_with("const ")
 }
 
 /// Adds an empty line between items and between methods; the formatter adds none.
