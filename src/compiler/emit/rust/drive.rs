@@ -23,12 +23,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Adds `ByName`, and the implementations of `Named` and `Steps`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+pub(super) fn emit(context: &Context<'_>, steps: Methods, scope: &mut Scope) {
     super::payload::by_name(context, scope);
     keep::emit_named(context, scope);
-    if context.is_direct() {
-        return;
+    if !context.is_direct() {
+        scope.push_impl(steps.item);
     }
+}
+
+/// Writes the implementation of `Steps`; direct code has none.
+pub(super) fn steps(context: &Context<'_>) -> Methods {
     let mut item = Impl::new("Core<H>");
     item.generic(context.bounds()).impl_trait("generated::Steps");
     let mut methods = Methods::new(item);
@@ -42,7 +46,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     steps::words(context, &mut methods.item, shows_options);
     steps::tools(context, &mut methods.item);
     children(context, &mut methods.item);
-    scope.push_impl(methods.item);
+    methods
 }
 
 // Writes the code for child machines of `run` steps. They come from sibling modules, and borrow the host while they run.

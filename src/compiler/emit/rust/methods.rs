@@ -5,7 +5,7 @@ use super::code::{self, Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_type, choice_fields};
 use super::tables::comment;
-use chartc_core::arena::{PredicateId, TransitionId};
+use chartc_core::arena::{FunctionId, PredicateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Field, Trigger, Type};
 use codegen::{Function, Impl, Scope};
 use std::collections::BTreeSet;
@@ -16,13 +16,21 @@ pub(super) struct Methods {
     pub item: Impl,
     /// The named conditions that they call.
     pub predicates: BTreeSet<PredicateId>,
+    /// The functions of the host that they call.
+    pub functions: BTreeSet<FunctionId>,
     has_any: bool,
 }
 
 impl Methods {
     /// Creates an empty collection around an `impl` block.
     pub(super) fn new(item: Impl) -> Self {
-        Self { item, predicates: BTreeSet::new(), has_any: false }
+        Self { item, predicates: BTreeSet::new(), functions: BTreeSet::new(), has_any: false }
+    }
+
+    /// Notes that the methods of another block call the methods of this one.
+    pub(super) fn called_by(&mut self, other: &Self) {
+        self.predicates.extend(&other.predicates);
+        self.functions.extend(&other.functions);
     }
 
     /// Adds the block to the file, if it has methods.
@@ -32,9 +40,16 @@ impl Methods {
         }
     }
 
+    /// Adds a function.
+    pub(super) fn push_function(&mut self, function: Function) {
+        self.has_any = true;
+        self.item.push_fn(function);
+    }
+
     /// Adds a method with this body.
     pub(super) fn add(&mut self, name: &str, body: Fragment) -> &mut Function {
         self.predicates.extend(body.uses.predicates);
+        self.functions.extend(body.uses.functions);
         self.has_any = true;
         self.item.new_fn(name).arg_mut_self().line(body.text)
     }

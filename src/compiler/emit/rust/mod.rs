@@ -98,8 +98,9 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     };
     context.bare = context.bare && !needs::allocates(&context);
     let mut parts = Parts::default();
-    typed(&context, &mut parts);
-    drive::emit(&context, &mut parts.dynamic);
+    let steps = drive::steps(&context);
+    typed(&context, &steps, &mut parts);
+    drive::emit(&context, steps, &mut parts.dynamic);
     header(unit.source, &context, parts.form) + &joined(&context, &parts)
 }
 
@@ -167,10 +168,10 @@ struct Parts {
 }
 
 /// Adds the items for every host.
-fn typed(context: &Context<'_>, parts: &mut Parts) {
+fn typed(context: &Context<'_>, steps: &methods::Methods, parts: &mut Parts) {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
-    steps::emit(context, scope);
+    self::steps::emit(context, scope);
     types::emit(context, scope);
     types::emit_data(context, scope);
     payload::emit_host(context, scope);
@@ -179,7 +180,7 @@ fn typed(context: &Context<'_>, parts: &mut Parts) {
     if context.is_direct() {
         parts.form = direct::emit_core(context, scope);
     } else {
-        program::emit(context, scope);
+        program::emit(context, steps, scope);
     }
     machine::emit_chart(context, scope);
     tables::emit(context, scope);

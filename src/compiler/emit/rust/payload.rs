@@ -24,6 +24,7 @@
 
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
 use super::expr::Writer;
+use super::methods::Methods;
 use super::names::{list_item, optional_inner, owned};
 use super::types::{self, Names, WireVariant, lent};
 use super::{Context, doc};
@@ -340,6 +341,56 @@ fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(item);
 }
 
+const MANY_ARGUMENTS: &str = "allow(clippy::too_many_arguments, reason = \"the chart says so\")";
+
+/// Adds the methods that call the functions of the host, and note the calls for the trace.
+pub(super) fn calls(context: &Context<'_>, methods: &mut Methods) {
+    for id in std::mem::take(&mut methods.functions) {
+        let row = &context.chart.functions[id.index()];
+        let name = &context.names.functions[id.index()];
+        let names = &context.names.function_fields[id.index()];
+        let mut function = CodeFunction::new(format!("call_{name}"));
+        // A parameter of the function may have one of these names.
+        let free = |name: &str| {
+            let mut name = name.to_owned();
+            while names.contains(&name) {
+                name.push('_');
+            }
+            name
+        };
+        let (host, notes, value) = (free("host"), free("notes"), free("value"));
+        function.arg(&host, "&mut H").arg(&notes, "&mut generated::Notes");
+        if names.len() > 5 {
+            function.attr(MANY_ARGUMENTS);
+        }
+        for (field, name) in row.params.iter().zip(names) {
+            function.arg(name, lent(context, &field.ty));
+        }
+        let noted = row.params.iter().zip(names);
+        let noted: Vec<String> =
+            noted.map(|(field, name)| lent_value(context, name, &field.ty)).collect();
+        let (spelled, noted) = (&row.name, noted.join(", "));
+        // The host of a family implements the traits of several charts.
+        let call = format!("Host::{name}({host}, {})", names.join(", "));
+        let (ty, done) = match &row.kind {
+            FunctionKind::Effect => ("()".to_owned(), "generated::did"),
+            FunctionKind::Pure { result, .. } => (owned(context, result), "generated::called"),
+        };
+        let fallback = match &row.kind {
+            FunctionKind::Effect => String::new(),
+            FunctionKind::Pure { fallback: None, .. } => ", None".to_owned(),
+            FunctionKind::Pure { fallback: Some(value), result, .. } => {
+                format!(", Some({})", Writer::new(context).literal(value, result).text)
+            }
+        };
+        function.ret(format!("Result<{ty}, {}>", context.error()));
+        function.line(format!(
+            "let {value} = {call};\n{done}({notes}, {spelled:?}, || [{noted}], {value}{fallback})"
+        ));
+        methods.push_function(function);
+    }
+}
+
 /// Writes a borrowed argument as a `Value`.
 fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     let copy = context.facts.is_copy(ty);
@@ -375,22 +426,22 @@ impl Writer<'_> {
             FunctionKind::Effect => (Type::Json, None),
         };
         let mut lets = Lets::default();
-        let (mut passed, mut noted) = (Vec::new(), Vec::new());
+        let mut passed = Fragment::default();
         for (argument, field) in arguments.iter().zip(&row.params) {
             let code = self.lent_argument(argument, &field.ty, &mut lets);
-            passed.push(self.passed(&code, &field.ty));
-            noted.push(code);
+            passed += code!("{value}, ", value = self.passed(&code, &field.ty));
         }
         let name = &context.names.functions[id.index()];
-        let lends = context.lends();
-        let passed = Fragment::joined(passed, ", ");
-        let call = if lends {
-            code!("Host::{name}(self.host.get_mut(), {passed})", passed)
-        } else {
+        let place = if context.lends() { "self.host.get_mut()" } else { "&mut self.host" };
+        let call = if context.bare {
             code!("self.host.{name}({passed})", passed)
+        } else {
+            let mut call = code!("Self::call_{name}({place}, &mut self.notes, {passed})?", passed);
+            call.uses.functions.insert(id);
+            call.using(Use::Failure)
         };
         let call = if !context.bare {
-            self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
+            Code::owned(call, ty.clone())
         } else if let Some(value) = &fallback {
             // Without an allocator, the fallback is cheap to build, even if it is not used.
             Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
@@ -436,39 +487,6 @@ impl Writer<'_> {
             call,
             otherwise
         )
-    }
-
-    /// Writes the call so that it also records its effect for the trace.
-    fn noted_call(
-        &mut self,
-        row: &Function,
-        ty: &Type,
-        call: &Fragment,
-        fallback: Option<&Fragment>,
-        noted: Vec<Code>,
-    ) -> Code {
-        let result = self.temporary();
-        let noted = Fragment::joined(noted.into_iter().map(|code| self.json(code)), ", ");
-        let name = &row.name;
-        let done = match &row.kind {
-            FunctionKind::Effect => {
-                code!("generated::did(&mut self.notes, {name:?}, || [{noted}], {result})?", noted)
-            }
-            FunctionKind::Pure { .. } => {
-                let value = match fallback {
-                    Some(value) => code!("Some({value})", value),
-                    None => "None".into(),
-                };
-                code!(
-                    "generated::called(&mut self.notes, {name:?}, || [{noted}], {result}, {value})?",
-                    noted,
-                    value
-                )
-            }
-        };
-        let done = done.using(Use::Failure);
-        let text = code!("{{ let {result} = {call};\n{done} }}", call, done);
-        Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
     /// Writes an argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.

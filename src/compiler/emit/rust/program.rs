@@ -4,7 +4,7 @@ use super::code::{self, Code, First, Fragment, Use, code};
 use super::expr::Writer;
 use super::methods::{Arms, Hook, Methods, for_transition};
 use super::names::{optional, owned};
-use super::payload::{answer_field, answering};
+use super::payload::{self, answer_field, answering};
 use super::tables::transition_comment;
 use super::{Context, blocks, keep, machine, steps};
 use chartc_core::arena::{StateId, TransitionId};
@@ -13,8 +13,8 @@ use chartc_core::semantics::unroll::Place;
 use codegen::{Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
-/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Code`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
+/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Code`. `others` call them, too.
+pub(super) fn emit(context: &Context<'_>, others: &Methods, scope: &mut Scope) {
     let mut methods = Methods::new(inherent(context));
     let mut code = self::code(context);
     blocks::emit(context, &mut code);
@@ -26,8 +26,10 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     steps::each_hooks(context, &mut code);
     steps::keep_result(context, &mut code);
     steps::advice(context, &mut methods);
-    methods.predicates.append(&mut code.predicates);
+    methods.called_by(&code);
+    methods.called_by(others);
     predicates(context, &mut methods);
+    payload::calls(context, &mut methods);
     keep::emit_ending(context, scope);
     answers(context, scope);
     scope.push_struct(machine::core(context));

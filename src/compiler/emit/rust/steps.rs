@@ -400,9 +400,16 @@ pub(super) fn options(context: &Context<'_>) -> Arms {
         otherwise: "String::new()",
     });
     for (i, choice) in context.chart.choices.iter().enumerate() {
-        if let Some(text) = &choice.text {
-            let body = alone(Writer::new(context).template(text));
-            arms.arm(i, &choice.name, body, "Ok(text)".into());
+        match choice.text.as_ref().map(|text| (text, text.literal())) {
+            Some((_, Some(text))) => {
+                let text = Fragment::from(format!("Ok({text:?}.into())"));
+                arms.arm(i, &choice.name, Fragment::default(), text);
+            }
+            Some((text, None)) => {
+                let body = alone(Writer::new(context).template(text));
+                arms.arm(i, &choice.name, body, "Ok(text)".into());
+            }
+            None => {}
         }
     }
     arms

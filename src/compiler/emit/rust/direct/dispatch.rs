@@ -1,7 +1,7 @@
 //! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::code::{Fragment, Use, code};
-use super::super::{Context, blocks, direct, keep, machine, program};
+use super::super::{Context, blocks, direct, keep, machine, payload, program};
 use super::cells::{self, Cells, Guard, Steps};
 use super::rows::Rows;
 use super::{EVENT, FAULTS, Form, OCCURRENCE, dead_end, pattern, sinking};
@@ -292,8 +292,9 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
     blocks::begin_turn(context, &mut item);
     cells.pool.emit(&mut methods);
     blocks::emit(context, &mut item);
-    methods.predicates.append(&mut item.predicates);
+    methods.called_by(&item);
     program::predicates(context, &mut methods);
+    payload::calls(context, &mut methods);
     keep::emit_ending(context, scope);
     if context.needs.repeats {
         item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
