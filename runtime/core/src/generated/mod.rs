@@ -167,6 +167,14 @@ impl fmt::Display for BadParam {
 
 impl core::error::Error for BadParam {}
 
+/// Checks that the value of a param is within its range, as `holds` says. Otherwise `why` continues a sentence about the param.
+///
+/// # Errors
+/// The value is out of range.
+pub const fn check(name: &'static str, holds: bool, why: &'static str) -> Result<(), BadParam> {
+    if holds { Ok(()) } else { Err(BadParam { name, why }) }
+}
+
 /// The value of an optional; a fault if there is none.
 ///
 /// # Errors

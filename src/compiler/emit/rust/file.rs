@@ -231,7 +231,10 @@ fn spaced(code: &str) -> String {
                 || !before.trim_start().starts_with("type "));
         let import = before.starts_with("use ") && !line.starts_with("use ");
         // Deeper lines belong to bodies and tables.
-        if (indent == 0 && import) || (indent <= 4 && same && ends && begins && is_item(line)) {
+        let alias = indent == 0 && line.starts_with("type ");
+        let table = indent == 4 && line.trim_start().starts_with("Tables {");
+        let item = alias || table || (indent <= 4 && same && ends && begins && is_item(line));
+        if (indent == 0 && import) || item {
             out.push('\n');
         }
         out.push_str(line);

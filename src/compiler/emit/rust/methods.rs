@@ -75,13 +75,14 @@ pub(super) struct Hook {
 /// A method with a match arm for each relevant row of one table. Without such rows the method is omitted.
 pub(super) struct Arms {
     hook: Hook,
-    rows: Fragment,
+    /// The patterns, each after its comment, and the body; equal bodies are one arm.
+    rows: Vec<(String, Fragment)>,
 }
 
 impl Arms {
     /// Creates a method without arms.
     pub(super) fn new(hook: Hook) -> Self {
-        Self { hook, rows: Fragment::default() }
+        Self { hook, rows: Vec::new() }
     }
 
     /// Adds the arm of row `index`, called `title` in its comment: statements, then the `Result`.
@@ -104,8 +105,11 @@ impl Arms {
         result: Fragment,
     ) {
         let comment = comment(title);
-        self.rows +=
-            code!("{comment}{pattern} => {{ {statements}\n{result} }}\n", statements, result);
+        let body = code!("{statements}\n{result}", statements, result);
+        match self.rows.iter_mut().find(|(_, other)| *other == body) {
+            Some((patterns, _)) => *patterns = format!("{comment}{patterns} | {pattern}"),
+            None => self.rows.push((format!("{comment}{pattern}"), body)),
+        }
     }
 
     /// Adds the method to `methods`, if it has arms. Returns whether its arms read `what`.
@@ -115,6 +119,9 @@ impl Arms {
             return false;
         }
         let Hook { name, arguments, more, scrutinee, result, otherwise } = hook;
+        let rows =
+            rows.into_iter().map(|(patterns, body)| code!("{patterns} => {{ {body} }}\n", body));
+        let rows: Fragment = rows.collect();
         let uses = rows.uses.clone();
         let body = code!("match {scrutinee} {{ {rows} _ => Ok({otherwise}), }}", rows);
         let function = methods.add(name, body);

@@ -24,7 +24,6 @@
 
 use super::code::{Binding, Code, Constant, Form, Fragment, Use, code};
 use super::expr::Writer;
-use super::methods::Methods;
 use super::names::{list_item, optional_inner, owned};
 use super::types::{self, Names, WireVariant, lent};
 use super::{Context, doc};
@@ -341,58 +340,8 @@ fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
     scope.push_impl(item);
 }
 
-const MANY_ARGUMENTS: &str = "allow(clippy::too_many_arguments, reason = \"the chart says so\")";
-
-/// Adds the methods that call the functions of the host, and note the calls for the trace.
-pub(super) fn calls(context: &Context<'_>, methods: &mut Methods) {
-    for id in std::mem::take(&mut methods.functions) {
-        let row = &context.chart.functions[id.index()];
-        let name = &context.names.functions[id.index()];
-        let names = &context.names.function_fields[id.index()];
-        let mut function = CodeFunction::new(format!("call_{name}"));
-        // A parameter of the function may have one of these names.
-        let free = |name: &str| {
-            let mut name = name.to_owned();
-            while names.contains(&name) {
-                name.push('_');
-            }
-            name
-        };
-        let (host, notes, value) = (free("host"), free("notes"), free("value"));
-        function.arg(&host, "&mut H").arg(&notes, "&mut generated::Notes");
-        if names.len() > 5 {
-            function.attr(MANY_ARGUMENTS);
-        }
-        for (field, name) in row.params.iter().zip(names) {
-            function.arg(name, lent(context, &field.ty));
-        }
-        let noted = row.params.iter().zip(names);
-        let noted: Vec<String> =
-            noted.map(|(field, name)| lent_value(context, name, &field.ty)).collect();
-        let (spelled, noted) = (&row.name, noted.join(", "));
-        // The host of a family implements the traits of several charts.
-        let call = format!("Host::{name}({host}, {})", names.join(", "));
-        let (ty, done) = match &row.kind {
-            FunctionKind::Effect => ("()".to_owned(), "generated::did"),
-            FunctionKind::Pure { result, .. } => (owned(context, result), "generated::called"),
-        };
-        let fallback = match &row.kind {
-            FunctionKind::Effect => String::new(),
-            FunctionKind::Pure { fallback: None, .. } => ", None".to_owned(),
-            FunctionKind::Pure { fallback: Some(value), result, .. } => {
-                format!(", Some({})", Writer::new(context).literal(value, result).text)
-            }
-        };
-        function.ret(format!("Result<{ty}, {}>", context.error()));
-        function.line(format!(
-            "let {value} = {call};\n{done}({notes}, {spelled:?}, || [{noted}], {value}{fallback})"
-        ));
-        methods.push_function(function);
-    }
-}
-
 /// Writes a borrowed argument as a `Value`.
-fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
+pub(super) fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     let copy = context.facts.is_copy(ty);
     if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
         return format!("{name}.into_value()");

@@ -6,11 +6,11 @@ use super::methods::{Arms, Hook, Methods, for_transition};
 use super::names::{optional, owned};
 use super::payload::{self, answer_field, answering};
 use super::tables::transition_comment;
-use super::{Context, blocks, keep, machine, steps};
+use super::{Context, blocks, keep, machine, steps, types};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Expr, StepKind, Trigger, Type, VariableKind};
+use chartc_core::model::{Expr, FunctionKind, StepKind, Trigger, Type, VariableKind};
 use chartc_core::semantics::unroll::Place;
-use codegen::{Impl, Scope, Struct};
+use codegen::{Function, Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
 /// Adds `Core` with the methods for the chart's expressions, and its implementation of `Code`. `others` call them, too.
@@ -29,7 +29,7 @@ pub(super) fn emit(context: &Context<'_>, others: &Methods, scope: &mut Scope) {
     methods.called_by(&code);
     methods.called_by(others);
     predicates(context, &mut methods);
-    payload::calls(context, &mut methods);
+    calls(context, &mut methods);
     keep::emit_ending(context, scope);
     answers(context, scope);
     scope.push_struct(machine::core(context));
@@ -128,6 +128,56 @@ pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
             function.arg(&view, "&program::View<'_>");
         }
         function.ret(format!("Result<bool, {}>", context.error()));
+    }
+}
+
+const MANY_ARGUMENTS: &str = "allow(clippy::too_many_arguments, reason = \"the chart says so\")";
+
+/// Adds the methods that call the functions of the host, and note the calls for the trace.
+pub(super) fn calls(context: &Context<'_>, methods: &mut Methods) {
+    for id in std::mem::take(&mut methods.functions) {
+        let row = &context.chart.functions[id.index()];
+        let name = &context.names.functions[id.index()];
+        let names = &context.names.function_fields[id.index()];
+        let mut function = Function::new(format!("call_{name}"));
+        // A parameter of the function may have one of these names.
+        let free = |name: &str| {
+            let mut name = name.to_owned();
+            while names.contains(&name) {
+                name.push('_');
+            }
+            name
+        };
+        let (host, notes, value) = (free("host"), free("notes"), free("value"));
+        function.arg(&host, "&mut H").arg(&notes, "&mut generated::Notes");
+        if names.len() > 5 {
+            function.attr(MANY_ARGUMENTS);
+        }
+        for (field, name) in row.params.iter().zip(names) {
+            function.arg(name, types::lent(context, &field.ty));
+        }
+        let noted = row.params.iter().zip(names);
+        let noted: Vec<String> =
+            noted.map(|(field, name)| payload::lent_value(context, name, &field.ty)).collect();
+        let (spelled, noted) = (&row.name, noted.join(", "));
+        // The host of a family implements the traits of several charts.
+        let call = format!("Host::{name}({host}, {})", names.join(", "));
+        let (ty, done) = match &row.kind {
+            FunctionKind::Effect => ("()".to_owned(), "generated::did"),
+            FunctionKind::Pure { result, .. } => (owned(context, result), "generated::called"),
+        };
+        let fallback = match &row.kind {
+            FunctionKind::Effect => String::new(),
+            FunctionKind::Pure { fallback: None, .. } => ", None".to_owned(),
+            FunctionKind::Pure { fallback: Some(value), result, .. } => {
+                format!(", Some({})", Writer::new(context).literal(value, result).text)
+            }
+        };
+        function.ret(format!("Result<{ty}, {}>", context.error()));
+        function.line(format!(
+            "let {value} = {call};\n{done}({notes}, {spelled:?}, || [{noted}], {value}{fallback})"
+        ));
+        methods.push_function(function);
     }
 }
 

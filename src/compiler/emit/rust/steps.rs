@@ -177,14 +177,24 @@ pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool)
             let _ = writeln!(fields, "{name}: &[{}],", rows.join(", "));
         }
     }
+    fields += &rows_of_calls(context);
+    if shows_options {
+        fields += "shows_options: true,\n";
+    }
+    if !fields.is_empty() {
+        let value = format!("generated::Words {{ {fields} ..generated::Words::NONE }}");
+        item.associate_const("WORDS", "generated::Words", value, "");
+    }
+}
+
+/// Writes the options that their tools describe, and the tools of `call` steps.
+fn rows_of_calls(context: &Context<'_>) -> String {
+    let chart = context.chart;
     // A call without a text of its own is described by its tool.
     let silent = chart.choices.iter().enumerate();
     let silent = silent
         .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)));
     let silent: Vec<String> = silent.map(|(i, _)| format!("arena::ChoiceId({i})")).collect();
-    if !silent.is_empty() {
-        let _ = writeln!(fields, "silent: &[{}],", silent.join(", "));
-    }
     let called = chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
         StepKind::Call(tool, _) => Some(format!("(arena::StepId({i}), arena::ToolId({}))", tool.0)),
         StepKind::Llm
@@ -194,16 +204,9 @@ pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool)
         | StepKind::Run(..) => None,
     });
     let called: Vec<String> = called.collect();
-    if !called.is_empty() {
-        let _ = writeln!(fields, "called: &[{}],", called.join(", "));
-    }
-    if shows_options {
-        fields += "shows_options: true,\n";
-    }
-    if !fields.is_empty() {
-        let value = format!("generated::Words {{ {fields} ..generated::Words::NONE }}");
-        item.associate_const("WORDS", "generated::Words", value, "");
-    }
+    let rows = [("silent", silent), ("called", called)];
+    let rows = rows.into_iter().filter(|(_, rows)| !rows.is_empty());
+    rows.map(|(name, rows)| format!("{name}: &[{}],\n", rows.join(", "))).collect()
 }
 
 // Writes the code of steps with an `each`: it evaluates their lists and stores the answers of their elements.

@@ -23,9 +23,10 @@ use chartc_core::arena::{TypeId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    self, ComputedLimit, Expr, Type, TypeDef, TypeKind, Variable, VariableKind,
+    self, ComputedLimit, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind,
 };
 use codegen::{Field, Function, Impl, Scope, Struct};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Returns the Rust type of a borrowed `ty` as an argument of a host function.
@@ -253,9 +254,10 @@ fn inputs(context: &Context<'_>, scope: &mut Scope) {
 
 /// Adds `first`, which computes the first values of the data, and `set_inputs`.
 pub(super) fn data(context: &Context<'_>, item: &mut Impl) {
-    let names: Vec<String> = variables(context).map(|(id, ..)| local(context, id)).collect();
+    let read = read_early(context);
     let new = item.new_fn("first").ret("Result<Data, generated::BadParam>");
     new.arg(if context.has_params() { "params" } else { "_" }, "Params");
+    let mut fields = Vec::new();
     for (id, row, name) in variables(context) {
         let local = local(context, id);
         let value = match &row.default {
@@ -264,21 +266,29 @@ pub(super) fn data(context: &Context<'_>, item: &mut Impl) {
             Some(default) if !context.is_supplied(id) => initial(context, default, row).text,
             Some(_) | None => "None".to_owned(),
         };
+        let range = match &row.kind {
+            VariableKind::Param { range: Some((low, high)) } => {
+                Some((bound(low, row), bound(high, row)))
+            }
+            VariableKind::Param { range: None }
+            | VariableKind::Input
+            | VariableKind::Var { .. } => None,
+        };
+        let reads = row.default.as_ref().is_some_and(|default| !variables_of(default).is_empty());
+        if range.is_none() && !reads && !read.contains(&id) {
+            fields.push(format!("{name}: {value}"));
+            continue;
+        }
         new.line(format!("let {local} = {value};"));
-        if let VariableKind::Param { range: Some((low, high)) } = &row.kind {
-            let (low, high) = (bound(low, row), bound(high, row));
+        if let Some((low, high)) = range {
             let why = format!("is not in {low}..{high}");
             new.line(format!(
-                "if !({low}..={high}).contains(&{local}) \
-                 {{ return Err(generated::BadParam {{ name: {:?}, why: {why:?} }}); }}",
+                "generated::check({:?}, ({low}..={high}).contains(&{local}), {why:?})?;",
                 row.name
             ));
         }
+        fields.push(if local == *name { local } else { format!("{name}: {local}") });
     }
-    let fields = variables(context).zip(&names).map(|((_, _, name), local)| {
-        if local == name { name.clone() } else { format!("{name}: {local}") }
-    });
-    let mut fields: Vec<String> = fields.collect();
     let limits = context.chart.computed_limits().map(|(_, limit)| computed_limit(context, limit));
     let limits: Vec<String> = limits.collect();
     if !limits.is_empty() {
@@ -296,6 +306,24 @@ pub(super) fn data(context: &Context<'_>, item: &mut Impl) {
         let set = item.new_fn("set_inputs").arg("data", "&mut Data").arg("inputs", "Inputs");
         set.line(body);
     }
+}
+
+/// The variables that other first values read.
+fn read_early(context: &Context<'_>) -> BTreeSet<VarId> {
+    let defaults = context.chart.variables.iter().filter_map(|row| row.default.as_ref());
+    let limits = context.chart.computed_limits().map(|(_, limit)| &limit.value);
+    defaults.chain(limits).flat_map(variables_of).collect()
+}
+
+/// The variables that an expression reads.
+fn variables_of(expr: &Expr) -> BTreeSet<VarId> {
+    let mut read = BTreeSet::new();
+    super::code::walk(expr, &mut |part| {
+        if let ExprKind::Variable(id) = part.kind {
+            read.insert(id);
+        }
+    });
+    read
 }
 
 /// The code for a param that the host may have set, or else for its default.

@@ -1,7 +1,7 @@
 //! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::code::{Fragment, Use, code};
-use super::super::{Context, blocks, direct, keep, machine, payload, program};
+use super::super::{Context, blocks, direct, keep, machine, program};
 use super::cells::{self, Cells, Guard, Steps};
 use super::rows::Rows;
 use super::{EVENT, FAULTS, Form, OCCURRENCE, dead_end, pattern, sinking};
@@ -45,14 +45,14 @@ impl Does {
     }
 }
 
-/// Adds the methods of `Direct` that take steps. Returns the form of the code.
-pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
+/// Adds the methods of `Direct` that take steps.
+fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
     let body = cells.start().fragment();
     item.push_fn(sinking("enter", None, body, false));
     let body = leave(cells).fragment();
     item.push_fn(sinking("leave", None, body, false));
-    let (form, body) = on_event(cells);
-    item.push_fn(sinking("on_event", Some(EVENT), body.fragment(), true));
+    let body = on_event(cells).fragment();
+    item.push_fn(sinking("on_event", Some(EVENT), body, true));
     let body = on_other(cells).fragment();
     item.push_fn(sinking("on_other", Some(OCCURRENCE), body, true));
     let body = by_leaf(cells, None).fragment();
@@ -61,7 +61,6 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     let body = would_handle(cells).fragment();
     let event = body.parameter("event", Use::Event);
     item.new_fn("would_handle").arg_mut_self().arg(&event, "EventName").ret("bool").line(body.text);
-    form
 }
 
 /// A parameter of a method: its use, its name and its type. It gets an underscore if the body does not read it.
@@ -148,50 +147,45 @@ fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     one_of(&configuration(), rows.collect())
 }
 
-/// Matches on the event first if leaves behave alike: their differences are in tables then, and the processor has few branches to predict.
-/// Otherwise matches on the leaf first, because most events behave differently by leaf, and one jump is cheaper than two.
-fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
+/// Matches on the event, and then on groups of leaves that behave alike: their differences are in tables, and the processor has few branches
+/// to predict.
+fn on_event(cells: &mut Cells<'_>) -> Does {
     let context = cells.context;
     let leaves = leaves(context);
-    let len = leaves.len();
+    let at = "self.configuration as usize".into();
     let events: Vec<_> = events(context).collect();
-    let mut all: Vec<Vec<Steps>> = Vec::new();
-    for (id, _) in &events {
-        let on = Some(Occurrence::Event(*id));
-        all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
-    }
-    let dense: Vec<(usize, &Steps)> = all.iter().flatten().enumerate().collect();
-    let at = code!("{event} as usize * {len} + self.configuration as usize", event = event());
-    if let Some(code) = cells::merged(&dense, len * events.len(), &at) {
-        return (Form::Uniform, Does::Code(code));
-    }
-    let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| cells::groups(row)).collect();
-    // Leaves behave alike if there are at most half as many groups as cells.
-    if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
-        let at = "self.configuration as usize".into();
-        let rows = events.iter().zip(all.iter().zip(&groups));
-        let rows = rows.map(|((_, name), (row, groups))| {
-            let arms = groups.iter().map(|group| {
-                let names: Vec<String> =
-                    group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
-                let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
-                let code = cells::merged(&alike, len, &at);
-                let does = match Does::steps(&row[group[0]]) {
-                    Does::Code(_) => Does::Code(code.unwrap_or_default()),
-                    given @ (Does::Gives(_) | Does::If(..)) => given,
-                };
-                (names.join(" | "), does)
-            });
-            (name.clone(), one_of(&configuration(), arms.collect()))
+    let rows = events.into_iter().map(|(id, name)| {
+        let on = Some(Occurrence::Event(id));
+        let row: Vec<Steps> = leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect();
+        let arms = cells::groups(&row).into_iter().map(|group| {
+            let names: Vec<String> =
+                group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
+            let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
+            let does = match Does::steps(&row[group[0]]) {
+                Does::Code(_) => Does::Code(cells::merged(&alike, leaves.len(), &at)),
+                given @ (Does::Gives(_) | Does::If(..)) => given,
+            };
+            (names.join(" | "), does)
         });
-        return (Form::ByEvent, one_of(&event(), rows.collect()));
-    }
-    let rows = leaves.iter().enumerate().map(|(i, leaf)| {
-        let rows =
-            events.iter().zip(&all).map(|((_, name), row)| (name.clone(), Does::steps(&row[i])));
-        (context.within(&[*leaf]), one_of(&event(), rows.collect()))
+        (name, one_of(&configuration(), arms.collect()))
     });
-    (Form::ByLeaf, one_of(&configuration(), rows.collect()))
+    let rows = rows.collect();
+    one_of(&event(), rows)
+}
+
+/// Whether a chart without guards does the same for each event in each leaf, but for the numbers of transitions and states.
+fn is_uniform(cells: &mut Cells<'_>) -> bool {
+    let context = cells.context;
+    if context.chart.transitions.iter().any(|transition| transition.guard.is_some()) {
+        return false;
+    }
+    let mut all = Vec::new();
+    for leaf in leaves(context) {
+        for (id, _) in events(context) {
+            all.push(cells.cell(leaf, Some(Occurrence::Event(id))));
+        }
+    }
+    cells::groups(&all).len() == 1
 }
 
 /// Returns the leaf of each configuration of a chart without parallels.
@@ -282,11 +276,12 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
     registers(context, &mut item);
     queue(context, &mut item);
     let mut methods = Methods::new(program::inherent(context));
-    let form = if context.has_parallels() {
-        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods.item);
+    let form = if context.has_parallels() || is_uniform(&mut Cells::new(context)) {
+        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods);
         Form::Data
     } else {
-        emit(&mut cells, &mut item)
+        emit(&mut cells, &mut item);
+        Form::Match
     };
     let mut item = Methods::new(item);
     blocks::begin_turn(context, &mut item);
@@ -294,7 +289,7 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
     blocks::emit(context, &mut item);
     methods.called_by(&item);
     program::predicates(context, &mut methods);
-    payload::calls(context, &mut methods);
+    program::calls(context, &mut methods);
     keep::emit_ending(context, scope);
     if context.needs.repeats {
         item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");

@@ -520,14 +520,19 @@ impl Writer<'_> {
         let (first, rest) = match template.parts.as_slice() {
             [] => (String::new(), [].as_slice()),
             // Each line of the text becomes a line of code.
-            [TemplatePart::Text(text), rest @ ..] if text.trim_end_matches('\n').lines().count() < 2 => {
+            [TemplatePart::Text(text), rest @ ..]
+                if text.trim_end_matches('\n').lines().count() < 2 =>
+            {
                 (text.clone(), rest)
             }
             all => (String::new(), all),
         };
         let parts = rest.iter().map(|part| self.part(part)).collect::<Fragment>();
-        let first =
-            if first.is_empty() { "String::new()".into() } else { format!("String::from({first:?})") };
+        let first = if first.is_empty() {
+            "String::new()".into()
+        } else {
+            format!("String::from({first:?})")
+        };
         let kept = if parts.is_empty() { "" } else { "mut " };
         code!("let {kept}text = {first};\n{parts}", parts).using(Use::Allocator)
     }
