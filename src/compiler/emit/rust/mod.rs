@@ -2,21 +2,22 @@
 //!
 //! The problem: a generated machine must do exactly what the interpreter does, without the compiler and the model of the chart, and for a
 //! small chart without an allocator. The idea: the step algorithm is not generated. It is that of `chartc-core`, which the interpreter uses
-//! as well; it reads the chart from tables, and calls the chart's guards and actions through the trait `Program`. For example:
+//! as well; it reads the chart from tables, and calls the chart's guards and actions through the traits of `chartc_core::generated`, in
+//! which is all that does not depend on the chart. For example:
 //!
 //! ```text
 //! chart K {                                             static TABLES: tables::Tables<'static> = …;
 //!   var n: Int = 0                                      pub enum State { P = 1, … }
 //!   event go                                            pub enum Event { Go }
-//!   initial p                                           struct Core<H> { host: H, data: Data, … }
-//!   parallel p {                                        fn line_guard(&mut self, line: arena::TransitionId) -> … {
-//!     state l { … }                                         match line.0 {
-//!     state r {                                                 // 1 p.r.c: on go -> p.r.d
-//!       initial c                                               1 => Ok(self.data.n > 3),
-//!       state c { on go if n > 3 -> d { n = n + 1 } }           _ => Ok(true),
-//!       state d {}                                          }
-//!     }                                                 }
-//!   }                                                   pub struct Machine<H: Host> { engine: semantics::Stepper<…> }
+//!   initial p                                           pub type Machine<H> = generated::Machine<Core<H>>;
+//!   parallel p {                                        pub struct Core<H> { host: H, data: Data, … }
+//!     state l { … }                                     fn guard(&mut self, line: arena::TransitionId, …) -> … {
+//!     state r {                                             match line.0 {
+//!       initial c                                               // 1 p.r.c: on go -> p.r.d
+//!       state c { on go if n > 3 -> d { n = n + 1 } }           1 => Ok(self.data.n > 3),
+//!       state d {}                                              _ => Ok(true),
+//!     }                                                     }
+//!   }                                                   }
 //! }
 //! ```
 //!
