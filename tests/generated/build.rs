@@ -21,6 +21,7 @@ fn main() {
         "many",
         "names",
         "nested",
+        "nightlight",
         "posts",
         "regions",
         "searching",

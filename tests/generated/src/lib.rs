@@ -25,6 +25,7 @@ chartc_core::include_chart!(pub mod loops);
 chartc_core::include_chart!(pub mod many);
 chartc_core::include_chart!(pub mod names);
 chartc_core::include_chart!(pub mod nested);
+chartc_core::include_chart!(pub mod nightlight);
 chartc_core::include_chart!(pub mod parallel);
 chartc_core::include_chart!(pub mod phases);
 chartc_core::include_chart!(pub mod posts);

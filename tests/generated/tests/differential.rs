@@ -5,8 +5,8 @@ use chartc_core::host::Machine;
 use generated_charts::compare::{Fickle, compare, covered};
 use generated_charts::{
     bells, blocks, flat, flow, hierarchy, lamp, letters, loops, many, model, names, nested,
-    parallel, phases, regions, researcher, ring, searching, social, table, tools, walks, words,
-    worker,
+    nightlight, parallel, phases, regions, researcher, ring, searching, social, table, tools,
+    walks, words, worker,
 };
 
 /// The value of a param.
@@ -69,6 +69,8 @@ same!(
     500 x 200,
     &[]
 );
+
+same!(nightlight, "../charts/nightlight.chart", |_given| nightlight::Params, 100 x 100, &[]);
 
 same!(
     lamp,

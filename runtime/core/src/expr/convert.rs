@@ -17,6 +17,9 @@ pub trait IntoValue {
 
 /// A type that converts from a value, by the rules and with the messages of [`fit`](super::fit).
 pub trait FromValue: Sized {
+    /// Whether a field of this type may be left out of a record.
+    const MAY_BE_ABSENT: bool = false;
+
     /// The name of the type in a chart.
     fn type_text() -> String;
 
@@ -137,6 +140,8 @@ impl<T: IntoValue> IntoValue for Option<T> {
 }
 
 impl<T: FromValue> FromValue for Option<T> {
+    const MAY_BE_ABSENT: bool = true;
+
     fn type_text() -> String {
         format!("{}?", T::type_text())
     }

@@ -174,27 +174,19 @@ pub fn add_offer(offers: &mut Vec<Offer>, choice: ChoiceId, tool: Option<ToolId>
     }
 }
 
-/// The text of an option that cannot be rendered: empty. The reason is noted.
-pub fn offered(notes: &mut Notes, tables: &Tables, choice: ChoiceId, why: Failure) -> String {
-    note(notes, || "text of an option", why);
+/// Notes that an option is offered without its text.
+pub(super) fn offered(notes: &mut Notes, tables: &Tables, choice: ChoiceId) {
     notes.add(|| {
         let line = super::line(tables, tables.choices[choice.index()].transition);
         alloc::format!("{line} is offered without its text").into()
     });
-    String::new()
 }
 
-/// The answer to `step` as a payload; `None` if it does not fit, and the reason is noted.
-pub fn usable<P>(notes: &mut Notes, step: &str, read: Result<P, Mismatch>) -> Option<P> {
-    match read {
-        Ok(payload) => Some(payload),
-        Err(Mismatch(why)) => {
-            let text = alloc::format!("answer to `{step}`: {why}");
-            // Kept even if nobody takes notes, because the question is repeated with this reason.
-            notes.keep(Note { about: About::Answer, text });
-            None
-        }
-    }
+/// Notes why the answer to `step` does not fit.
+pub(super) fn unusable(notes: &mut Notes, step: &str, Mismatch(why): Mismatch) {
+    let text = alloc::format!("answer to `{step}`: {why}");
+    // Kept even if nobody takes notes, because the question is repeated with this reason.
+    notes.keep(Note { about: About::Answer, text });
 }
 
 /// The value of an input, which the host must have set.
@@ -240,6 +232,14 @@ pub fn typed<T: FromValue>(value: Value) -> Result<T, Failure> {
 /// The value does not fit the type.
 pub fn read<T: FromValue>(value: Value) -> Result<T, Mismatch> {
     T::from_value(value)
+}
+
+/// Converts a value from the host to its declared type and back, so that it has this type.
+///
+/// # Errors
+/// The value does not fit the type.
+pub fn as_declared<T: FromValue + IntoValue>(value: Value) -> Result<Value, Mismatch> {
+    T::from_value(value).map(IntoValue::into_value)
 }
 
 /// `list[at]`; a negative `at` counts from the end.
@@ -316,13 +316,6 @@ pub fn tool_call(tables: &Tables, tool: ToolId, arguments: Vec<Value>, result: &
     let names = row.fields.of(&tables.name_pool).iter().map(|name| String::from(name));
     let arguments = names.zip(arguments).collect();
     ToolCall { tool: String::from(&row.name), arguments, result: result.into() }
-}
-
-/// Notes that the result of a tool does not fit its declared type, and returns the text.
-pub fn unfit(notes: &mut Notes, tool: &str, Mismatch(why): Mismatch) -> String {
-    let why = alloc::format!("what `{tool}` returned does not fit: {why}");
-    notes.add(|| why.clone().into());
-    why
 }
 
 /// The error for a number that is not an id of the given kind.

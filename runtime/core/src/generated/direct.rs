@@ -15,23 +15,16 @@
 #[cfg(feature = "alloc")]
 mod saved;
 
+use super::chart::{Chart, Part, Payload, PayloadOf, Place, Reason};
+use super::{BadParam, Item, Name};
 use crate::arena::{EventId, StateId, TransitionId};
-use crate::machine::{
-    Effect, ErrorKind, Fault, Input, Instant, Loss, Receipt, Record, Sink, Status,
-};
+use crate::machine::{Effect, ErrorKind, Fault, Instant, Loss, Receipt, Record, Sink, Status};
 use crate::semantics::microstep::{self, Microsteps};
 use crate::store::Occurrence;
 use crate::tables::Tables;
 
 /// The code of one chart. The methods that run microsteps return whether a transition was taken.
-pub trait Direct: Sized {
-    /// The chart's events without their data.
-    type Event: Copy;
-    /// The data of an event.
-    type Payload;
-
-    /// The tables of the chart.
-    const TABLES: &'static Tables;
+pub trait Direct: Chart {
     /// Whether anything can follow a microstep: eventless transitions, raised events, completions and errors with transitions, final
     /// states.
     const GOES_ON: bool;
@@ -54,34 +47,47 @@ pub trait Direct: Sized {
     fn leaves(&self) -> &'static [StateId];
     /// Makes these leaves the active ones. Returns false if the chart has no such configuration.
     fn go_to(&mut self, leaves: &[StateId]) -> bool;
-    /// The event with this id.
-    fn event_of(id: EventId) -> Option<Self::Event>;
-    /// The id of an event.
-    fn id_of(event: Self::Event) -> EventId;
     /// Makes the data of an event readable for guards and actions; `None` for other occurrences.
-    fn bind(&mut self, payload: Option<Self::Payload>);
+    #[inline(always)]
+    fn bind(&mut self, _payload: Option<PayloadOf<Self>>) {}
     /// Binds the data of the oldest raised event.
-    fn dequeue(&mut self);
-    /// Appends an occurrence to the internal queue. Returns false if the queue is full.
-    fn push(&mut self, occurrence: Occurrence) -> bool;
+    fn dequeue(&mut self) {}
+    /// Appends an occurrence to the internal queue. Returns false if the queue is full. A chart without further microsteps has no queue, as
+    /// nothing would read it.
+    #[inline(always)]
+    fn push(&mut self, _occurrence: Occurrence) -> bool {
+        true
+    }
     /// Takes the oldest occurrence from the internal queue.
-    fn pop(&mut self) -> Option<Occurrence>;
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Occurrence> {
+        None
+    }
+    /// Computes the first values of variables that read what was not known before. Called when the run starts.
+    ///
+    /// # Errors
+    /// A default has no value.
+    fn begin(&mut self) -> Result<(), Self::Failure> {
+        Ok(())
+    }
     /// Resets `per turn` variables to their defaults.
-    fn begin_turn(&mut self);
+    fn begin_turn(&mut self) {}
     /// Enters the initial configuration.
     fn enter<S: Sink + ?Sized>(&mut self, sink: &mut S);
     /// Exits all states at the end of the run.
     fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S);
     /// Runs the microstep of an event.
-    fn on_event<S: Sink + ?Sized>(&mut self, event: Self::Event, sink: &mut S) -> bool;
+    fn on_event<S: Sink + ?Sized>(&mut self, event: NameOf<Self>, sink: &mut S) -> bool;
     /// Runs the microstep of an occurrence other than an event.
     fn on_other<S: Sink + ?Sized>(&mut self, occurrence: Occurrence, sink: &mut S) -> bool;
     /// Runs the eventless microstep. `faults` counts the guards that failed in this macrostep.
     fn on_nothing<S: Sink + ?Sized>(&mut self, faults: &mut u32, sink: &mut S) -> bool;
     /// Whether the present configuration is a dead end.
-    fn is_dead_end(&self) -> bool;
+    fn is_dead_end(&self) -> bool {
+        false
+    }
     /// Whether an active leaf would handle an event now.
-    fn would_handle(&mut self, event: Self::Event) -> bool;
+    fn would_handle(&mut self, event: NameOf<Self>) -> bool;
     /// Runs an action block, by its number in the chart's code.
     ///
     /// # Errors
@@ -91,22 +97,85 @@ pub trait Direct: Sized {
     }
 }
 
-/// A machine with direct code. It behaves like [`crate::semantics::Stepper`].
-#[derive(Debug, Clone)]
+/// The names of a chart's events.
+type NameOf<P> = <<P as Chart>::Event as Item>::Name;
+
+/// The event with this id.
+fn event_of<P: Direct>(id: EventId) -> Option<NameOf<P>> {
+    NameOf::<P>::NAMES.get(id.index()).copied()
+}
+
+/// A machine with direct code. It behaves like one that runs under the step algorithm. Inputs come from its methods; effects and records go
+/// to their `sink`.
 pub struct Machine<P> {
     /// The guards, actions, data and microsteps of the chart.
-    pub program: P,
+    program: P,
 }
 
 impl<P: Direct> Machine<P> {
     /// A machine that has not started.
-    pub const fn new(program: P) -> Self {
-        Self { program }
+    ///
+    /// # Errors
+    /// A param out of its range, or a default that has no value.
+    pub fn new(params: P::Params, host: P::Host) -> Result<Self, BadParam> {
+        Ok(Self { program: P::new(P::first(params)?, P::Place::new(host)) })
     }
 
-    /// Whether the run has started.
-    pub fn has_started(&self) -> bool {
+    fn has_started(&self) -> bool {
         self.phase() != Phase::New
+    }
+
+    /// Sets inputs; those that are absent keep their values.
+    pub fn set_inputs(&mut self, inputs: P::Inputs) {
+        P::set_inputs(self.program.data_mut(), inputs);
+    }
+
+    /// Params, inputs and variables.
+    pub fn data(&self) -> &P::Data {
+        self.program.data()
+    }
+
+    /// The host.
+    pub fn host(&self) -> &P::Host {
+        Place::host(self.program.host())
+    }
+
+    /// The host, to change.
+    pub fn host_mut(&mut self) -> &mut P::Host {
+        self.program.place().host_mut()
+    }
+
+    /// Whether the state is active.
+    pub fn is_in(&self, state: P::State) -> bool {
+        self.is_active(StateId(state.row()))
+    }
+
+    /// The active states in document order; after the end those of the last configuration.
+    pub fn configuration(&self) -> impl Iterator<Item = P::State> + '_ {
+        P::State::NAMES.iter().copied().filter(|state| self.is_in(*state))
+    }
+
+    /// What the final state was given.
+    pub fn ending(&self) -> Option<&P::Ending> {
+        self.program.ending(&|state| self.is_in(state))
+    }
+
+    /// The events that some active state would handle now.
+    pub fn enabled_events(&mut self) -> impl Iterator<Item = NameOf<P>> + use<P> {
+        let mut enabled = NameOf::<P>::NONE;
+        let mut places = enabled.as_mut().iter_mut();
+        self.each_enabled(&mut |id| {
+            if let (Some(place), name) = (places.next(), event_of::<P>(id)) {
+                *place = name;
+            }
+        });
+        enabled.into_iter().flatten()
+    }
+
+    /// Reasons of faults and what `log` said, taken away.
+    #[cfg(feature = "alloc")]
+    pub fn take_notes(&mut self) -> super::Vec<crate::host::Note> {
+        self.program.notes().map_or_else(super::Vec::new, super::Notes::take)
     }
 
     fn phase(&self) -> Phase {
@@ -117,40 +186,21 @@ impl<P: Direct> Machine<P> {
         self.phase() != Phase::Running
     }
 
-    /// Handles one input. Effects and records go to `sink` in the order in which they happen.
-    pub fn handle<S: Sink + ?Sized>(
-        &mut self,
-        input: Input<P::Payload>,
-        now: Instant,
-        sink: &mut S,
-    ) -> Receipt {
-        match input {
-            Input::Start => self.start(sink),
-            Input::Event(id, payload) => match P::event_of(id) {
-                Some(event) => self.send(event, payload, now, sink),
-                None if self.is_over() => Receipt::Closed,
-                None => Receipt::Unhandled,
-            },
-            Input::Turn => self.turn(sink),
-            Input::Tick => self.tick(sink),
-            Input::Stop => self.stop(sink),
-            Input::Answer(..)
-            | Input::Exhausted(..)
-            | Input::Unmade(_)
-            | Input::Warn(_)
-            | Input::Charge(..)
-                if self.is_over() =>
-            {
-                Receipt::Closed
-            }
-            // A chart with steps or limits has no direct code, so these inputs have no meaning here.
-            _ => Receipt::Refused,
+    /// Enters the initial configuration. Once, first.
+    pub fn start<S: Sink + ?Sized>(&mut self, _now: Instant, sink: &mut S) -> Receipt {
+        if let Err(why) = self.begin() {
+            why.noted(&mut self.program, Part::Start);
+            return Receipt::Closed;
         }
+        self.enter(sink)
     }
 
-    /// Enters the initial configuration.
-    pub fn start<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
-        if self.phase() != Phase::New {
+    fn begin(&mut self) -> Result<(), P::Failure> {
+        if self.has_started() { Ok(()) } else { self.program.begin() }
+    }
+
+    fn enter<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+        if self.has_started() {
             return Receipt::Closed;
         }
         self.program.refuel();
@@ -163,13 +213,23 @@ impl<P: Direct> Machine<P> {
         Receipt::Handled
     }
 
-    /// Handles a host event.
+    /// Sends an event.
     #[inline]
     pub fn send<S: Sink + ?Sized>(
         &mut self,
         event: P::Event,
-        payload: P::Payload,
         _now: Instant,
+        sink: &mut S,
+    ) -> Receipt {
+        self.take(event.named(), Payload::Event(event), sink)
+    }
+
+    /// Handles a host event.
+    #[inline]
+    fn take<S: Sink + ?Sized>(
+        &mut self,
+        event: NameOf<P>,
+        payload: PayloadOf<P>,
         sink: &mut S,
     ) -> Receipt {
         if self.is_over() {
@@ -177,7 +237,7 @@ impl<P: Direct> Machine<P> {
         }
         self.program.refuel();
         self.program.heed(sink);
-        let id = P::id_of(event);
+        let id = EventId(event.row());
         if P::READS_EVENT {
             self.program.registers_mut().event = Current::of(Some(id));
         }
@@ -201,7 +261,7 @@ impl<P: Direct> Machine<P> {
     }
 
     /// Takes the eventless transitions that are enabled, and all that follows from them.
-    pub fn tick<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+    pub fn tick<S: Sink + ?Sized>(&mut self, _now: Instant, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
         }
@@ -213,7 +273,7 @@ impl<P: Direct> Machine<P> {
     }
 
     /// Ends the run with the status `canceled`.
-    pub fn stop<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+    pub fn stop<S: Sink + ?Sized>(&mut self, _now: Instant, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
         }
@@ -224,7 +284,7 @@ impl<P: Direct> Machine<P> {
     }
 
     /// Runs a turn, which has no steps here.
-    pub fn turn<S: Sink + ?Sized>(&mut self, sink: &mut S) -> Receipt {
+    pub fn turn<S: Sink + ?Sized>(&mut self, _now: Instant, sink: &mut S) -> Receipt {
         if self.is_over() {
             return Receipt::Closed;
         }
@@ -262,8 +322,7 @@ impl<P: Direct> Machine<P> {
         microstep::go_on(self, 1, sink);
     }
 
-    /// Whether a state is active. After the end of the run: whether it is in the last configuration.
-    pub fn is_active(&self, state: StateId) -> bool {
+    fn is_active(&self, state: StateId) -> bool {
         self.phase() != Phase::New
             && self.program.leaves().iter().any(|leaf| P::TABLES.contains(state, *leaf))
     }
@@ -277,11 +336,11 @@ impl<P: Direct> Machine<P> {
     }
 
     /// Calls `each` with every host event that an active leaf would handle now, in ascending order.
-    pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
+    fn each_enabled(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
         self.program.bind(None);
         for id in (0..P::TABLES.events.len()).map(EventId::at) {
-            if !self.is_over() && P::event_of(id).is_some_and(|e| self.program.would_handle(e)) {
+            if !self.is_over() && event_of::<P>(id).is_some_and(|e| self.program.would_handle(e)) {
                 each(id);
             }
         }
@@ -331,7 +390,7 @@ impl<P: Direct, S: Sink + ?Sized> Microsteps<S> for Machine<P> {
         let Some(next) = self.program.pop() else { return false };
         if let Occurrence::Event(id) = next {
             self.program.dequeue();
-            if let Some(event) = P::event_of(id) {
+            if let Some(event) = event_of::<P>(id) {
                 self.program.on_event(event, sink);
             }
         } else {

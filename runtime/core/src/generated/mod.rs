@@ -15,16 +15,22 @@
 #[cfg(feature = "serde")]
 mod by_name;
 #[cfg(feature = "alloc")]
+mod by_value;
+mod chart;
+#[cfg(feature = "alloc")]
 mod data;
 pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod explained;
 #[cfg(feature = "alloc")]
 mod gathering;
+mod machine;
+mod names;
 #[cfg(feature = "alloc")]
 mod notes;
 pub mod prelude;
 mod ring;
+pub mod rows;
 #[cfg(feature = "alloc")]
 mod values;
 #[cfg(feature = "alloc")]
@@ -37,9 +43,16 @@ pub use crate::wording::*;
 #[cfg(feature = "serde")]
 pub use by_name::{read_name, serde};
 #[cfg(feature = "alloc")]
+pub use by_value::event;
+pub use chart::{Chart, Code, Part, Payload, PayloadOf, Place, Reason};
+#[cfg(feature = "alloc")]
+pub use chart::{Field, FieldVisitor, Late, Named, Posts, Steps, Words};
+#[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]
 pub use gathering::Gathering;
+pub use machine::Machine;
+pub use names::{Absent, Answers, Item, Name, count, named};
 #[cfg(feature = "alloc")]
 pub use notes::Notes;
 pub use ring::{Held, Ring, Slots};
@@ -84,14 +97,14 @@ macro_rules! include_chart {
 #[cfg(feature = "alloc")]
 #[macro_export]
 macro_rules! when_alloc {
-    ($($item:item)*) => { $($item)* };
+    ($($item:tt)*) => { $($item)* };
 }
 
 /// Expands to its items with the feature `alloc` of chartc-core, otherwise to nothing.
 #[cfg(not(feature = "alloc"))]
 #[macro_export]
 macro_rules! when_alloc {
-    ($($item:item)*) => {};
+    ($($item:tt)*) => {};
 }
 
 /// Serializes an enum by the name of its variant, with the feature `serde` of chartc-core; otherwise expands to nothing.
@@ -153,6 +166,14 @@ impl fmt::Display for BadParam {
 }
 
 impl core::error::Error for BadParam {}
+
+/// Checks that the value of a param is within its range, as `holds` says. Otherwise `why` continues a sentence about the param.
+///
+/// # Errors
+/// The value is out of range.
+pub const fn check(name: &'static str, holds: bool, why: &'static str) -> Result<(), BadParam> {
+    if holds { Ok(()) } else { Err(BadParam { name, why }) }
+}
 
 /// The value of an optional; a fault if there is none.
 ///

@@ -1,27 +1,28 @@
 //! Converts records, enums and payloads from and to values.
 
+use super::Name;
 use super::data::{String, Vec};
-use crate::expr::{self, FromValue, Map, Value, inside, mismatch, short};
+use crate::expr::{self, FromValue, IntoValue, Map, Value, inside, mismatch, short};
 use crate::generated::BadParam;
 use crate::host::Mismatch;
 use crate::saved::{Saved, Unfit};
-use crate::tables::Tables;
+use crate::tables::{Tables, Text};
 use alloc::vec;
-use core::str::FromStr;
 
 /// The value for a variant of an enum.
 pub fn text(name: &str) -> Value {
     Value::Text(name.into())
 }
 
-/// Reads an enum with these names from a value.
+/// Reads an enum of the chart from a value.
 ///
 /// # Errors
 /// The value is not a text, or not one of the names.
-pub fn parsed<T: FromValue + FromStr>(value: Value, names: &[&str]) -> Result<T, Mismatch> {
+pub fn parsed<T: FromValue + Name>(value: Value) -> Result<T, Mismatch> {
     let Value::Text(text) = value else { return Err(mismatch::<T>(&value)) };
-    text.parse().map_err(|_| {
-        let names: Vec<String> = names.iter().map(|name| alloc::format!("`{name}`")).collect();
+    super::named(&text).map_err(|_| {
+        let names = T::NAMES.iter().map(|name| alloc::format!("`{}`", name.spelled()));
+        let names: Vec<String> = names.collect();
         Mismatch(alloc::format!("`{}` is none of {}", short(&text), names.join(" ")))
     })
 }
@@ -48,28 +49,18 @@ impl Fields {
         Ok(Self { fields, taken: 0 })
     }
 
-    /// Takes a required field.
+    /// Takes a field. If its type is optional it may be absent, which reads as `none`.
     ///
     /// # Errors
     /// The field is absent, or its value does not fit.
-    pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
-        if self.fields.get(name).is_none() {
-            return Err(Mismatch(alloc::format!("no field `{name}`")));
-        }
-        self.take(name)
-    }
-
-    /// Takes a field that may be absent, which reads as `none`.
-    ///
-    /// # Errors
-    /// The value does not fit.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
         let value = match self.fields.get_mut(name) {
             Some(value) => {
                 self.taken += 1;
                 core::mem::take(value)
             }
-            None => Value::None,
+            None if T::MAY_BE_ABSENT => Value::None,
+            None => return Err(Mismatch(alloc::format!("no field `{name}`"))),
         };
         T::from_value(value).map_err(|why| inside(&alloc::format!(".{name}"), why))
     }
@@ -89,34 +80,54 @@ impl Fields {
     }
 }
 
-/// The payload of an event, option or answer that is being read, in declared order.
+/// The payload of an event, option or tool that is being read, in declared order.
 #[derive(Debug)]
 pub struct Values {
-    what: &'static str,
+    event: Option<&'static str>,
+    names: core::slice::Iter<'static, Text>,
     values: vec::IntoIter<Value>,
 }
 
 impl Values {
-    /// The payload that has to have `wanted` values. `what` begins the error message.
+    /// The payload with these fields. The error message names the event, if it is one.
     ///
     /// # Errors
     /// The payload has another number of values.
-    pub fn of(what: &'static str, values: Vec<Value>, wanted: usize) -> Result<Self, Mismatch> {
-        if values.len() == wanted {
-            return Ok(Self { what, values: values.into_iter() });
+    pub fn new(
+        event: Option<&'static str>,
+        names: &'static [Text],
+        values: Vec<Value>,
+    ) -> Result<Self, Mismatch> {
+        let (wanted, found) = (names.len(), values.len());
+        let read = Self { event, names: names.iter(), values: values.into_iter() };
+        if found == wanted {
+            return Ok(read);
         }
-        let found = values.len();
+        let what = read.what();
         Err(Mismatch(alloc::format!("{what}{wanted} fields are declared, not {found}")))
     }
 
-    /// Takes the next value, which belongs to the field `name`.
+    fn what(&self) -> String {
+        self.event.map_or_else(String::new, |event| alloc::format!("event `{event}`: "))
+    }
+
+    /// Takes the next value.
     ///
     /// # Errors
     /// The value does not fit.
-    pub fn take<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
+    pub fn take<T: FromValue>(&mut self) -> Result<T, Mismatch> {
         let value = self.values.next().unwrap_or_default();
+        let name = self.names.next().map_or("", |name| &**name);
         T::from_value(value)
-            .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what)))
+            .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what())))
+    }
+
+    /// Takes the next value, and converts it to its declared type and back.
+    ///
+    /// # Errors
+    /// The value does not fit.
+    pub fn checked<T: FromValue + IntoValue>(&mut self) -> Result<Value, Mismatch> {
+        self.take::<T>().map(IntoValue::into_value)
     }
 }
 
@@ -124,14 +135,54 @@ impl Values {
 #[derive(Debug, Clone)]
 pub struct ByName<H>(pub H);
 
-/// The params that a `run` step gives to a child chart, by name.
+/// The params with which a machine is made by name: those that a `run` step gives, or those of a saved machine.
 #[derive(Debug)]
-pub struct Given(Vec<(&'static str, Value)>);
+pub struct Given<'g> {
+    values: Vec<(&'static str, Value)>,
+    saved: Option<&'g Saved>,
+    tables: Option<&'static Tables>,
+}
 
-impl Given {
-    /// The params that were given.
-    pub const fn of(given: Vec<(&'static str, Value)>) -> Self {
-        Self(given)
+impl<'g> Given<'g> {
+    /// The params that a `run` step gives.
+    pub const fn of(values: Vec<(&'static str, Value)>) -> Self {
+        Self { values, saved: None, tables: None }
+    }
+
+    /// The params of a saved machine.
+    pub const fn saved(saved: &'g Saved) -> Self {
+        Self { values: Vec::new(), saved: Some(saved), tables: None }
+    }
+
+    /// These values under these names.
+    ///
+    /// # Errors
+    /// There is another number of values.
+    pub fn zip(names: &[&'static str], values: Vec<Value>) -> Result<Self, Mismatch> {
+        if names.len() != values.len() {
+            let (wanted, found) = (names.len(), values.len());
+            return Err(Mismatch(alloc::format!("{wanted} fields are declared, not {found}")));
+        }
+        Ok(Self::of(names.iter().copied().zip(values).collect()))
+    }
+
+    /// Whether they are those of a saved machine.
+    pub const fn is_saved(&self) -> bool {
+        self.saved.is_some()
+    }
+
+    /// Begins to read them for the chart with these tables.
+    ///
+    /// # Errors
+    /// They are those of another chart.
+    pub fn begin(&mut self, tables: &'static Tables) -> Result<(), Unfit> {
+        self.tables = Some(tables);
+        match self.saved {
+            Some(saved) if tables.name != *saved.chart() => {
+                Err(Unfit::OtherChart(saved.chart().into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes an optional param.
@@ -139,14 +190,16 @@ impl Given {
     /// # Errors
     /// The value does not fit.
     pub fn take<T: FromValue>(&mut self, name: &str) -> Result<Option<T>, Mismatch> {
-        let Some(place) = self.0.iter().position(|(given, _)| *given == name) else {
-            return Ok(None);
+        let (value, what) = match (self.saved, self.tables) {
+            (Some(saved), Some(tables)) => (saved.variable(tables, name).cloned(), ""),
+            _ => {
+                // The order of the params does not matter: they are taken by name.
+                let place = self.values.iter().position(|(given, _)| *given == name);
+                (place.map(|place| self.values.swap_remove(place).1), "param ")
+            }
         };
-        // The order of the params does not matter: they are taken by name.
-        let (_, value) = self.0.swap_remove(place);
-        T::from_value(value)
-            .map(Some)
-            .map_err(|Mismatch(why)| Mismatch(alloc::format!("param `{name}`: {why}")))
+        let misfit = |Mismatch(why)| Mismatch(alloc::format!("{what}`{name}`: {why}"));
+        value.map(|value| T::from_value(value).map_err(misfit)).transpose()
     }
 
     /// Takes a required param.
@@ -154,8 +207,20 @@ impl Given {
     /// # Errors
     /// The param is missing, or its value does not fit.
     pub fn need<T: FromValue>(&mut self, name: &str) -> Result<T, Mismatch> {
-        let missing = || Mismatch(alloc::format!("param `{name}` is missing"));
-        self.take(name)?.ok_or_else(missing)
+        let is_saved = self.is_saved();
+        self.take(name)?.ok_or_else(|| {
+            Mismatch(if is_saved {
+                alloc::format!("no value for `{name}`")
+            } else {
+                alloc::format!("param `{name}` is missing")
+            })
+        })
+    }
+
+    /// The error for params that the chart does not accept.
+    pub(super) fn refused(&self, why: BadParam) -> Unfit {
+        let what = if self.is_saved() { "" } else { "param " };
+        Unfit::Data(alloc::format!("{what}{why}"))
     }
 }
 
@@ -163,11 +228,6 @@ impl From<BadParam> for Unfit {
     fn from(why: BadParam) -> Self {
         Self::Data(alloc::format!("{why}"))
     }
-}
-
-/// A variable with its value; `None` if it has none.
-pub fn named(name: &str, value: Option<Value>) -> Option<(String, Value)> {
-    Some((name.into(), value?))
 }
 
 /// Converts a saved value to its declared type.
@@ -178,41 +238,12 @@ pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
     T::from_value(value).map_err(|Mismatch(why)| Unfit::Data(alloc::format!("`{name}`: {why}")))
 }
 
-/// The saved value of a param; `None` if none was saved.
-///
-/// # Errors
-/// The value does not fit the type.
-pub fn take_saved<T: FromValue>(
-    tables: &Tables,
-    saved: &Saved,
-    name: &str,
-) -> Result<Option<T>, Unfit> {
-    saved.variable(tables, name).map(|value| fitted(name, value.clone())).transpose()
-}
-
-/// The saved value of a param that must have one.
-///
-/// # Errors
-/// It is missing, or its value does not fit.
-pub fn need_saved<T: FromValue>(tables: &Tables, saved: &Saved, name: &str) -> Result<T, Unfit> {
-    let missing = || Unfit::Data(alloc::format!("no value for `{name}`"));
-    take_saved(tables, saved, name)?.ok_or_else(missing)
-}
-
 /// Checks that the value of a param is within its range.
 ///
 /// # Errors
 /// The value is out of range.
 pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), Mismatch> {
     expr::within(name, value, low, high).map_err(Mismatch)
-}
-
-/// The machine of a child chart.
-///
-/// # Errors
-/// A param has a value that the machine does not accept.
-pub fn made<T>(machine: Result<T, super::BadParam>) -> Result<T, Mismatch> {
-    machine.map_err(|why| Mismatch(alloc::format!("param {why}")))
 }
 
 /// The error for a child chart whose params cannot be computed.

@@ -157,6 +157,10 @@ fn fill<T: Clone>(slice: &mut Box<[T]>, len: usize, with: T) {
 impl Store for Dynamic {
     type Selected = Together;
 
+    fn empty(tables: &Tables) -> Self {
+        Self::new(tables)
+    }
+
     #[inline]
     fn selected(leaves: usize) -> Together {
         if leaves <= TOGETHER {

@@ -4,6 +4,7 @@ use super::queue::{Queue, Slots};
 use super::{Amounts, Cells, CellsMut, Counts, Fan, Question, Store, Underway, Walk};
 use crate::arena::{StateId, TransitionId};
 use crate::machine::Instant;
+use crate::tables::Tables;
 
 /// Registers in arrays: `S` states, `W` words of a set of states, `K` steps, `D` deadlines, `HW` words of all histories, `Q` places of the
 /// internal queue, `V` the maximum number of leaves that are active together, `N` sent events, `L` walks.
@@ -104,6 +105,10 @@ impl<
 > Store for Fixed<S, W, K, D, HW, Q, V, N, L>
 {
     type Selected = [TransitionId; V];
+
+    fn empty(_: &Tables) -> Self {
+        Self::new()
+    }
 
     #[inline]
     fn selected(_: usize) -> [TransitionId; V] {

@@ -85,6 +85,8 @@ pub trait Store {
     /// The room for the transitions that a microstep takes.
     type Selected: AsMut<[TransitionId]>;
 
+    /// The registers before the start of a chart with these tables.
+    fn empty(tables: &Tables) -> Self;
     /// Room for one transition for each of `leaves` active leaves: a microstep takes at most one for each.
     fn selected(leaves: usize) -> Self::Selected;
     /// Read access to all registers.

@@ -5,7 +5,7 @@
 //! it may fail (`Use::Failure`), whether it needs the outbox, and so on. A block joins its fragments, and whoever writes the method around
 //! it looks at the sum. So a new kind of action needs an arm in `action`, and its fragment says what it uses.
 //!
-//! `blocks` and `code_steps` write the engine's `run_block` and `run_code`, with an arm for each block; direct code takes single blocks
+//! `blocks` and `code_steps` write `run` and `code` of the program, with an arm for each block; direct code takes single blocks
 //! from `of`. `waits` finds the variables whose first value needs inputs or the start of the run; `emit` writes `begin` for them. For
 //! example, of
 //!
@@ -25,16 +25,23 @@
 use super::Context;
 use super::code::{self, Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
-use super::methods::{Arms, Methods, for_transition};
+use super::methods::{Arms, Hook, Methods, for_transition};
 use super::tables::transition_comment;
 use chartc_core::arena::{EventId, SendId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{Action, Chart, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 
-/// Writes `run_block`: entry, exit and transition actions.
+/// Writes `run`: entry, exit and transition actions.
 pub(super) fn blocks(context: &Context<'_>) -> Arms {
-    let mut arms = Arms::new("run_block", ("block", "program::Block"), "block", "()", "()");
+    let mut arms = Arms::new(Hook {
+        name: "run",
+        arguments: &[("block", "program::Block")],
+        more: Some((Some(Use::Outbox), "outbox", "&mut program::Outbox<'_>")),
+        scrutinee: "block",
+        result: "()",
+        otherwise: "()",
+    });
     let mut add = |block: Block, title: &str| {
         let pattern = format!("program::Block::{}", path(block));
         arms.pattern(&pattern, title, of(context, block, None), "Ok(())".into());
@@ -270,9 +277,16 @@ fn assign(writer: &mut Writer<'_>, variable: VarId, expr: &Expr) -> Fragment {
     }
 }
 
-/// Writes `run_code`: code steps.
+/// Writes `code`: code steps.
 pub(super) fn code_steps(context: &Context<'_>) -> Arms {
-    let mut arms = Arms::new("run_code", ("step", "arena::StepId"), "step.0", "()", "()");
+    let mut arms = Arms::new(Hook {
+        name: "code",
+        arguments: &[("step", "arena::StepId")],
+        more: None,
+        scrutinee: "step.0",
+        result: "()",
+        otherwise: "()",
+    });
     for (i, step) in context.chart.steps.iter().enumerate() {
         if let StepKind::Code(all) = &step.kind {
             arms.arm(i, &step.name, actions(&mut Writer::new(context), all), "Ok(())".into());
@@ -305,6 +319,9 @@ pub(super) fn begin_turn(context: &Context<'_>, methods: &mut Methods) {
     }
     if !context.needs.answers.is_empty() {
         body += "self.answers = Answers::default();\n".into();
+    }
+    if body.is_empty() {
+        return;
     }
     let view = context.view(&body);
     let function = methods.add("begin_turn", body);
@@ -443,8 +460,7 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_begin() {
         return;
     }
-    // A second call must not reset variables that have changed since.
-    let mut body = Fragment::from("if self.begun { return Ok(()); }\n");
+    let mut body = Fragment::default();
     for (i, row) in context.chart.variables.iter().enumerate() {
         let id = VarId::at(i);
         let (Some(default), VariableKind::Var { .. }) = (&row.default, &row.kind) else { continue };
@@ -459,29 +475,13 @@ pub(super) fn emit(context: &Context<'_>, methods: &mut Methods) {
             code!("self.data.{name} = {value};\n", value)
         };
     }
-    body += "self.begun = true;\nOk(())".into();
+    body += "Ok(())".into();
     let view = context.view(&body);
     let function = methods.add("begin", body);
     if let Some(view) = view {
         function.arg(&view, "&program::View<'_>");
     }
-    function
-        .doc("First values of variables that read what was not known before.")
-        .ret(format!("Result<(), {}>", context.error()));
-}
-
-/// Writes the statement that calls `begin` before the engine starts; `refused` is the code that runs for a failure `why`.
-pub(super) fn call(context: &Context<'_>, refused: &str) -> String {
-    if !context.has_begin() {
-        return String::new();
-    }
-    if context.is_direct() {
-        return format!("if let Err(why) = self.engine.program.begin() {{ {refused} }}\n");
-    }
-    format!(
-        "if let Err(why) = self.engine.with_view(arena::StateId(0), |core, view| core.begin(view)) \
-         {{ {refused} }}\n"
-    )
+    function.ret(format!("Result<(), {}>", context.error()));
 }
 
 impl Context<'_> {
@@ -537,7 +537,7 @@ fn send(
     let payload = code!("let payload: Vec<Value> = {payload};", payload).using(Use::Outbox);
     let post = format!(
         "outbox.post({name}, {to});
-        self.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
+        self.posts.posted.push(host::Post {{ event: {name}, to: {to}, payload }});"
     );
     if after.is_none() {
         return code!("{{ {payload}\n{addressed}\n{post} }}\n", payload, addressed);
@@ -550,8 +550,8 @@ fn send(
         {addressed}
         if delay == 0 {{ {post} }} else {{
             let Some(slot) = outbox.send_to({name}, {to}, delay, {id}) else {{ return {full}; }};
-            self.letters.resize_with(self.letters.len().max(slot + 1), Vec::new);
-            self.letters[slot] = payload;
+            self.posts.letters.resize_with(self.posts.letters.len().max(slot + 1), Vec::new);
+            self.posts.letters[slot] = payload;
         }}\n",
         payload,
         delay,

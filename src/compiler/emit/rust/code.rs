@@ -11,7 +11,7 @@
 //! the guard    a `Result`, because its code has `Use::Failure`                     Ok(ops::add(self.data.n, 1)? > …)
 //! ```
 
-use chartc_core::arena::{LocalId, PredicateId};
+use chartc_core::arena::{FunctionId, LocalId, PredicateId};
 use chartc_core::model::{
     Action, BinaryOp, Chart, Expr, ExprKind, Observable, Template, Type, UnaryOp,
 };
@@ -58,6 +58,8 @@ pub(super) struct Uses {
     pub fields: BTreeSet<u32>,
     /// The named conditions that it calls.
     pub predicates: BTreeSet<PredicateId>,
+    /// The functions of the host that it calls.
+    pub functions: BTreeSet<FunctionId>,
 }
 
 impl Uses {
@@ -72,6 +74,7 @@ impl Uses {
         self.locals.extend(&other.locals);
         self.fields.extend(&other.fields);
         self.predicates.extend(&other.predicates);
+        self.functions.extend(&other.functions);
         self
     }
 }

@@ -144,9 +144,37 @@ pub(super) fn indented(code: &str) -> String {
 /// does not parse is a bug of the emitter.
 pub(super) fn formatted(code: &str) -> String {
     match syn::parse_file(&visible::text(code)) {
-        Ok(file) => visible::text(&spaced(&packed(&prettyplease::unparse(&file)))).into_owned(),
+        Ok(file) => {
+            let code = declared(&spaced(&packed(&prettyplease::unparse(&file))));
+            visible::text(&code).into_owned()
+        }
         Err(why) => unreachable!("generated code does not parse: {why}\n{code}"),
     }
+}
+
+/// Puts an item with an attribute such as `#[names(…)]` into the macro of this name, with the attribute `#[rows(…)]`: the formatter does not
+/// format what stands in a macro.
+fn declared(code: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for line in code.lines() {
+        let macros = ["names", "items", "answers", "record"];
+        let rows = macros.into_iter().find_map(|name| {
+            let rows = line.strip_prefix("#[")?.strip_prefix(name)?.strip_prefix('(')?;
+            Some((name, rows))
+        });
+        if let Some((name, rows)) = rows {
+            inside = true;
+            out.push_str(&format!("chartc_core::{name}! {{\n    #[rows({rows}\n"));
+            continue;
+        }
+        out.push_str(&if inside { indented(line) } else { format!("{line}\n") });
+        if inside && (line.starts_with('}') || line.ends_with("{}")) {
+            inside = false;
+            out.push_str("}\n");
+        }
+    }
+    out
 }
 
 /// Packs as many elements of a table as fit into each line; the formatter does so for numbers only.
@@ -154,9 +182,11 @@ fn packed(code: &str) -> String {
     const WIDTH: usize = 90;
     let is_element = |line: &str| {
         let line = line.trim_start();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_:(),".contains(c);
+        let is_text = line.starts_with("text(\"") && line.ends_with("\"),");
         line.ends_with(',')
             && line.starts_with(|c: char| c.is_ascii_alphabetic())
-            && line.chars().all(|c| c.is_ascii_alphanumeric() || "_:(),".contains(c))
+            && (is_text || (line.chars().all(is_plain) || line.starts_with("by(")))
     };
     let (mut out, mut open) = (String::new(), String::new());
     let mut in_table = false;
@@ -177,12 +207,15 @@ fn packed(code: &str) -> String {
             continue;
         }
         let start = line.trim_start();
-        in_table =
-            (in_table && start != "];") || (start.starts_with("static ") && line.ends_with('['));
+        in_table = (in_table && start != "];") || (begins_table(start) && line.ends_with('['));
         out.push_str(line);
         out.push('\n');
     }
     out
+}
+
+fn begins_table(line: &str) -> bool {
+    line.starts_with("static ") || line.starts_with("const ")
 }
 
 /// Adds an empty line between items and between methods; the formatter adds none.
@@ -198,7 +231,10 @@ fn spaced(code: &str) -> String {
                 || !before.trim_start().starts_with("type "));
         let import = before.starts_with("use ") && !line.starts_with("use ");
         // Deeper lines belong to bodies and tables.
-        if (indent == 0 && import) || (indent <= 4 && same && ends && begins && is_item(line)) {
+        let alias = indent == 0 && line.starts_with("type ");
+        let table = indent == 4 && line.trim_start().starts_with("Tables {");
+        let item = alias || table || (indent <= 4 && same && ends && begins && is_item(line));
+        if (indent == 0 && import) || item {
             out.push('\n');
         }
         out.push_str(line);

@@ -1,23 +1,14 @@
 //! The methods of a generated program. Most are a `match` with one arm for each row of a table.
 
 use super::Context;
-use super::code::{self, Code, Fragment, Use, Uses, code};
+use super::code::{self, Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_type, choice_fields};
 use super::tables::comment;
-use chartc_core::arena::{PredicateId, TransitionId};
+use chartc_core::arena::{FunctionId, PredicateId, TransitionId};
 use chartc_core::model::{Expr, ExprKind, Field, Trigger, Type};
-use codegen::{Function, Impl};
+use codegen::{Function, Impl, Scope};
 use std::collections::BTreeSet;
-
-/// The methods that only hosts with values call: texts of prompts and options, calls of tools, and params of charts that a step runs.
-#[derive(Default)]
-pub(super) struct HostMethods {
-    pub(super) prompt: Option<Method>,
-    pub(super) option: Option<Method>,
-    pub(super) call: Option<Method>,
-    pub(super) run: Option<Method>,
-}
 
 /// The methods of a program, and the named conditions that they call.
 pub(super) struct Methods {
@@ -25,63 +16,73 @@ pub(super) struct Methods {
     pub item: Impl,
     /// The named conditions that they call.
     pub predicates: BTreeSet<PredicateId>,
+    /// The functions of the host that they call.
+    pub functions: BTreeSet<FunctionId>,
+    has_any: bool,
 }
 
 impl Methods {
     /// Creates an empty collection around an `impl` block.
     pub(super) fn new(item: Impl) -> Self {
-        Self { item, predicates: BTreeSet::new() }
+        Self { item, predicates: BTreeSet::new(), functions: BTreeSet::new(), has_any: false }
+    }
+
+    /// Notes that the methods of another block call the methods of this one.
+    pub(super) fn called_by(&mut self, other: &Self) {
+        self.predicates.extend(&other.predicates);
+        self.functions.extend(&other.functions);
+    }
+
+    /// Adds the block to the file, if it has methods.
+    pub(super) fn push(self, scope: &mut Scope) {
+        if self.has_any {
+            scope.push_impl(self.item);
+        }
+    }
+
+    /// Adds a function.
+    pub(super) fn push_function(&mut self, function: Function) {
+        self.has_any = true;
+        self.item.push_fn(function);
     }
 
     /// Adds a method with this body.
     pub(super) fn add(&mut self, name: &str, body: Fragment) -> &mut Function {
         self.predicates.extend(body.uses.predicates);
+        self.functions.extend(body.uses.functions);
+        self.has_any = true;
         self.item.new_fn(name).arg_mut_self().line(body.text)
     }
 }
 
-/// A method generated from [`Arms`], with what its body reads.
-pub(super) struct Method {
-    name: &'static str,
-    uses: Uses,
-}
+/// A parameter of a method, with the use that reads it; one without a use is always read.
+type Parameter = (Option<Use>, &'static str, &'static str);
 
-impl Method {
-    /// Whether the body reads `what`: the method then has a parameter for it.
-    pub(super) fn reads(&self, what: Use) -> bool {
-        self.uses.has(what)
-    }
-
-    /// The call of the method for a row, where `core` is the expression for the program.
-    pub(super) fn call(&self, core: &str, row: &str) -> String {
-        let arguments =
-            [(Use::View, "view"), (Use::Outbox, "outbox"), (Use::Options, "options.as_deref()")];
-        let read = arguments.iter().filter(|(what, _)| self.reads(*what));
-        let read: String = read.flat_map(|(_, argument)| [", ", argument]).collect();
-        format!("{core}.{}({row}{read})", self.name)
-    }
+/// What a method of the program is asked.
+pub(super) struct Hook {
+    pub name: &'static str,
+    /// The parameters before the view.
+    pub arguments: &'static [(&'static str, &'static str)],
+    /// Another parameter.
+    pub more: Option<Parameter>,
+    /// The expression whose value chooses the arm.
+    pub scrutinee: &'static str,
+    pub result: &'static str,
+    /// The result of rows without an arm.
+    pub otherwise: &'static str,
 }
 
 /// A method with a match arm for each relevant row of one table. Without such rows the method is omitted.
 pub(super) struct Arms {
-    name: &'static str,
-    pub(super) argument: (&'static str, &'static str),
-    scrutinee: &'static str,
-    pub(super) result: &'static str,
-    pub(super) otherwise: &'static str,
-    rows: Fragment,
+    hook: Hook,
+    /// The patterns, each after its comment, and the body; equal bodies are one arm.
+    rows: Vec<(String, Fragment)>,
 }
 
 impl Arms {
-    /// Creates a method without arms. `argument` is the parameter with its type; rows without an arm return `otherwise`.
-    pub(super) fn new(
-        name: &'static str,
-        argument: (&'static str, &'static str),
-        scrutinee: &'static str,
-        result: &'static str,
-        otherwise: &'static str,
-    ) -> Self {
-        Self { name, argument, scrutinee, result, otherwise, rows: Fragment::default() }
+    /// Creates a method without arms.
+    pub(super) fn new(hook: Hook) -> Self {
+        Self { hook, rows: Vec::new() }
     }
 
     /// Adds the arm of row `index`, called `title` in its comment: statements, then the `Result`.
@@ -104,30 +105,40 @@ impl Arms {
         result: Fragment,
     ) {
         let comment = comment(title);
-        self.rows +=
-            code!("{comment}{pattern} => {{ {statements}\n{result} }}\n", statements, result);
+        let body = code!("{statements}\n{result}", statements, result);
+        match self.rows.iter_mut().find(|(_, other)| *other == body) {
+            Some((patterns, _)) => *patterns = format!("{comment}{patterns} | {pattern}"),
+            None => self.rows.push((format!("{comment}{pattern}"), body)),
+        }
     }
 
-    /// Adds the method to `methods`. Its parameters are those that its arms read. Returns `None` if there are no arms.
-    pub(super) fn emit(self, context: &Context<'_>, methods: &mut Methods) -> Option<Method> {
-        let Self { name, argument, scrutinee, result, otherwise, rows } = self;
+    /// Adds the method to `methods`, if it has arms. Returns whether its arms read `what`.
+    pub(super) fn emit(self, context: &Context<'_>, methods: &mut Methods, what: Use) -> bool {
+        let Self { hook, rows } = self;
         if rows.is_empty() {
-            return None;
+            return false;
         }
+        let Hook { name, arguments, more, scrutinee, result, otherwise } = hook;
+        let rows =
+            rows.into_iter().map(|(patterns, body)| code!("{patterns} => {{ {body} }}\n", body));
+        let rows: Fragment = rows.collect();
         let uses = rows.uses.clone();
         let body = code!("match {scrutinee} {{ {rows} _ => Ok({otherwise}), }}", rows);
-        let function = methods.add(name, body).arg(argument.0, argument.1);
-        for (what, name, ty) in [
-            (Use::View, "view", "&program::View<'_>"),
-            (Use::Outbox, "outbox", "&mut program::Outbox<'_>"),
-            (Use::Options, "options", "Option<&str>"),
-        ] {
-            if uses.has(what) {
-                function.arg(name, ty);
-            }
+        let function = methods.add(name, body);
+        for (name, ty) in arguments {
+            function.arg(name, ty);
+        }
+        let view = (Some(Use::View), "view", "&program::View<'_>");
+        let (before, after) = match more {
+            Some((Some(Use::Outbox), ..)) => (None, more),
+            _ => (more, None),
+        };
+        for (read, name, ty) in before.into_iter().chain([view]).chain(after) {
+            let unused = if read.is_none_or(|read| uses.has(read)) { "" } else { "_" };
+            function.arg(format!("{unused}{name}"), ty);
         }
         function.ret(format!("Result<{result}, {}>", context.error()));
-        Some(Method { name, uses })
+        uses.has(what)
     }
 }
 

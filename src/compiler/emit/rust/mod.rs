@@ -2,21 +2,22 @@
 //!
 //! The problem: a generated machine must do exactly what the interpreter does, without the compiler and the model of the chart, and for a
 //! small chart without an allocator. The idea: the step algorithm is not generated. It is that of `chartc-core`, which the interpreter uses
-//! as well; it reads the chart from tables, and calls the chart's guards and actions through the trait `Program`. For example:
+//! as well; it reads the chart from tables, and calls the chart's guards and actions through the traits of `chartc_core::generated`, in
+//! which is all that does not depend on the chart. For example:
 //!
 //! ```text
 //! chart K {                                             static TABLES: tables::Tables<'static> = …;
 //!   var n: Int = 0                                      pub enum State { P = 1, … }
 //!   event go                                            pub enum Event { Go }
-//!   initial p                                           struct Core<H> { host: H, data: Data, … }
-//!   parallel p {                                        fn line_guard(&mut self, line: arena::TransitionId) -> … {
-//!     state l { … }                                         match line.0 {
-//!     state r {                                                 // 1 p.r.c: on go -> p.r.d
-//!       initial c                                               1 => Ok(self.data.n > 3),
-//!       state c { on go if n > 3 -> d { n = n + 1 } }           _ => Ok(true),
-//!       state d {}                                          }
-//!     }                                                 }
-//!   }                                                   pub struct Machine<H: Host> { engine: semantics::Stepper<…> }
+//!   initial p                                           pub type Machine<H> = generated::Machine<Core<H>>;
+//!   parallel p {                                        pub struct Core<H> { host: H, data: Data, … }
+//!     state l { … }                                     fn guard(&mut self, line: arena::TransitionId, …) -> … {
+//!     state r {                                             match line.0 {
+//!       initial c                                               // 1 p.r.c: on go -> p.r.d
+//!       state c { on go if n > 3 -> d { n = n + 1 } }           1 => Ok(self.data.n > 3),
+//!       state d {}                                              _ => Ok(true),
+//!     }                                                     }
+//!   }                                                   }
 //! }
 //! ```
 //!
@@ -98,8 +99,9 @@ fn source(unit: &Unit<'_>, found: &mut Vec<Diagnostic>) -> String {
     };
     context.bare = context.bare && !needs::allocates(&context);
     let mut parts = Parts::default();
-    let asked = typed(&context, &mut parts);
-    drive::emit(&context, &asked, &mut parts.dynamic);
+    let steps = drive::steps(&context);
+    typed(&context, &steps, &mut parts);
+    drive::emit(&context, steps, &mut parts.dynamic);
     header(unit.source, &context, parts.form) + &joined(&context, &parts)
 }
 
@@ -166,24 +168,23 @@ struct Parts {
     form: Form,
 }
 
-/// Adds the items for every host. Returns the methods that only hosts with values call.
-fn typed(context: &Context<'_>, parts: &mut Parts) -> methods::HostMethods {
+/// Adds the items for every host.
+fn typed(context: &Context<'_>, steps: &methods::Methods, parts: &mut Parts) {
     let scope = &mut parts.typed;
     payload::emit(context, scope);
-    steps::emit(context, scope);
+    self::steps::emit(context, scope);
     types::emit(context, scope);
     types::emit_data(context, scope);
     payload::emit_host(context, scope);
     machine::emit(context, scope);
     drive::emit_children(context, scope);
-    let asked = if context.is_direct() {
+    if context.is_direct() {
         parts.form = direct::emit_core(context, scope);
-        methods::HostMethods::default()
     } else {
-        program::emit(context, scope)
-    };
+        program::emit(context, steps, scope);
+    }
+    machine::emit_chart(context, scope);
     tables::emit(context, scope);
-    asked
 }
 
 /// Joins the parts. If the chart needs no allocator, the part for hosts that know machines by values is compiled only for hosts that have

@@ -10,7 +10,7 @@
 //! | `Event`, `EventName` | the events, with and without their fields |
 //! | `Choice`, `ChoiceName` | the options, with and without their arguments |
 //! | `Answer` | the steps that have an answer, each with its type |
-//! | `Payload` | whatever guards and actions may read as the current event, option, answer or failure |
+//! | `Payload` | whatever guards and actions may read as the current event, option or answer |
 //! | `Host` | a trait with a method for each function; `ByName` makes one of a host that knows names only |
 //!
 //! Types and variants that the chart does not need are left out. `Writer::host_call` writes calls of the trait: arguments are borrowed
@@ -32,7 +32,8 @@ use chartc_core::model::{
     ChoiceKind, Expr, ExprKind, Field, Function, FunctionKind, StateKind, StepKind, Type,
 };
 use chartc_core::visible;
-use codegen::{Enum, Field as CodeField, Function as CodeFunction, Impl, Scope, Trait, Variant};
+use codegen::{Function as CodeFunction, Impl, Scope, Trait};
+use std::fmt::Write;
 
 /// Adds `State`, `Step`, `EventName`, `Event`, `ChoiceName`, `Choice`, `Answer` and `Payload`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
@@ -56,7 +57,7 @@ fn states(context: &Context<'_>, scope: &mut Scope) {
                 Some(WireVariant {
                     name: name.clone()?,
                     wire: row.path.clone(),
-                    doc: doc(&row.doc, &format!("`{}`.", row.path)),
+                    doc: doc(&row.doc, ""),
                     number,
                 })
             })
@@ -79,7 +80,7 @@ fn steps(context: &Context<'_>, scope: &mut Scope) {
             .map(|(number, (row, name))| WireVariant {
                 name: name.clone(),
                 wire: row.name.clone(),
-                doc: doc(&row.doc, &format!("`{}`.", row.name)),
+                doc: doc(&row.doc, ""),
                 number,
             })
             .collect(),
@@ -89,17 +90,15 @@ fn steps(context: &Context<'_>, scope: &mut Scope) {
 
 fn events(context: &Context<'_>, scope: &mut Scope) {
     let chart = context.chart;
-    let names: Vec<(String, String)> = (chart.events.iter())
-        .map(|e| (e.name.clone(), doc(&e.doc, &format!("`{}`.", e.name))))
-        .collect();
+    let names: Vec<(String, String)> =
+        (chart.events.iter()).map(|e| (e.name.clone(), doc(&e.doc, ""))).collect();
     let fields = chart.events.iter().map(|e| e.fields.as_slice()).collect();
     let both = Both {
         what: "event",
         name: "EventName",
         item: "Event",
         id: "EventId",
-        doc: format!("The name of an event that a host may send to `{}`.", chart.name),
-        item_doc: format!("An event that a host may send to `{}`.", chart.name),
+        doc: format!("An event that a host may send to `{}`.", chart.name),
         names: &names,
         variants: &context.names.events,
         fields,
@@ -112,10 +111,8 @@ fn choices(context: &Context<'_>, scope: &mut Scope) {
     let chart = context.chart;
     let names: Vec<(String, String)> = (chart.choices.iter())
         .map(|c| {
-            let source = &chart.state(chart.transition(c.transition).source).path;
-            let place = if source.is_empty() { String::new() } else { format!(" of `{source}`") };
             let text = c.text.as_ref().and_then(|t| t.literal()).unwrap_or_default();
-            (c.name.clone(), doc(text, &format!("Option `{}`{place}.", c.name)))
+            (c.name.clone(), doc(text, ""))
         })
         .collect();
     let fields = chart.choices.iter().map(|c| match &c.kind {
@@ -127,8 +124,7 @@ fn choices(context: &Context<'_>, scope: &mut Scope) {
         name: "ChoiceName",
         item: "Choice",
         id: "ChoiceId",
-        doc: "The name of an option that the model may be offered.".to_owned(),
-        item_doc: "An option that the model may choose.".to_owned(),
+        doc: "An option that the model may choose.".to_owned(),
         names: &names,
         variants: &context.names.choices,
         fields: fields.collect(),
@@ -144,7 +140,6 @@ struct Both<'b> {
     item: &'b str,
     id: &'b str,
     doc: String,
-    item_doc: String,
     /// The names as spelled in the chart, each with its documentation.
     names: &'b [(String, String)],
     variants: &'b [String],
@@ -157,50 +152,24 @@ impl Both<'_> {
         if self.names.is_empty() {
             return;
         }
-        let rows = self.names.iter().zip(self.variants).enumerate();
-        let names = Names {
-            name: self.name,
-            doc: self.doc.clone(),
-            what: self.what,
-            id: Some(self.id),
-            rows: rows
-                .map(|(number, ((wire, doc), name))| WireVariant {
-                    name: name.clone(),
-                    wire: wire.clone(),
-                    doc: doc.clone(),
-                    number,
-                })
-                .collect(),
-        };
-        types::emit_wire(scope, &names);
-
-        let mut item = Enum::new(self.item);
-        item.vis("pub").doc(&self.item_doc);
-        for name in ["Debug", "Clone", "PartialEq"] {
-            item.derive(name);
-        }
-        for (i, name) in self.variants.iter().enumerate() {
-            let mut variant = Variant::new(name);
-            variant.doc(&self.names[i].1);
-            for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
-                let mut code = CodeField::new(name, owned(context, &field.ty));
-                let field = format!("`{}: {}`.", field.name, context.written(&field.ty));
-                code.doc(visible::line(&field));
-                variant.push_named(code);
+        let mut text = format!("#[items({:?}, {}, {})]\n", self.what, self.id, self.name);
+        let _ = writeln!(text, "{}pub enum {} {{", types::doc_lines(&self.doc), self.item);
+        for (i, variant) in self.variants.iter().enumerate() {
+            let (spelled, doc) = &self.names[i];
+            text += &types::doc_lines(doc);
+            text += variant;
+            if !self.fields[i].is_empty() {
+                text += " {\n";
+                for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
+                    let doc = format!("`{}: {}`.", field.name, context.written(&field.ty));
+                    let doc = types::doc_lines(&visible::line(&doc));
+                    let _ = writeln!(text, "{doc}{name}: {},", owned(context, &field.ty));
+                }
+                text += "}";
             }
-            item.push_variant(variant);
+            let _ = writeln!(text, " = ({i}, {spelled:?}),");
         }
-        scope.push_enum(item);
-
-        let name = scope.new_impl(self.item).new_fn("name").vis("pub").set_const(true);
-        name.arg_ref_self().ret(self.name).doc(format!("Which {} it is.", self.what));
-        name.line("match self {");
-        for (variant, fields) in self.variants.iter().zip(&self.fields) {
-            let rest = if fields.is_empty() { "" } else { " { .. }" };
-            name.line(format!("Self::{variant}{rest} => {}::{variant},", self.name));
-        }
-        name.line("}");
-        scope.push_impl(types::display(self.item, "f.write_str(self.name().name())"));
+        scope.raw(text + "}");
     }
 }
 
@@ -221,93 +190,37 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
     if steps.is_empty() {
         return;
     }
-    let mut item = Enum::new("Answer");
-    item.vis("pub").doc("The answer of a step.");
-    for name in ["Debug", "Clone", "PartialEq"] {
-        item.derive(name);
-    }
-    let mut arms = String::new();
+    let mut text = "#[answers(Step)]\n/// The answer of a step.\npub enum Answer {\n".to_owned();
     for step in steps {
         let row = &context.chart.steps[step.index()];
         let name = &context.names.steps[step.index()];
-        let mut variant = Variant::new(name);
         let whose = if row.each.is_some() { "Of an element of" } else { "Of" };
-        variant.doc(doc(&row.doc, &format!("{whose} `{}`.", row.name)));
-        variant.tuple(owned(context, row.one_returns()));
-        item.push_variant(variant);
-        arms.push_str(&format!("Self::{name}(_) => Step::{name},\n"));
+        text += &types::doc_lines(&doc(&row.doc, &format!("{whose} `{}`.", row.name)));
+        let _ = writeln!(text, "{name}({}) = {},", owned(context, row.one_returns()), step.0);
     }
-    scope.push_enum(item);
-    let step = scope.new_impl("Answer").new_fn("step").vis("pub").set_const(true);
-    step.arg_ref_self().ret("Step").doc("Whose answer it is.");
-    step.line(format!("match self {{ {arms} }}"));
+    scope.raw(text + "}");
 }
 
-/// Adds the enum of everything that guards and actions may read as the current event or answer.
+/// Adds the type of everything that guards and actions may read as the current event or answer.
 fn payload(context: &Context<'_>, scope: &mut Scope) {
-    let mut item = Enum::new("Payload");
-    item.doc("What is being handled.").derive("Debug").derive("Clone").derive("PartialEq");
-    if makes_nothing(context) {
-        item.push_variant(Variant::new("Nothing"));
+    if context.is_direct() && !context.is_binding() {
+        return;
     }
-    for (present, name, ty) in [
-        (context.has_events(), "Event", "Event"),
-        (context.has_choices(), "Choice", "Choice"),
-        (context.has_answers(), "Answer", "Answer"),
-        (context.has_each(), "Gathered", "Gathered"),
-        (context.has_reasons(), "Reason", "String"),
-        (context.has_calls(), "Tool", "Vec<Value>"),
-    ] {
-        if present {
-            let mut variant = Variant::new(name);
-            variant.tuple(ty);
-            item.push_variant(variant);
-        }
-    }
-    scope.push_enum(item);
-    if !context.is_direct() {
-        let mut item = Impl::new("Payload");
-        let read = item.new_fn("read").arg_self().ret("Option<Self>");
-        read.doc("Returns the payload if it has data that a guard or an action may read.");
-        match with_data(context).as_slice() {
-            [] => read.line("None"),
-            all => read
-                .line(format!("let is_read = matches!(self, {});", all.join(" | ")))
-                .line("is_read.then_some(self)"),
-        };
-        scope.push_impl(item);
-    }
+    let types = context.payload_types().map(|(_, ty)| ty);
+    scope.raw(format!("type Payload = generated::Payload<{}>;", types.join(", ")));
 }
 
-/// Whether the code makes empty payloads.
-fn makes_nothing(context: &Context<'_>) -> bool {
-    if context.is_direct() {
-        // Direct code binds the current event or answer only if something reads its fields.
-        return context.is_binding() || !context.bare;
+impl Context<'_> {
+    /// The types of events, options and answers, each with its name among the types of a chart.
+    pub(super) fn payload_types(&self) -> [(&'static str, &'static str); 4] {
+        [
+            (self.has_events(), "Event"),
+            (self.has_choices(), "Choice"),
+            (self.has_answers(), "Answer"),
+            (self.has_each(), "Gathered"),
+        ]
+        .map(|(present, name)| (name, if present { name } else { "generated::Absent" }))
     }
-    let answers = answering(context).count();
-    let steps = context.chart.steps.len();
-    !context.bare && (answers == 0 || answers < steps || !context.has_reasons())
-}
-
-/// Returns the patterns of the payloads with data.
-fn with_data(context: &Context<'_>) -> Vec<String> {
-    let chart = context.chart;
-    let events = chart.events.iter().zip(&context.names.events);
-    let events = events.filter(|(event, _)| !event.fields.is_empty());
-    let events = events.map(|(_, name)| format!("Self::Event(Event::{name} {{ .. }})"));
-    let choices = (0..chart.choices.len()).map(ChoiceId::at).zip(&context.names.choices);
-    let choices = choices.filter(|(id, _)| !choice_fields(context, *id).is_empty());
-    let choices = choices.map(|(_, name)| format!("Self::Choice(Choice::{name} {{ .. }})"));
-    let whole = [
-        (context.has_answers(), "Self::Answer(_)"),
-        (context.has_each(), "Self::Gathered(_)"),
-        (context.has_reasons(), "Self::Reason(_)"),
-        (context.has_calls(), "Self::Tool(_)"),
-    ];
-    let whole = whole.into_iter().filter(|(present, _)| *present);
-    let whole = whole.map(|(_, pattern)| pattern.to_owned());
-    events.chain(choices).chain(whole).collect()
 }
 
 /// Names the field that stores a step's answer of this turn.
@@ -428,7 +341,7 @@ fn by_name_calls(context: &Context<'_>, scope: &mut Scope) {
 }
 
 /// Writes a borrowed argument as a `Value`.
-fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
+pub(super) fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String {
     let copy = context.facts.is_copy(ty);
     if copy || *ty == Type::Text || optional_inner(ty) == Some(&Type::Text) {
         return format!("{name}.into_value()");
@@ -462,22 +375,22 @@ impl Writer<'_> {
             FunctionKind::Effect => (Type::Json, None),
         };
         let mut lets = Lets::default();
-        let (mut passed, mut noted) = (Vec::new(), Vec::new());
+        let mut passed = Fragment::default();
         for (argument, field) in arguments.iter().zip(&row.params) {
             let code = self.lent_argument(argument, &field.ty, &mut lets);
-            passed.push(self.passed(&code, &field.ty));
-            noted.push(code);
+            passed += code!("{value}, ", value = self.passed(&code, &field.ty));
         }
         let name = &context.names.functions[id.index()];
-        let lends = context.lends();
-        let passed = Fragment::joined(passed, ", ");
-        let call = if lends {
-            code!("Host::{name}(self.host.get_mut(), {passed})", passed)
-        } else {
+        let place = if context.lends() { "self.host.get_mut()" } else { "&mut self.host" };
+        let call = if context.bare {
             code!("self.host.{name}({passed})", passed)
+        } else {
+            let mut call = code!("Self::call_{name}({place}, &mut self.notes, {passed})?", passed);
+            call.uses.functions.insert(id);
+            call.using(Use::Failure)
         };
         let call = if !context.bare {
-            self.noted_call(row, &ty, &call, fallback.as_ref(), noted)
+            Code::owned(call, ty.clone())
         } else if let Some(value) = &fallback {
             // Without an allocator, the fallback is cheap to build, even if it is not used.
             Code::owned(code!("{call}.unwrap_or({value})", call, value), ty.clone())
@@ -523,39 +436,6 @@ impl Writer<'_> {
             call,
             otherwise
         )
-    }
-
-    /// Writes the call so that it also records its effect for the trace.
-    fn noted_call(
-        &mut self,
-        row: &Function,
-        ty: &Type,
-        call: &Fragment,
-        fallback: Option<&Fragment>,
-        noted: Vec<Code>,
-    ) -> Code {
-        let result = self.temporary();
-        let noted = Fragment::joined(noted.into_iter().map(|code| self.json(code)), ", ");
-        let name = &row.name;
-        let done = match &row.kind {
-            FunctionKind::Effect => {
-                code!("generated::did(&mut self.notes, {name:?}, || [{noted}], {result})?", noted)
-            }
-            FunctionKind::Pure { .. } => {
-                let value = match fallback {
-                    Some(value) => code!("Some({value})", value),
-                    None => "None".into(),
-                };
-                code!(
-                    "generated::called(&mut self.notes, {name:?}, || [{noted}], {result}, {value})?",
-                    noted,
-                    value
-                )
-            }
-        };
-        let done = done.using(Use::Failure);
-        let text = code!("{{ let {result} = {call};\n{done} }}", call, done);
-        Code::owned(text, ty.clone()).bound(Binding::Block)
     }
 
     /// Writes an argument as the host takes it. An expression that may borrow the program is bound to a name in `lets` first.

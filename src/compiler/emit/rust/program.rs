@@ -1,102 +1,46 @@
-//! Writes the chart's guards, actions and data: the struct `Core`, and its implementation of `Program`.
+//! Writes the chart's guards, actions and data: the struct `Core`, and its implementation of `generated::Code`.
 
 use super::code::{self, Code, First, Fragment, Use, code};
 use super::expr::Writer;
-use super::methods::{Arms, HostMethods, Method, Methods, for_transition};
+use super::methods::{Arms, Hook, Methods, for_transition};
 use super::names::{optional, owned};
 use super::payload::{self, answer_field, answering};
 use super::tables::transition_comment;
-use super::{Context, blocks, keep, steps};
+use super::{Context, blocks, keep, machine, steps, types};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Expr, StepKind, Trigger, Type, VariableKind};
+use chartc_core::model::{Expr, FunctionKind, StepKind, Trigger, Type, VariableKind};
 use chartc_core::semantics::unroll::Place;
-use codegen::{Impl, Scope, Struct};
+use codegen::{Function, Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
-/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Program`.
-pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) -> HostMethods {
+/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Code`. `others` call them, too.
+pub(super) fn emit(context: &Context<'_>, others: &Methods, scope: &mut Scope) {
     let mut methods = Methods::new(inherent(context));
-    let mut program = program(context);
-    for hook in hooks(context) {
-        hook.emit(context, &mut methods, &mut program);
+    let mut code = self::code(context);
+    blocks::emit(context, &mut code);
+    blocks::begin_turn(context, &mut code);
+    keep::answers(context, &mut code);
+    for arms in arms(context) {
+        arms.emit(context, &mut code, Use::View);
     }
-    self::hook(context, &mut methods, &mut program);
-    steps::each_hooks(context, &mut methods, &mut program);
-    blocks::emit(context, &mut methods);
-    let mut asked = HostMethods {
-        call: steps::call_steps(context).emit(context, &mut methods),
-        ..HostMethods::default()
-    };
-    asked.run = steps::run_steps(context).emit(context, &mut methods);
-    if !context.bare {
-        asked.prompt = steps::prompts(context).emit(context, &mut methods);
-        asked.option = steps::options(context).emit(context, &mut methods);
-    }
-    let keeps = keep::answers(context, &mut methods);
-    let keeps_results = steps::keep_result(context, &mut methods);
-    keep::bind(context, &keeps, keeps_results, &mut program);
-    blocks::begin_turn(context, &mut program);
+    steps::each_hooks(context, &mut code);
+    steps::keep_result(context, &mut code);
     steps::advice(context, &mut methods);
-    methods.predicates.append(&mut program.predicates);
+    methods.called_by(&code);
+    methods.called_by(others);
     predicates(context, &mut methods);
-    if context.needs.repeats {
-        program.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
-    }
-    if !context.bare {
-        let heed = program.item.new_fn("heed").arg_mut_self();
-        heed.arg("sink", "&dyn machine::Sink").line("self.notes.heed(sink);");
-    }
+    calls(context, &mut methods);
     keep::emit_ending(context, scope);
     answers(context, scope);
-    scope.push_struct(core(context));
-    scope.push_impl(methods.item);
-    scope.push_impl(program.item);
-    asked
+    scope.push_struct(machine::core(context));
+    methods.push(scope);
+    scope.push_impl(code.item);
 }
 
 /// Creates the impl block for `Core`'s own methods.
 pub(super) fn inherent(context: &Context<'_>) -> Impl {
     let mut item = Impl::new("Core<H>");
     item.generic(context.bounds());
-    item
-}
-
-fn core(context: &Context<'_>) -> Struct {
-    let mut item = Struct::new("Core<H>");
-    item.doc("The chart's guards, actions and data.");
-    let host = if context.lends() { "family::Lent<H>" } else { "H" };
-    item.field("host", host).field("data", "Data").field("bound", "generated::Held<Payload>");
-    if context.has_events() {
-        item.field("raised", context.queue());
-    }
-    if context.sends() > 0 {
-        item.field("sent", format!("generated::Slots<Payload, {}>", context.sends()));
-    }
-    super::steps::fields(context, &mut item);
-    if context.has_begin() {
-        item.field("begun", "bool");
-    }
-    if context.has_endings() {
-        item.field("endings", format!("[Option<Ending>; {}]", payload::finals(context).len()));
-    }
-    if !context.bare {
-        if !context.needs.answers.is_empty() {
-            item.field("answers", "Answers");
-        }
-        if context.needs.last_result {
-            item.field("last_result", "String");
-        }
-        if context.keeps_calls() {
-            item.field("calls", "calls::Calls");
-        }
-        if context.has_each() {
-            item.field("elements", "Elements");
-        }
-        item.field("notes", "generated::Notes");
-        if context.needs.repeats {
-            item.field("work", "generated::Work");
-        }
-    }
     item
 }
 
@@ -114,50 +58,24 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(item);
 }
 
-/// A method of `Program` that calls the chart's method for a row of the tables.
-struct Hook {
-    name: &'static str,
-    arms: Arms,
-    /// The code that names the failed part of the chart in a note.
-    what: &'static str,
-}
+const LINE: &[(&str, &str)] = &[("line", "arena::TransitionId")];
+const STEP: &[(&str, &str)] = &[("step", "arena::StepId")];
 
-impl Hook {
-    fn emit(self, context: &Context<'_>, methods: &mut Methods, program: &mut Methods) {
-        let Self { name, arms, what } = self;
-        let ((argument, ty), result, otherwise) = (arms.argument, arms.result, arms.otherwise);
-        let method = arms.emit(context, methods);
-        let body = match &method {
-            Some(method) => noted(context, method, &method.call("self", argument), what),
-            None => format!("Ok({otherwise})"),
-        };
-        let reads = |what: Use| method.as_ref().is_some_and(|method| method.reads(what));
-        let unused = |used: bool| if used { "" } else { "_" };
-        let function = program.add(name, body.into());
-        function.arg(format!("{}{argument}", unused(method.is_some())), ty);
-        function.arg(format!("{}view", unused(reads(Use::View))), "&program::View<'_>");
-        if name == "run" {
-            function
-                .arg(format!("{}outbox", unused(reads(Use::Outbox))), "&mut program::Outbox<'_>");
-        }
-        function.ret(format!("Result<{result}, machine::Fault>"));
-    }
-}
-
-/// Returns the methods of `Program` through which the step algorithm evaluates expressions.
-fn hooks(context: &Context<'_>) -> Vec<Hook> {
+/// Returns the methods through which the step algorithm evaluates expressions.
+fn arms(context: &Context<'_>) -> Vec<Arms> {
     let chart = context.chart;
-    let line = ("line", "arena::TransitionId");
-    let step = ("step", "arena::StepId");
-    let mut guards = Arms::new("line_guard", line, "line.0", "bool", "true");
+    let hook = |name, arguments, scrutinee, result, otherwise| {
+        Arms::new(Hook { name, arguments, more: None, scrutinee, result, otherwise })
+    };
+    let mut guards = hook("guard", LINE, "line.0", "bool", "true");
     for (i, transition) in chart.transitions.iter().enumerate() {
         if let Some(guard) = &transition.guard {
             let (before, condition) = self::guard(context, TransitionId::at(i), guard, None);
             guards.arm(i, &transition_comment(context, i), before, condition.result(true));
         }
     }
-    let mut steps = Arms::new("step_if", step, "step.0", "bool", "true");
-    let mut ends = Arms::new("step_ends_turn", step, "step.0", "bool", "false");
+    let mut steps = hook("step_guard", STEP, "step.0", "bool", "true");
+    let mut ends = hook("ends_turn", STEP, "step.0", "bool", "false");
     for (i, step) in chart.steps.iter().enumerate() {
         for (arms, condition) in [(&mut steps, &step.guard), (&mut ends, &step.ends_turn)] {
             if let Some(condition) = condition {
@@ -166,8 +84,7 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
             }
         }
     }
-    let nth = ("nth", "usize");
-    let mut permissions = Arms::new("permission_if", nth, "nth", "bool", "true");
+    let mut permissions = hook("permission_guard", &[("nth", "usize")], "nth", "bool", "true");
     for (i, permission) in chart.permissions.iter().enumerate() {
         if let Some(guard) = &permission.guard {
             let name = |id: StateId| chart.state(id).path.clone();
@@ -177,16 +94,16 @@ fn hooks(context: &Context<'_>) -> Vec<Hook> {
             permissions.arm(i, &text, Fragment::default(), code.result(true));
         }
     }
-    let hook = |name, arms, what| Hook { name, arms, what };
     vec![
-        hook("guard", guards, "guard_of(&TABLES, line)"),
-        hook("step_guard", steps, "if_of(&TABLES, step)"),
-        hook("permission_guard", permissions, "permission_of(&TABLES, nth)"),
-        hook("ends_turn", ends, "end_of(&TABLES, step)"),
-        hook("deadline", deadlines(context), "bound_of(&TABLES, line)"),
-        hook("arguments", keep::arguments(context), "arguments_of(&TABLES, line)"),
-        hook("code", blocks::code_steps(context), "code_of(&TABLES, step)"),
-        hook("run", blocks::blocks(context), "actions_of(&TABLES, block)"),
+        guards,
+        alternative_arms(context),
+        steps,
+        permissions,
+        ends,
+        deadlines(context),
+        keep::arguments(context),
+        blocks::code_steps(context),
+        blocks::blocks(context),
     ]
 }
 
@@ -211,6 +128,56 @@ pub(super) fn predicates(context: &Context<'_>, methods: &mut Methods) {
             function.arg(&view, "&program::View<'_>");
         }
         function.ret(format!("Result<bool, {}>", context.error()));
+    }
+}
+
+const MANY_ARGUMENTS: &str = "allow(clippy::too_many_arguments, reason = \"the chart says so\")";
+
+/// Adds the methods that call the functions of the host, and note the calls for the trace.
+pub(super) fn calls(context: &Context<'_>, methods: &mut Methods) {
+    for id in std::mem::take(&mut methods.functions) {
+        let row = &context.chart.functions[id.index()];
+        let name = &context.names.functions[id.index()];
+        let names = &context.names.function_fields[id.index()];
+        let mut function = Function::new(format!("call_{name}"));
+        // A parameter of the function may have one of these names.
+        let free = |name: &str| {
+            let mut name = name.to_owned();
+            while names.contains(&name) {
+                name.push('_');
+            }
+            name
+        };
+        let (host, notes, value) = (free("host"), free("notes"), free("value"));
+        function.arg(&host, "&mut H").arg(&notes, "&mut generated::Notes");
+        if names.len() > 5 {
+            function.attr(MANY_ARGUMENTS);
+        }
+        for (field, name) in row.params.iter().zip(names) {
+            function.arg(name, types::lent(context, &field.ty));
+        }
+        let noted = row.params.iter().zip(names);
+        let noted: Vec<String> =
+            noted.map(|(field, name)| payload::lent_value(context, name, &field.ty)).collect();
+        let (spelled, noted) = (&row.name, noted.join(", "));
+        // The host of a family implements the traits of several charts.
+        let call = format!("Host::{name}({host}, {})", names.join(", "));
+        let (ty, done) = match &row.kind {
+            FunctionKind::Effect => ("()".to_owned(), "generated::did"),
+            FunctionKind::Pure { result, .. } => (owned(context, result), "generated::called"),
+        };
+        let fallback = match &row.kind {
+            FunctionKind::Effect => String::new(),
+            FunctionKind::Pure { fallback: None, .. } => ", None".to_owned(),
+            FunctionKind::Pure { fallback: Some(value), result, .. } => {
+                format!(", Some({})", Writer::new(context).literal(value, result).text)
+            }
+        };
+        function.ret(format!("Result<{ty}, {}>", context.error()));
+        function.line(format!(
+            "let {value} = {call};\n{done}({notes}, {spelled:?}, || [{noted}], {value}{fallback})"
+        ));
+        methods.push_function(function);
     }
 }
 
@@ -244,8 +211,14 @@ pub(super) fn deadline(context: &Context<'_>, trigger: &Trigger) -> Option<Code>
 }
 
 fn deadlines(context: &Context<'_>) -> Arms {
-    let line = ("line", "arena::TransitionId");
-    let mut lines = Arms::new("line_deadline", line, "line.0", "u64", "u64::MAX");
+    let mut lines = Arms::new(Hook {
+        name: "deadline",
+        arguments: LINE,
+        more: None,
+        scrutinee: "line.0",
+        result: "u64",
+        otherwise: "u64::MAX",
+    });
     for (i, transition) in context.chart.transitions.iter().enumerate() {
         if let Some(code) = deadline(context, &transition.trigger) {
             lines.arm(i, &transition_comment(context, i), Fragment::default(), code.result(true));
@@ -254,40 +227,43 @@ fn deadlines(context: &Context<'_>) -> Arms {
     lines
 }
 
-fn program(context: &Context<'_>) -> Methods {
+/// Begins the implementation of `Code`, with what the program stores.
+fn code(context: &Context<'_>) -> Methods {
     let mut item = Impl::new("Core<H>");
-    item.generic(context.bounds()).impl_trait("program::Program");
+    item.generic(context.bounds()).impl_trait("generated::Code");
     item.associate_type("Store", context.store());
-    item.associate_type("Payload", "Payload");
-    item.associate_type("Tables", "&'static tables::Tables");
-    let dequeue = item.new_fn("dequeue").arg_mut_self();
+    let field = "&mut self.bound";
+    item.new_fn("bound").arg_mut_self().ret("&mut generated::Held<Payload>").line(field);
     if context.has_events() {
-        dequeue.line("self.bound.set(self.raised.pop_front().and_then(Payload::read));");
+        let raised = item.new_fn("raised").arg_mut_self().ret("Option<Payload>");
+        raised.line("self.raised.pop_front()");
     }
     if context.sends() > 0 {
-        let deliver = item.new_fn("deliver").arg_mut_self();
-        deliver.arg("_event", "arena::EventId").arg("slot", "usize");
-        deliver.line("self.bound.set(self.sent.take(slot).and_then(Payload::read));");
+        let sent = item.new_fn("sent").arg_mut_self().arg("slot", "usize");
+        sent.ret("Option<Payload>").line("self.sent.take(slot)");
     }
-    super::steps::program(context, &mut item);
     if context.chart.computed_limits().next().is_some() {
         let limit = item.new_fn("limit").arg_ref_self().arg("nth", "usize").ret("u64");
         limit.line("self.data.limits.get(nth).copied().unwrap_or(0)");
     }
-    steps::hooks(context, &mut item);
-    Methods::new(item)
-}
-
-/// Writes a call that records the reason of a fault for the host's trace; `what` names the failed part of the chart.
-fn noted(context: &Context<'_>, method: &Method, call: &str, what: &str) -> String {
-    if context.bare {
-        return call.to_owned();
+    for (is_kept, name, ty) in [
+        (context.keeps_calls(), "calls", "calls::Calls"),
+        (context.needs.last_result, "last_result", "String"),
+        (context.posts, "posts", "generated::Posts"),
+    ] {
+        if is_kept && !context.bare {
+            let function = item.new_fn(name).arg_mut_self().ret(format!("Option<&mut {ty}>"));
+            function.line(format!("Some(&mut self.{name})"));
+        }
     }
-    let begin = if method.reads(Use::Work) { "self.work.begin();\n" } else { "" };
-    format!(
-        "{begin}{call}.map_err(|why| \
-         generated::note(&mut self.notes, || generated::{what}, why))"
-    )
+    if context.keeps_calls() && context.needs.loops {
+        item.new_fn("repeated").arg_ref_self().ret("u32").line("self.calls.repeated()");
+    }
+    if context.needs.repeats {
+        let work = item.new_fn("work").arg_ref_self().ret("Option<&generated::Work>");
+        work.line("Some(&self.work)");
+    }
+    Methods::new(item)
 }
 
 /// Whether the chart's declarations require each kind of field.
@@ -359,10 +335,16 @@ fn alternatives(
     all.collect()
 }
 
-/// Adds `Program::held`, if a guard has alternatives.
-pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut Methods) {
-    let place = ("place", "(u32, u32)");
-    let mut arms = Arms::new("line_alternative", place, "place", "bool", "false");
+/// Writes `alternative`, which evaluates an alternative of a guard.
+fn alternative_arms(context: &Context<'_>) -> Arms {
+    let mut arms = Arms::new(Hook {
+        name: "alternative",
+        arguments: &[("line", "arena::TransitionId"), ("nth", "u32")],
+        more: None,
+        scrutinee: "(line.0, nth)",
+        result: "bool",
+        otherwise: "false",
+    });
     for i in 0..context.chart.transitions.len() {
         let all = alternatives(context, TransitionId::at(i), None);
         for (nth, (before, result)) in all.into_iter().enumerate() {
@@ -370,15 +352,7 @@ pub(super) fn hook(context: &Context<'_>, methods: &mut Methods, program: &mut M
             arms.pattern(&format!("({i}, {nth})"), &title, before, result);
         }
     }
-    let Some(method) = arms.emit(context, methods) else { return };
-    let call = method.call("self", "(line.0, nth)");
-    let body = format!(
-        "let alternatives = TABLES.transitions[line.index()].alternatives;
-        program::held(alternatives.len, |nth| {call})"
-    );
-    let function = program.add("held", body.into()).arg("line", "arena::TransitionId");
-    let view = if method.reads(Use::View) { "view" } else { "_view" };
-    function.arg(view, "&program::View<'_>").ret("u64");
+    arms
 }
 
 /// Writes the body of a method that says which alternatives hold in a place; `None` for a guard without alternatives.

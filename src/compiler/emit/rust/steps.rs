@@ -12,7 +12,7 @@
 //! call fetch web.get(address)
 //! ```
 //!
-//! becomes an arm of `step_call`, with the value of `address` in place of `…`:
+//! becomes an arm of `call`, with the value of `address` in place of `…`:
 //!
 //! ```text
 //! 0 => Ok(Some((arena::ToolId(0), Vec::from([…])))),
@@ -22,11 +22,11 @@ use super::Context;
 use super::code::{Binding, Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::keep::{chosen, into, matched};
-use super::methods::{Arms, HostMethods, Method, Methods};
+use super::methods::{Arms, Hook, Methods};
 use super::names::{list_item, owned};
-use super::payload::answer_field;
+use super::payload::{answer_field, answering, choice_fields};
 use super::tables::comment;
-use chartc_core::arena::StepId;
+use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, Each, Expr, Field, Lost, Position, Receiver, StepKind, Template,
     Type, schema,
@@ -55,11 +55,16 @@ impl Context<'_> {
     }
 }
 
-/// Writes `step_call`, which returns the tool and the arguments of a `call` step.
+/// What a method is asked about an attempt of a step.
+fn of_step(name: &'static str, result: &'static str, otherwise: &'static str) -> Hook {
+    let arguments = &[("key", "machine::StepKey")];
+    Hook { name, arguments, more: None, scrutinee: "key.step.0", result, otherwise }
+}
+
+/// Writes `call`, which returns the tool and the arguments of a `call` step.
 pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     let result = "Option<(arena::ToolId, Vec<Value>)>";
-    let mut steps =
-        Arms::new("step_call", ("key", "machine::StepKey"), "key.step.0", result, "None");
+    let mut steps = Arms::new(of_step("call", result, "None"));
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Call(tool, arguments) = &step.kind else { continue };
         let params = &context.chart.tools[tool.index()].params;
@@ -75,252 +80,133 @@ pub(super) fn call_steps(context: &Context<'_>) -> Arms {
     steps
 }
 
-/// Adds `keep_result`, which stores what a tool returned, if an expression or variable needs it.
-pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) -> bool {
+/// Adds `keep_result`, which stores what a tool returned, if a variable needs it.
+pub(super) fn keep_result(context: &Context<'_>, methods: &mut Methods) {
     let mut arms = Vec::new();
     for (i, choice) in context.chart.choices.iter().enumerate() {
         let ChoiceKind::Call(_, Some(id)) = choice.kind else { continue };
         let kept = into(context, &mut Writer::new(context), id, Code::lent("result", Type::Json));
         arms.push((format!("Some({i})"), kept.text));
     }
-    let mut body = String::new();
-    if context.needs.last_result {
-        body += "self.last_result = generated::shown(result);\n";
-    }
     if !arms.is_empty() {
-        body += &matched("choice.map(|choice| choice.0)", &arms, true);
-    }
-    if !context.has_calls() || body.is_empty() {
-        return false;
-    }
-    // Rust warns of parameters that a body does not read.
-    let unused = if arms.is_empty() { "_" } else { "" };
-    methods
-        .add("keep_result", body.into())
-        .arg(format!("{unused}choice"), "Option<arena::ChoiceId>")
-        .arg("result", "&Value");
-    true
-}
-
-/// Adds the methods of `Program` for calls.
-pub(super) fn hooks(context: &Context<'_>, item: &mut Impl) {
-    if context.keeps_calls() {
-        item.new_fn("another_option").arg_mut_self().line("self.calls.break_streaks();");
-        if context.needs.loops {
-            let repeated = item.new_fn("repeated").arg_ref_self().ret("u32");
-            repeated.line("self.calls.repeated()");
-        }
-        let forget = item.new_fn("forget_call").arg_mut_self().arg("caller", "program::Caller");
-        forget.line("self.calls.forget(caller);");
+        let body = matched("choice.map(|choice| choice.0)", &arms, true);
+        methods
+            .add("keep_result", body.into())
+            .arg("choice", "Option<arena::ChoiceId>")
+            .arg("result", "&Value");
     }
 }
 
-/// Adds `Payload::tool`, which reads the arguments of a tool, and `Payload::result`, which reads its result.
-pub(super) fn payloads(context: &Context<'_>, item: &mut Impl) {
+/// Adds `tool`, which reads the arguments of a tool, and `returned`, which reads its result.
+pub(super) fn tools(context: &Context<'_>, item: &mut Impl) {
     if context.has_calls() {
         let mut arms = String::new();
         for (i, tool) in context.chart.tools.iter().enumerate() {
-            let values = values(context, &tool.params);
-            let _ = writeln!(
-                arms,
-                "{i} => {{ let {}values = generated::Values::of(\"\", values, {})?; {values} }},",
-                if tool.params.is_empty() { "_" } else { "mut " },
-                tool.params.len()
-            );
+            let read = tool.params.iter();
+            let read: Vec<String> = read
+                .map(|param| format!("values.checked::<{}>()?", owned(context, &param.ty)))
+                .collect();
+            let list = if read.is_empty() {
+                "Vec::new()".into()
+            } else {
+                format!("Vec::from([{}])", read.join(", "))
+            };
+            let _ = writeln!(arms, "{i} => {list},");
         }
-        reader(item, "tool", "arena::ToolId", "values: Vec<Value>", &arms);
+        let function = item.new_fn("tool").arg("tool", "arena::ToolId");
+        let values = if context.chart.tools.iter().all(|tool| tool.params.is_empty()) {
+            "_"
+        } else {
+            "values"
+        };
+        function.arg(values, "&mut generated::Values");
+        function.ret("Result<Vec<Value>, host::Mismatch>").line(format!(
+            "Ok(match tool.0 {{ {arms} _ => return Err(generated::no_row(\"tool\", tool.0)), }})"
+        ));
     }
     if context.has_calls() || context.has_step_calls() {
         let mut arms = String::new();
         for (i, tool) in context.chart.tools.iter().enumerate() {
             let ty = owned(context, &tool.result);
-            let _ = writeln!(
-                arms,
-                "{i} => generated::read::<{ty}>(value).map(|value| value.into_value()),"
-            );
+            let _ = writeln!(arms, "{i} => generated::as_declared::<{ty}>(value),");
         }
-        let function = item.new_fn("result").arg("tool", "arena::ToolId").arg("value", "Value");
-        function.arg("notes", "&mut generated::Notes").ret("Result<Value, String>");
-        function.line(format!(
-            "let read = match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }};
-            read.map_err(|why| generated::unfit(notes, &TABLES.tools[tool.index()].name, why))"
+        let function = item.new_fn("returned").arg("tool", "arena::ToolId").arg("value", "Value");
+        function.ret("Result<Value, host::Mismatch>").line(format!(
+            "match tool.0 {{ {arms} _ => Err(generated::no_row(\"tool\", tool.0)), }}"
         ));
     }
 }
 
-/// Writes the payload of a tool's arguments, each read with its declared type.
-fn values(context: &Context<'_>, params: &[Field]) -> String {
-    let values: Vec<String> = params
-        .iter()
-        .map(|param| {
-            let ty = owned(context, &param.ty);
-            format!("values.take::<{ty}>({:?})?.into_value()", param.name)
-        })
-        .collect();
-    format!("Payload::Tool(Vec::from([{}]))", values.join(", "))
-}
-
-/// Writes the statements of `outcome` for the result of a tool.
-pub(super) fn returned(context: &Context<'_>) -> String {
-    let mut text = String::new();
-    if context.has_calls() {
-        text +=
-            "if let Some(tool) = self.engine.calls(key) && let Outcome::Done(values) = outcome {
-            let notes = &mut self.engine.program.notes;
-            return Ok(match Payload::result(tool, generated::answer(values)?, notes) {
-                Ok(value) => Outcome::Done(Payload::Tool(Vec::from([value]))),
-                Err(why) => Outcome::Failed(Payload::Reason(why)),
-            });
-        }\n";
-    }
-    let mut arms = String::new();
-    for (i, step) in context.chart.steps.iter().enumerate() {
-        if let StepKind::Call(tool, _) = &step.kind {
-            let _ = writeln!(arms, "{i} => Some(arena::ToolId({})),", tool.0);
+/// Adds `WORDS`: what the chart says to models about its steps, options and tools. `shows_options` says whether a prompt shows the options of
+/// its question.
+pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool) {
+    let chart = context.chart;
+    let mut fields = String::new();
+    let mut list = |name: &str, texts: Vec<String>| {
+        // What stands at the end without a text need not be there.
+        let len = texts.iter().rposition(|text| !text.is_empty()).map_or(0, |last| last + 1);
+        if len > 0 {
+            let _ = writeln!(fields, "{name}: &{:?},", &texts[..len]);
+        }
+    };
+    let asked = |step: &StepKind| matches!(step, StepKind::Llm | StepKind::Human(_));
+    let steps = chart.steps.iter().enumerate();
+    let answers = steps.map(|(i, step)| match asked(&step.kind) {
+        true => schema::of_answer(chart, StepId::at(i)),
+        false => String::new(),
+    });
+    list("answers", answers.collect());
+    let choices = (0..chart.choices.len()).map(ChoiceId::at);
+    list("arguments", choices.map(|id| schema::of_arguments(chart, id)).collect());
+    let tools = (0..chart.tools.len()).map(ToolId::at);
+    list("tools", tools.map(|id| schema::of_tool(chart, id)).collect());
+    let is_called = context.has_calls() || context.has_step_calls();
+    let results = chart.tools.iter().filter(|_| is_called);
+    list("results", results.map(|tool| schema::of_type(chart, &tool.result)).collect());
+    let summaries = chart.tools.iter().map(|tool| chartc_core::host::summary(&tool.doc));
+    list("summaries", summaries.collect());
+    let types = |params: &[Field]| -> Vec<String> {
+        params.iter().map(|param| context.written(&param.ty)).collect()
+    };
+    let choices = (0..chart.choices.len()).map(ChoiceId::at);
+    let options: Vec<_> = choices.map(|id| types(choice_fields(context, id))).collect();
+    let tools: Vec<_> = chart.tools.iter().map(|tool| types(&tool.params)).collect();
+    for (name, all) in [("option_types", options), ("tool_types", tools)] {
+        if all.iter().any(|types| !types.is_empty()) {
+            let rows: Vec<String> = all.iter().map(|types| format!("&{types:?}")).collect();
+            let _ = writeln!(fields, "{name}: &[{}],", rows.join(", "));
         }
     }
-    if !arms.is_empty() {
-        text += &format!(
-            "let tool = match key.step.0 {{ {arms} _ => None }};
-            if let (Some(tool), Outcome::Done(values)) = (tool, &outcome)
-                && let Err(why) = Payload::result(
-                    tool, generated::answer(values.clone())?, &mut self.engine.program.notes,
-                )
-            {{
-                let why = Payload::Reason(why);
-                return Ok(if row.retries_doubt {{ Outcome::Failed(why) }} else {{ Outcome::Doubt(why) }});
-            }}\n"
-        );
+    fields += &rows_of_calls(context);
+    if shows_options {
+        fields += "shows_options: true,\n";
     }
-    text
+    if !fields.is_empty() {
+        let value = format!("generated::Words {{ {fields} ..generated::Words::NONE }}");
+        item.associate_const("WORDS", "generated::Words", value, "");
+    }
 }
 
-/// Writes the description of an option for the model; `own` is the code for options that are no tool or have a text of their own.
-pub(super) fn text(context: &Context<'_>, own: &str) -> String {
+/// Writes the options that their tools describe, and the tools of `call` steps.
+fn rows_of_calls(context: &Context<'_>) -> String {
+    let chart = context.chart;
     // A call without a text of its own is described by its tool.
-    let silent = context.chart.choices.iter().enumerate();
-    let silent: Vec<String> = silent
-        .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)))
-        .map(|(i, _)| i.to_string())
-        .collect();
-    let mut arms = String::new();
-    for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::host::summary(&tool.doc);
-        if !text.is_empty() && !silent.is_empty() {
-            let _ = writeln!(
-                arms,
-                "Some(arena::ToolId({i})) if matches!(choice.0, {}) => {text:?}.into(),",
-                silent.join(" | ")
-            );
-        }
-    }
-    if arms.is_empty() { own.to_owned() } else { format!("match tool {{ {arms} _ => {own} }}") }
-}
-
-/// Writes the arguments of an option; `own` is the code for options that are no tool.
-pub(super) fn arguments(context: &Context<'_>, own: &str) -> String {
-    if !context.has_calls() {
-        return own.to_owned();
-    }
-    let mut arms = String::new();
-    for (i, tool) in context.chart.tools.iter().enumerate() {
-        let rows: Vec<String> = (tool.params.iter())
-            .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
-            .collect();
-        let _ = writeln!(arms, "Some(arena::ToolId({i})) => Vec::from([{}]),", rows.join(", "));
-    }
-    format!("match tool {{ {arms} _ => {own} }}")
-}
-
-/// Writes the statements of `options` for the tools of `llm` steps; empty if no step has tools.
-pub(super) fn offers(context: &Context<'_>) -> String {
-    if !context.has_step_tools() {
-        return String::new();
-    }
-    let (mut texts, mut arguments) = (String::new(), String::new());
-    for (i, tool) in context.chart.tools.iter().enumerate() {
-        let text = chartc_core::host::summary(&tool.doc);
-        if !text.is_empty() {
-            let _ = writeln!(texts, "{i} => {text:?},");
-        }
-        let rows: Vec<String> = (tool.params.iter())
-            .map(|f| format!("({:?}.into(), {:?}.into())", f.name, context.written(&f.ty)))
-            .collect();
-        if !rows.is_empty() {
-            let _ = writeln!(arguments, "{i} => Vec::from([{}]),", rows.join(", "));
-        }
-    }
-    let text = if texts.is_empty() {
-        r#""".into()"#.to_owned()
-    } else {
-        format!("match tool.0 {{ {texts} _ => \"\" }}.into()")
-    };
-    let arguments = if arguments.is_empty() {
-        "Vec::new()".to_owned()
-    } else {
-        format!("match tool.0 {{ {arguments} _ => Vec::new() }}")
-    };
-    format!(
-        "if self.engine.has_tools(key.step) {{
-            let mut tools = Vec::new();
-            self.engine.step_tools(key, &mut |tool| tools.push(tool));
-            let offer = |tool: arena::ToolId| host::Offer {{
-                choice: host::Offer::NO_LINE,
-                tool: Some(tool),
-                name: (&TABLES.tools[tool.index()].name).into(),
-                text: {text},
-                arguments: {arguments},
-            }};
-            return tools.into_iter().map(offer).collect();
-        }}"
-    )
-}
-
-/// Adds `Machine::call`, which returns the tool call that a step is waiting for.
-pub(super) fn call(context: &Context<'_>, asked: &HostMethods, item: &mut Impl) {
-    let used = context.has_calls() || context.has_step_calls();
-    let function = item.new_fn("call").arg_mut_self();
-    function.arg(if used { "key" } else { "_key" }, "machine::StepKey");
-    function.ret("Result<host::ToolCall, machine::Fault>");
-    if !used {
-        function.line("Err(machine::Fault)");
-        return;
-    }
-    let step = match &asked.call {
-        Some(method) => format!(
-            "self.engine.with_view(key.leaf, |core, {}| {{
-                {}.map_err(|why| {{
-                    generated::note(&mut core.notes, || generated::code_of(&TABLES, key.step), why)
-                }})
-            }})?.ok_or(machine::Fault)?",
-            if method.reads(Use::View) { "view" } else { "_" },
-            method.call("core", "key")
-        ),
-        None => "return Err(machine::Fault)".to_owned(),
-    };
-    let found = if context.has_calls() {
-        format!(
-            "match self.engine.calls(key) {{
-                Some(tool) => {{
-                    let call = self.engine.program.calls.open(self.engine.caller(key));
-                    (tool, call.map(|call| call.arguments.clone()).unwrap_or_default())
-                }}
-                None => {step},
-            }}"
-        )
-    } else {
-        step
-    };
-    let mut results = String::new();
-    for i in 0..context.chart.tools.len() {
-        let text = schema::of_type(context.chart, &context.chart.tools[i].result);
-        let _ = writeln!(results, "{i} => {text:?},");
-    }
-    function.line(format!(
-        "let (tool, arguments) = {found};
-        let result = match tool.0 {{ {results} _ => \"\", }};
-        Ok(generated::tool_call(&TABLES, tool, arguments, result))"
-    ));
+    let silent = chart.choices.iter().enumerate();
+    let silent = silent
+        .filter(|(_, choice)| choice.text.is_none() && matches!(choice.kind, ChoiceKind::Call(..)));
+    let silent: Vec<String> = silent.map(|(i, _)| format!("arena::ChoiceId({i})")).collect();
+    let called = chart.steps.iter().enumerate().filter_map(|(i, step)| match &step.kind {
+        StepKind::Call(tool, _) => Some(format!("(arena::StepId({i}), arena::ToolId({}))", tool.0)),
+        StepKind::Llm
+        | StepKind::Code(_)
+        | StepKind::Ask { .. }
+        | StepKind::Human(_)
+        | StepKind::Run(..) => None,
+    });
+    let called: Vec<String> = called.collect();
+    let rows = [("silent", silent), ("called", called)];
+    let rows = rows.into_iter().filter(|(_, rows)| !rows.is_empty());
+    rows.map(|(name, rows)| format!("{name}: &[{}],\n", rows.join(", "))).collect()
 }
 
 // Writes the code of steps with an `each`: it evaluates their lists and stores the answers of their elements.
@@ -349,13 +235,14 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
         return;
     }
     let mut gathered = Enum::new("Gathered");
-    gathered.doc("The answers of the elements of a step.");
+    gathered.vis("pub").doc("The answers of the elements of a step.");
     gathered.derive("Debug").derive("Clone").derive("PartialEq");
     let mut elements = Struct::new("Elements");
     elements.doc("The elements of the steps under way, and their answers.");
     elements.derive("Debug").derive("Clone").derive("Default");
     for (step, each) in context.each_steps() {
         let mut variant = Variant::new(&context.names.steps[step.index()]);
+        variant.doc(format!("Of `{}`.", context.chart.steps[step.index()].name));
         variant.tuple(owned(context, &context.chart.steps[step.index()].returns));
         gathered.push_variant(variant);
         let (item, answer) = (owned(context, &element(each)), owned(context, &each.returns));
@@ -366,36 +253,35 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(elements);
 }
 
-/// Adds the methods of `Program` for steps with an `each`.
-pub(super) fn each_hooks(context: &Context<'_>, methods: &mut Methods, program: &mut Methods) {
+/// Adds the methods for steps with an `each`.
+pub(super) fn each_hooks(context: &Context<'_>, methods: &mut Methods) {
     if !context.has_each() {
         return;
     }
-    if let Some(lists) = lists(context).emit(context, methods) {
-        begin_each(&lists, program);
-    }
+    lists(context).emit(context, methods, Use::View);
     let (mut done, mut gathered, mut forget) = (Vec::new(), String::new(), Vec::new());
     for (step, each) in context.each_steps() {
         let (name, field) = (&context.names.steps[step.index()], answer_field(context, step));
         done.push((
-            format!("Payload::Answer(Answer::{name}(answer))"),
+            format!("Answer::{name}(answer)"),
             format!("self.elements.{field}.done(element, answer);"),
         ));
         let all = all(each);
         let _ = writeln!(
             gathered,
-            "{} => Payload::Gathered(Gathered::{name}(self.elements.{field}.take(){all}.collect())),",
+            "{} => Gathered::{name}(self.elements.{field}.take(){all}.collect()),",
             step.0
         );
         forget.push((step.0.to_string(), format!("self.elements.{field}.forget();")));
     }
-    let function = program.item.new_fn("element_done").arg_mut_self();
-    function.arg("_step", "arena::StepId").arg("element", "machine::Element");
-    function.arg("answer", "Payload").line(matched("answer", &done, true));
-    let function = program.item.new_fn("gathered").arg_mut_self();
-    function.arg("step", "arena::StepId").arg("_with_none", "bool").ret("Option<Payload>");
+    let others = answering(context).count() > done.len();
+    let function = methods.item.new_fn("element_done").arg_mut_self();
+    function.arg("element", "machine::Element").arg("answer", "Answer");
+    function.line(matched("answer", &done, others));
+    let function = methods.item.new_fn("gathered").arg_mut_self().arg("step", "arena::StepId");
+    function.ret("Option<Gathered>");
     function.line(format!("Some(match step.0 {{ {gathered} _ => return None }})"));
-    let function = program.item.new_fn("forget_elements").arg_mut_self();
+    let function = methods.item.new_fn("forget_elements").arg_mut_self();
     function.arg("step", "arena::StepId");
     function.line(chosen("step.0", &forget));
 }
@@ -409,10 +295,16 @@ fn all(each: &Each) -> &'static str {
     }
 }
 
-/// Writes `step_list`, which evaluates and stores the list of a step.
+/// Writes `elements`, which evaluates and stores the list of a step.
 fn lists(context: &Context<'_>) -> Arms {
-    let step = ("step", "arena::StepId");
-    let mut arms = Arms::new("step_list", step, "step.0", "u32", "0");
+    let mut arms = Arms::new(Hook {
+        name: "elements",
+        arguments: &[("step", "arena::StepId")],
+        more: None,
+        scrutinee: "step.0",
+        result: "u32",
+        otherwise: "0",
+    });
     for (step, each) in context.each_steps() {
         let mut writer = Writer::new(context);
         let list = if list_item(&each.list.ty).is_some() {
@@ -428,26 +320,6 @@ fn lists(context: &Context<'_>) -> Arms {
         arms.arm(step.index(), &context.chart.steps[step.index()].name, stored, size);
     }
     arms
-}
-
-/// Writes `elements`, which refuses a list that is too long.
-fn begin_each(lists: &Method, program: &mut Methods) {
-    let work = if lists.reads(Use::Work) { "self.work.begin();\n" } else { "" };
-    let call = lists.call("self", "step");
-    let view = if lists.reads(Use::View) { "view" } else { "_view" };
-    let function = program.item.new_fn("elements").arg_mut_self();
-    function.arg("step", "arena::StepId").arg("most", "u32").arg(view, "&program::View<'_>");
-    function.ret("Result<u32, Option<Payload>>").line(format!(
-        "{work}let size = {call}.map_err(|why| {{
-            generated::note(&mut self.notes, || generated::list_of(&TABLES, step), why);
-            None
-        }})?;
-        if size > most {{
-            self.forget_elements(step);
-            return Err(Some(Payload::Reason(generated::too_many(size, most))));
-        }}
-        Ok(size)"
-    ));
 }
 
 impl Writer<'_> {
@@ -499,10 +371,11 @@ pub(super) fn advice(context: &Context<'_>, methods: &mut Methods) {
     function.ret(format!("Result<String, {}>", context.error()));
 }
 
-/// Writes `prompt_of`, which returns the prompts of steps.
+/// Writes `prompt`, which returns the prompts of steps.
 pub(super) fn prompts(context: &Context<'_>) -> Arms {
-    let key = ("key", "machine::StepKey");
-    let mut arms = Arms::new("prompt_of", key, "key.step.0", "String", "String::new()");
+    let mut hook = of_step("prompt", "String", "String::new()");
+    hook.more = Some((Some(Use::Options), "options", "Option<&str>"));
+    let mut arms = Arms::new(hook);
     for (i, step) in context.chart.steps.iter().enumerate() {
         let own = match &step.kind {
             StepKind::Human(question) => Some(question),
@@ -519,14 +392,27 @@ pub(super) fn prompts(context: &Context<'_>) -> Arms {
     arms
 }
 
-/// Writes `option_text`, which returns the descriptions of options.
+/// Writes `option`, which returns the descriptions of options.
 pub(super) fn options(context: &Context<'_>) -> Arms {
-    let choice = ("choice", "arena::ChoiceId");
-    let mut arms = Arms::new("option_text", choice, "choice.0", "String", "String::new()");
+    let mut arms = Arms::new(Hook {
+        name: "option",
+        arguments: &[("choice", "arena::ChoiceId")],
+        more: None,
+        scrutinee: "choice.0",
+        result: "String",
+        otherwise: "String::new()",
+    });
     for (i, choice) in context.chart.choices.iter().enumerate() {
-        if let Some(text) = &choice.text {
-            let body = alone(Writer::new(context).template(text));
-            arms.arm(i, &choice.name, body, "Ok(text)".into());
+        match choice.text.as_ref().map(|text| (text, text.literal())) {
+            Some((_, Some(text))) => {
+                let text = Fragment::from(format!("Ok({text:?}.into())"));
+                arms.arm(i, &choice.name, Fragment::default(), text);
+            }
+            Some((text, None)) => {
+                let body = alone(Writer::new(context).template(text));
+                arms.arm(i, &choice.name, body, "Ok(text)".into());
+            }
+            None => {}
         }
     }
     arms
@@ -646,66 +532,10 @@ pub(super) fn any(chart: &Chart) -> bool {
     found
 }
 
-impl Context<'_> {
-    /// Returns the fields of `Core` for sent events, each with its type.
-    fn post_fields(&self) -> &'static [(&'static str, &'static str)] {
-        if self.posts {
-            &[("posted", "Vec<host::Post>"), ("letters", "Vec<Vec<Value>>")]
-        } else {
-            &[]
-        }
-    }
-}
-
-/// Adds the fields for sent events to `Core`.
-pub(super) fn fields(context: &Context<'_>, item: &mut Struct) {
-    for (name, ty) in context.post_fields() {
-        item.field(name, *ty);
-    }
-}
-
-/// Writes the initializers of the fields for sent events.
-pub(super) fn begin_posts(context: &Context<'_>) -> String {
-    context.post_fields().iter().map(|(name, _)| format!("{name}: Vec::new(),")).collect()
-}
-
-/// Adds `Program::post`, which passes on an event whose delay has ended.
-pub(super) fn program(context: &Context<'_>, item: &mut Impl) {
-    if context.posts {
-        let post = item.new_fn("post").arg_mut_self().arg("event", "arena::EventId");
-        post.arg("slot", "usize").arg("to", "machine::Receiver").line(
-            "let payload = self.letters.get_mut(slot).map(core::mem::take).unwrap_or_default();
-            self.posted.push(host::Post { event, to, payload });",
-        );
-    }
-}
-
-/// Adds `Machine::take_posted`, from which the host takes the events to deliver.
-pub(super) fn drive(context: &Context<'_>, item: &mut Impl) {
-    if context.posts {
-        item.new_fn("take_posted")
-            .arg_mut_self()
-            .ret("Vec<host::Post>")
-            .line("core::mem::take(&mut self.engine.program.posted)");
-    }
-}
-
-/// Adds the function `name` of `Payload`, which reads the `values` of the row `id`: a match over the number of the row, with these arms.
-pub(super) fn reader(item: &mut Impl, name: &str, id: &str, values: &str, arms: &str) {
-    let function = item.new_fn(name).arg("id", id);
-    let (argument, ty) = values.split_once(": ").unwrap_or((values, ""));
-    function.arg(argument, ty).ret("Result<Self, host::Mismatch>");
-    let what = if name == "choice" { "option" } else { name };
-    function.line(format!(
-        "Ok(match id.0 {{ {arms} _ => return Err(generated::no_row({what:?}, id.0)), }})"
-    ));
-}
-
-/// Writes `step_run`: the params of `run` steps.
+/// Writes `run_params`: the params of `run` steps.
 pub(super) fn run_steps(context: &Context<'_>) -> Arms {
     let result = "Option<Vec<(&'static str, Value)>>";
-    let mut steps =
-        Arms::new("step_run", ("key", "machine::StepKey"), "key.step.0", result, "None");
+    let mut steps = Arms::new(of_step("run_params", result, "None"));
     for (i, step) in context.chart.steps.iter().enumerate() {
         let StepKind::Run(run) = &step.kind else { continue };
         let id = StepId::at(i);

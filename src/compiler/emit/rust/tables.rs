@@ -1,84 +1,108 @@
-//! Writes the static tables of a chart. Fields with their default value come from `PLAIN`. For example, a state without children
-//! and transitions becomes `StateRow { path: "p.l.b", parent: StateId(2), end: StateId(5), place: 3, ..StateRow::PLAIN }`.
+//! Writes the static tables of a chart, row by row. What differs from a plain row is added by a call: a state with a transition becomes
+//! `state("p.l.b", 2, 5).lines(3, 1).reacts(0x201, 0x201).place(3)` (`chartc_core::generated::rows`).
 
 use super::Context;
 use crate::lint::words::{self, TransitionHead};
 use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
-use chartc_core::model::{ActionForm, Status};
+use chartc_core::model::ActionForm;
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StateRow, StateRowKind, StepRow,
-    StepRowKind, Summary, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
+    StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
 
+/// The tables that are not empty: constants with rows, and the fields of `Tables`.
+#[derive(Default)]
+struct Written {
+    rows: String,
+    fields: String,
+}
+
+impl Written {
+    fn rows<R>(
+        &mut self,
+        (field, ty): (&str, &str),
+        all: impl Iterator<Item = R>,
+        row: impl FnMut(R) -> String,
+    ) {
+        let rows: Vec<String> = all.map(row).collect();
+        if rows.is_empty() {
+            return;
+        }
+        let name = field.to_uppercase();
+        let _ = writeln!(self.rows, "const {name}: &[{ty}] = &[{}];", rows.join(",\n"));
+        let _ = writeln!(self.fields, "{field}: list({name}),");
+    }
+
+    fn field(&mut self, name: &str, value: &str, differs: bool) {
+        if differs {
+            let _ = writeln!(self.fields, "{name}: {value},");
+        }
+    }
+}
+
 /// Adds `static TABLES`.
 pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     let t = &context.tables;
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "/// The chart as the step algorithm reads it; rows name each other by number.\n\
-         static TABLES: tables::Tables = {{\n\
-         use chartc_core::{{arena::*, tables::*}};\n\
-         use chartc_core::tables::{{List::Static as list, Text::Static as text}};\n\
-         Tables {{\n\
-         name: text({:?}),\nhash: {:#018x},\n",
-        &*t.name, t.hash
-    );
-    rows(&mut out, "states", t.states.iter().enumerate(), |(i, row)| state(context, i, row));
-    rows(&mut out, "transitions", t.transitions.iter().enumerate(), |(i, row)| {
+    let mut out = Written::default();
+    out.rows(("states", "StateRow"), t.states.iter().enumerate(), |(i, row)| {
+        state(context, i, row)
+    });
+    out.rows(("transitions", "TransitionRow"), t.transitions.iter().enumerate(), |(i, row)| {
         format!("{}{}", comment(&transition_comment(context, i)), transition(row))
     });
-    rows(&mut out, "events", t.events.iter(), event);
-    rows(&mut out, "steps", t.steps.iter(), step);
-    rows(&mut out, "choices", t.choices.iter(), choice);
-    rows(&mut out, "tools", t.tools.iter(), tool);
-    rows(&mut out, "clients", t.clients.iter(), client);
-    rows(&mut out, "permissions", t.permissions.iter(), permission);
-    rows(&mut out, "walks", t.walks.iter(), walk);
-    rows(&mut out, "computed_limits", t.computed_limits.iter(), computed_limit);
-    let _ = writeln!(out, "reads_amounts: {},", t.reads_amounts);
-    rows(&mut out, "types", t.types.iter(), type_row);
-    rows(&mut out, "renames", t.renames.iter(), rename);
-    rows(&mut out, "state_pool", t.state_pool.iter(), |id| state_id(*id));
-    rows(&mut out, "event_pool", t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
-    rows(&mut out, "step_pool", t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
-    rows(&mut out, "name_pool", t.name_pool.iter(), |name| text(name));
-    rows(&mut out, "choice_pool", t.choice_pool.iter(), |ChoiceId(n)| format!("ChoiceId({n})"));
-    rows(&mut out, "dispatch_pool", t.dispatch_pool.iter(), |row| {
-        let event = match row.event {
-            Dispatch::ANY => "Dispatch::ANY".to_owned(),
-            EventId(n) => format!("EventId({n})"),
-        };
-        format!("Dispatch {{ event: {event}, line: TransitionId({}) }}", row.line.0)
-    });
-    rows(&mut out, "tool_pool", t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
-    rows(&mut out, "send_ids", t.send_ids.iter(), |name| text(name));
-    let _ = write!(
-        out,
-        "sends: {},\ncalls_per_turn: {},\nhistory_kept: {:?},\nmicrosteps: {},\nsummary: {},\n}}\n}};",
-        t.sends,
-        t.calls_per_turn,
-        t.history_kept,
-        t.microsteps,
-        literal(&t.summary)
-    );
-    scope.raw(&out);
+    out.rows(("events", "EventRow"), t.events.iter(), event);
+    out.rows(("steps", "StepRow"), t.steps.iter(), step);
+    out.rows(("choices", "ChoiceRow"), t.choices.iter(), choice);
+    out.rows(("tools", "ToolRow"), t.tools.iter(), tool);
+    out.rows(("clients", "ClientRow"), t.clients.iter(), client);
+    out.rows(("permissions", "PermissionRow"), t.permissions.iter(), permission);
+    if t.walks.len() > 1 || t.walks.iter().any(|walk| walk.steps.len > 0) {
+        out.rows(("walks", "WalkRow"), t.walks.iter(), walk);
+    }
+    let limits = t.computed_limits.iter();
+    out.rows(("computed_limits", "ComputedLimitRow"), limits, computed_limit);
+    out.rows(("types", "TypeRow"), t.types.iter(), type_row);
+    out.rows(("renames", "RenameRow"), t.renames.iter(), rename);
+    pools(context, &mut out);
+    let plain = Tables::PLAIN;
+    out.field("reads_amounts", "true", t.reads_amounts);
+    out.field("sends", &t.sends.to_string(), t.sends != plain.sends);
+    let calls = t.calls_per_turn;
+    out.field("calls_per_turn", &calls.to_string(), calls != plain.calls_per_turn);
+    let kept = t.history_kept;
+    out.field("history_kept", &format!("{kept:?}"), kept != plain.history_kept);
+    let microsteps = t.microsteps;
+    out.field("microsteps", &microsteps.to_string(), microsteps != plain.microsteps);
+    out.field("summary", &literal(&t.summary), true);
+    let Written { rows, fields } = out;
+    scope.raw(format!(
+        "/// The chart as the step algorithm reads it; rows name each other by number.\n\
+         static TABLES: tables::Tables = {{\n\
+         use chartc_core::generated::rows::*;\n\
+         {rows}\n\
+         Tables {{ name: text({:?}), hash: {:#018x}, {fields} ..Tables::PLAIN }}\n}};",
+        &*t.name, t.hash
+    ));
 }
 
-fn rows<R>(
-    out: &mut String,
-    field: &str,
-    all: impl Iterator<Item = R>,
-    mut row: impl FnMut(R) -> String,
-) {
-    let _ = writeln!(out, "{field}: list(&[");
-    for one in all {
-        let _ = writeln!(out, "{},", row(one));
-    }
-    let _ = writeln!(out, "]),");
+/// Writes the pools, from which rows have parts.
+fn pools(context: &Context<'_>, out: &mut Written) {
+    let t = &context.tables;
+    out.rows(("state_pool", "StateId"), t.state_pool.iter(), |id| state_id(*id));
+    out.rows(("event_pool", "EventId"), t.event_pool.iter(), |EventId(n)| format!("EventId({n})"));
+    out.rows(("step_pool", "StepId"), t.step_pool.iter(), |StepId(n)| format!("StepId({n})"));
+    out.rows(("name_pool", "Text"), t.name_pool.iter(), |name| text(name));
+    let choices = t.choice_pool.iter();
+    out.rows(("choice_pool", "ChoiceId"), choices, |ChoiceId(n)| format!("ChoiceId({n})"));
+    out.rows(("dispatch_pool", "Dispatch"), t.dispatch_pool.iter(), |row| match row.event {
+        Dispatch::ANY => format!("by_any({})", row.line.0),
+        EventId(n) => format!("by({n}, {})", row.line.0),
+    });
+    out.rows(("tool_pool", "ToolId"), t.tool_pool.iter(), |ToolId(n)| format!("ToolId({n})"));
+    out.rows(("send_ids", "Text"), t.send_ids.iter(), |name| text(name));
 }
 
 /// Writes a comment before the code that follows. (The formatter turns the attribute into a comment.)
@@ -115,8 +139,8 @@ fn text(text: &str) -> String {
     format!("text({text:?})")
 }
 
-pub(super) fn span(Span { start, len }: Span) -> String {
-    format!("Span {{ start: {start}, len: {len} }}")
+fn span(part: Span) -> String {
+    format!("span({}, {})", part.start, part.len)
 }
 
 /// A literal `Kind { fields that differ from PLAIN, ..Kind::PLAIN }`.
@@ -148,91 +172,78 @@ impl StructLiteral {
     }
 }
 
-fn yes(flag: bool) -> Option<String> {
-    flag.then(|| "true".to_owned())
+/// A row with a call for each column that differs from a plain one.
+struct Row(String);
+
+impl Row {
+    fn add(self, name: &str, differs: bool) -> Self {
+        self.with(name, differs.then(String::new))
+    }
+
+    fn with(mut self, name: &str, arguments: impl Into<Option<String>>) -> Self {
+        if let Some(arguments) = arguments.into() {
+            let _ = write!(self.0, ".{name}({arguments})");
+        }
+        self
+    }
+
+    fn part(self, name: &str, part: Span) -> Self {
+        self.with(name, (part.len > 0).then(|| arguments(part)))
+    }
+
+    fn count(self, name: &str, n: u32) -> Self {
+        self.with(name, (n > 0).then(|| n.to_string()))
+    }
 }
 
-fn count(n: u32) -> Option<String> {
-    (n > 0).then(|| n.to_string())
-}
-
-fn some(part: Span) -> Option<String> {
-    (part.len > 0).then(|| span(part))
+/// The arguments for a part of a pool.
+fn arguments(part: Span) -> String {
+    format!("{}, {}", part.start, part.len)
 }
 
 fn state(context: &Context<'_>, index: usize, row: &StateRow) -> String {
     let title = if index == 0 { &*context.chart.name } else { &*row.path };
-    let kind = match row.kind {
-        StateRowKind::Atomic => None,
-        StateRowKind::Compound(initial) => Some(format!("Compound({})", span(initial))),
-        StateRowKind::Parallel => Some("Parallel".to_owned()),
-        StateRowKind::Final(status) => {
-            Some(format!("Final(chartc_core::machine::Status::{})", status_name(status)))
-        }
+    let mut out = Row(format!("state({:?}, {}, {})", &*row.path, row.parent.0, row.end.0));
+    out = match row.kind {
+        StateRowKind::Atomic => out,
+        StateRowKind::Compound(initial) => out.with("compound", arguments(initial)),
+        StateRowKind::Parallel => out.add("parallel", true),
+        StateRowKind::Final(status) => out.with("ends", format!("Status::{status:?}")),
         StateRowKind::History { deep, default, slot } => {
-            Some(format!("History {{ deep: {deep}, default: {}, slot: {slot} }}", span(default)))
+            let name = if deep { "deep_history" } else { "history" };
+            out.with(name, format!("{}, {slot}", arguments(default)))
         }
     };
-    let row = StructLiteral::new("StateRow", 18)
-        .field("path", (!row.path.is_empty()).then(|| text(&row.path)))
-        .field("kind", kind.map(|k| format!("StateRowKind::{k}")))
-        .field("parent", state_id(row.parent))
-        .field("end", state_id(row.end))
-        .field("transitions", some(row.transitions))
-        .field("steps", some(row.steps))
-        .field("choices", some(row.choices))
-        .field("entry", count(row.entry))
-        .field("exit", count(row.exit))
-        .field("default_actions", yes(row.default_actions))
-        .field("advice", yes(row.advice))
-        .field("limits", limits(row.limits))
-        .field("histories", some(row.histories))
-        .field("here", reacts(row.here))
-        .field("on_path", reacts(row.on_path))
-        .field("index", some(row.index))
-        .field("walk", count(row.walk))
-        .field("place", count(row.place));
-    format!("{}{}", comment(&format!("{index} {title}")), row.text())
+    let blocks = row.entry + row.exit > 0;
+    let reacts = row.on_path != Reacts::NOTHING;
+    let out = out
+        .part("lines", row.transitions)
+        .part("steps", row.steps)
+        .part("choices", row.choices)
+        .with("blocks", blocks.then(|| format!("{}, {}", row.entry, row.exit)))
+        .add("default_actions", row.default_actions)
+        .add("advises", row.advice)
+        .with("limits", limits(row.limits))
+        .part("histories", row.histories)
+        .with("reacts", reacts.then(|| format!("{:#x}, {:#x}", row.here.0, row.on_path.0)))
+        .part("index", row.index)
+        .count("walk", row.walk)
+        .count("place", row.place);
+    format!("{}{}", comment(&format!("{index} {title}")), out.0)
 }
 
 fn walk(row: &WalkRow) -> String {
-    let WalkRow { state, outer, steps } = *row;
-    let (state, steps) = (state_id(state), span(steps));
-    format!("WalkRow {{ state: {state}, outer: {outer}, steps: {steps} }}")
+    format!("walk({}, {}, {})", row.state.0, row.outer, arguments(row.steps))
 }
 
 fn computed_limit(row: &ComputedLimitRow) -> String {
     let ComputedLimitRow { state, kind, is_soft } = *row;
     let state = state_id(state);
-    format!(
-        "ComputedLimitRow {{ state: {state}, kind: chartc_core::machine::LimitKind::{kind:?}, \
-         is_soft: {is_soft} }}"
-    )
+    format!("ComputedLimitRow {{ state: {state}, kind: LimitKind::{kind:?}, is_soft: {is_soft} }}")
 }
 
-fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Ok => "Ok",
-        Status::Partial => "Partial",
-        Status::Stuck => "Stuck",
-        Status::Limit => "Limit",
-        Status::Canceled => "Canceled",
-        Status::Error => "Error",
-    }
-}
-
-pub(super) fn reacts(set: Reacts) -> Option<String> {
+fn reacts(set: Reacts) -> Option<String> {
     (set != Reacts::NOTHING).then(|| format!("Reacts({:#x})", set.0))
-}
-
-fn route(route: Route) -> Option<String> {
-    match route {
-        Route::Stay => None,
-        Route::Known { domain, entry } => {
-            Some(format!("Route::Known {{ domain: {}, entry: {} }}", state_id(domain), span(entry)))
-        }
-        Route::Computed => Some("Route::Computed".to_owned()),
-    }
 }
 
 fn limits(row: LimitsRow) -> Option<String> {
@@ -298,39 +309,46 @@ fn transition(row: &TransitionRow) -> String {
         TriggerRow::Error(pattern) => format!("Error({pattern})"),
         TriggerRow::LimitWarn(pattern) => format!("LimitWarn({pattern})"),
     };
-    StructLiteral::new("TransitionRow", 11)
-        .field("source", state_id(row.source))
-        .field("trigger", format!("TriggerRow::{trigger}"))
-        .field("any_of", some(row.any_of))
-        .field("none_of", some(row.none_of))
-        .field("guard", yes(row.guard))
-        .field("targets", some(row.targets))
-        .field("internal", yes(row.internal))
-        .field("actions", yes(row.actions))
-        .field("arguments", yes(row.arguments))
-        .field("alternatives", some(row.alternatives))
-        .field("route", route(row.route))
-        .text()
+    let out = Row(format!("line({}, On::{trigger})", row.source.0))
+        .part("any_of", row.any_of)
+        .part("none_of", row.none_of)
+        .add("guarded", row.guard)
+        .part("alternatives", row.alternatives)
+        .add("acts", row.actions)
+        .add("gives", row.arguments)
+        .add("internal", row.internal)
+        .part("to", row.targets);
+    let out = match row.route {
+        Route::Stay => out,
+        Route::Known { domain, entry } if entry == row.targets => {
+            out.with("within", domain.0.to_string())
+        }
+        Route::Known { domain, entry } => {
+            out.with("enters", format!("{}, {}", domain.0, arguments(entry)))
+        }
+        Route::Computed => out.add("computed", true),
+    };
+    out.0
 }
 
 fn event(row: &EventRow) -> String {
-    format!("EventRow {{ name: {}, fields: {} }}", text(&row.name), span(row.fields))
+    format!("event({:?}, {})", &*row.name, arguments(row.fields))
 }
 
 fn step(row: &StepRow) -> String {
     let kind = match row.kind {
-        StepRowKind::Llm => Some("Llm".to_owned()),
-        StepRowKind::Code => None,
+        StepRowKind::Llm => "Llm".to_owned(),
+        StepRowKind::Code => "Code".to_owned(),
         StepRowKind::Ask { on, always, otherwise } => {
             let on = on.map_or("None".to_owned(), |on| format!("Some({})", span(on)));
             let otherwise =
                 otherwise.map_or("None".to_owned(), |t| format!("Some(TransitionId({}))", t.0));
-            Some(format!("Ask {{ on: {on}, always: {always}, otherwise: {otherwise} }}"))
+            format!("Ask {{ on: {on}, always: {always}, otherwise: {otherwise} }}")
         }
-        StepRowKind::Call => Some("Call".to_owned()),
-        StepRowKind::Human => Some("Human".to_owned()),
+        StepRowKind::Call => "Call".to_owned(),
+        StepRowKind::Human => "Human".to_owned(),
         StepRowKind::Run { on_entry, forward } => {
-            Some(format!("Run {{ on_entry: {on_entry}, forward: Forward::{forward:?} }}"))
+            format!("Run {{ on_entry: {on_entry}, forward: Forward::{forward:?} }}")
         }
     };
     let failure = match row.failure {
@@ -338,21 +356,18 @@ fn step(row: &StepRow) -> String {
         FailureRow::Skip => Some("Skip".to_owned()),
         FailureRow::Take(transition) => Some(format!("Take(TransitionId({}))", transition.0)),
     };
-    StructLiteral::new("StepRow", 13)
-        .field("name", text(&row.name))
-        .field("state", state_id(row.state))
-        .field("kind", kind.map(|k| format!("StepRowKind::{k}")))
-        .field("guard", yes(row.guard))
-        .field("retries", (row.retries > 0).then(|| row.retries.to_string()))
-        .field("failure", failure.map(|f| format!("FailureRow::{f}")))
-        .field("ends_turn", yes(row.ends_turn))
-        .field("client", (!row.client.is_empty()).then(|| text(&row.client)))
-        .field("tools", (row.tools.len > 0).then(|| span(row.tools)))
-        .field("tool_calls", (row.tool_calls > 0).then(|| row.tool_calls.to_string()))
-        .field("each", row.each.map(|row| format!("Some({})", each(row))))
-        .field("retries_doubt", yes(row.retries_doubt))
-        .field("accepts_cut", yes(row.accepts_cut))
-        .text()
+    let tools = row.tools.len > 0 || row.tool_calls > 0;
+    Row(format!("step({:?}, {}, StepRowKind::{kind})", &*row.name, row.state.0))
+        .add("guarded", row.guard)
+        .count("retries", row.retries)
+        .with("otherwise", failure.map(|f| format!("FailureRow::{f}")))
+        .add("ends_turn", row.ends_turn)
+        .with("client", (!row.client.is_empty()).then(|| format!("{:?}", &*row.client)))
+        .with("tools", tools.then(|| format!("{}, {}", arguments(row.tools), row.tool_calls)))
+        .with("each", row.each.map(each))
+        .add("retries_doubt", row.retries_doubt)
+        .add("accepts_cut", row.accepts_cut)
+        .0
 }
 
 fn each(row: EachRow) -> String {
@@ -363,13 +378,10 @@ fn each(row: EachRow) -> String {
 }
 
 fn choice(row: &ChoiceRow) -> String {
-    let tools = row.tools.map_or("None".to_owned(), |tools| format!("Some({})", span(tools)));
-    format!(
-        "ChoiceRow {{ name: {}, transition: TransitionId({}), fields: {}, tools: {tools} }}",
-        text(&row.name),
-        row.transition.0,
-        span(row.fields)
-    )
+    Row(format!("choice({:?}, {})", &*row.name, row.transition.0))
+        .part("fields", row.fields)
+        .with("tools", row.tools.map(arguments))
+        .0
 }
 
 fn tool(row: &ToolRow) -> String {
@@ -408,14 +420,16 @@ pub(super) fn literal(of: &Summary) -> String {
 }
 
 fn type_row(row: &TypeRow) -> String {
-    let of = match &row.of {
-        TypedRow::Param(name) => format!("Param({})", text(name)),
-        TypedRow::Variable(name) => format!("Variable({})", text(name)),
-        TypedRow::Answer(StepId(n)) => format!("Answer(StepId({n}))"),
-        TypedRow::Event(EventId(n), field) => format!("Event(EventId({n}), {})", text(field)),
-        TypedRow::Record(name, field) => format!("Record({}, {})", text(name), text(field)),
-    };
-    format!("TypeRow {{ of: TypedRow::{of}, ty: {} }}", span(row.ty))
+    let ty = arguments(row.ty);
+    match &row.of {
+        TypedRow::Param(name) => format!("param({:?}, {ty})", &**name),
+        TypedRow::Variable(name) => format!("variable({:?}, {ty})", &**name),
+        TypedRow::Answer(StepId(n)) => format!("answer({n}, {ty})"),
+        TypedRow::Event(EventId(n), field) => format!("event_field({n}, {:?}, {ty})", &**field),
+        TypedRow::Record(name, field) => {
+            format!("record_field({:?}, {:?}, {ty})", &**name, &**field)
+        }
+    }
 }
 
 fn rename(row: &RenameRow) -> String {

@@ -23,10 +23,9 @@ use chartc_core::arena::{TypeId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    self, ComputedLimit, Expr, Type, TypeDef, TypeKind, Variable, VariableKind,
+    self, ComputedLimit, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind,
 };
-use chartc_core::visible;
-use codegen::{Enum, Field, Field as CodeField, Function, Impl, Scope, Struct, Variant};
+use codegen::{Field, Function, Impl, Scope, Struct};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -64,7 +63,7 @@ fn enumeration(context: &Context<'_>, i: usize, def: &TypeDef, names: &[String],
             .map(|(number, (wire, name))| WireVariant {
                 name: name.clone(),
                 wire: wire.clone(),
-                doc: format!("`{wire}`."),
+                doc: String::new(),
                 number,
             })
             .collect(),
@@ -79,59 +78,22 @@ fn record(
     fields: &[model::Field],
     scope: &mut Scope,
 ) {
-    let name = &context.names.types[id.index()];
-    let mut item = Struct::new(name);
-    item.vis("pub").doc(super::doc(&def.doc, &format!("Record `{}` of the chart.", def.name)));
-    for derive in ["Debug", "Clone", "PartialEq"] {
-        item.derive(derive);
-    }
-    if context.facts.is_copy(&Type::Named(id)) {
-        item.derive("Copy");
-    }
+    let spelled: String = fields.iter().map(|field| format!(", {:?}", field.name)).collect();
+    let mut text = format!("#[record({:?}{spelled})]\n", def.name);
+    text += &doc_lines(&super::doc(&def.doc, &format!("Record `{}` of the chart.", def.name)));
+    let copy = if context.facts.is_copy(&Type::Named(id)) { ", Copy" } else { "" };
+    let _ = writeln!(text, "#[derive(Debug, Clone, PartialEq{copy})]");
+    let _ = writeln!(text, "pub struct {} {{", context.names.types[id.index()]);
     for (field, name) in fields.iter().zip(&context.names.type_fields[id.index()]) {
-        let mut code = CodeField::new(name, owned(context, &field.ty));
-        code.vis("pub").doc(format!("`{}: {}`.", field.name, context.written(&field.ty)));
-        item.push_field(code);
+        let doc = format!("`{}: {}`.", field.name, context.written(&field.ty));
+        let _ = writeln!(text, "{}pub {name}: {},", doc_lines(&doc), owned(context, &field.ty));
     }
-    scope.push_struct(item);
+    scope.raw(text + "}");
 }
 
-/// Adds the conversions of records and enums to and from values, for hosts that know a chart only by names.
-pub(super) fn conversions(context: &Context<'_>, scope: &mut Scope) {
-    for (i, def) in context.chart.types.iter().enumerate() {
-        let name = &context.names.types[i];
-        let (to, from) = match &def.kind {
-            TypeKind::Record(fields) => record_conversion(&context.names.type_fields[i], fields),
-            TypeKind::Enum(names) => (
-                "generated::text(self.name())".to_owned(),
-                format!("generated::parsed(value, &{:?})", names),
-            ),
-        };
-        let mut item = Impl::new(name);
-        item.impl_trait("expr::IntoValue");
-        item.new_fn("into_value").arg_self().ret("Value").line(to);
-        scope.push_impl(item);
-        let mut item = Impl::new(name);
-        item.impl_trait("expr::FromValue");
-        item.new_fn("type_text").ret("String").line(format!("{:?}.into()", def.name));
-        let result = "Result<Self, host::Mismatch>";
-        item.new_fn("from_value").arg("value", "Value").ret(result).line(from);
-        scope.push_impl(item);
-    }
-}
-
-fn record_conversion(names: &[String], fields: &[model::Field]) -> (String, String) {
-    let mut to = "generated::record([".to_owned();
-    let mut from =
-        "let mut fields = generated::Fields::of::<Self>(value)?;\nlet record = Self {".to_owned();
-    for (field, name) in fields.iter().zip(names) {
-        to += &format!("({:?}, self.{name}.into_value()),", field.name);
-        // A record may omit its optional fields.
-        let read = if matches!(field.ty, Type::Optional(_)) { "take" } else { "need" };
-        from += &format!("{name}: fields.{read}({:?})?,", field.name);
-    }
-    let declared: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
-    (to + "])", from + &format!("}};\nfields.end(&{declared:?})?;\nOk(record)"))
+/// Writes documentation.
+pub(super) fn doc_lines(text: &str) -> String {
+    text.lines().map(|line| format!("/// {line}\n")).collect()
 }
 
 // Writes enums of names: `Display` writes a name as spelled in the chart, and `FromStr` reads it; with the feature `serde` of chartc-core,
@@ -157,109 +119,22 @@ pub(super) struct WireVariant {
     pub name: String,
     /// The name as spelled in the chart.
     pub wire: String,
-    /// The documentation.
+    /// The documentation beside the spelling; empty for none.
     pub doc: String,
     /// The number of the variant's id.
     pub number: usize,
 }
 
-/// Adds the enum with `ALL`, `name`, `id`, `Display` and `FromStr`. `FromStr` rejects a name that several variants share.
+/// Adds the enum, from which `chartc_core::names` makes `ALL`, `name`, `id`, `Display` and `FromStr`.
 pub(super) fn emit_wire(scope: &mut Scope, names: &Names<'_>) {
-    let mut item = Enum::new(names.name);
-    item.vis("pub").doc(&names.doc);
-    for derive in ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash"] {
-        item.derive(derive);
-    }
+    let id = names.id.map_or_else(String::new, |id| format!(", {id}"));
+    let mut text = format!("#[names({:?}{id})]\n{}", names.what, doc_lines(&names.doc));
+    let _ = writeln!(text, "pub enum {} {{", names.name);
     for row in &names.rows {
-        let mut variant = Variant::new(&row.name);
-        variant.doc(&row.doc);
-        // `id` converts a variant to its number.
-        if names.id.is_some() {
-            variant.discriminant(row.number);
-        }
-        item.push_variant(variant);
+        text += &doc_lines(&row.doc);
+        let _ = writeln!(text, "{} = ({}, {:?}),", row.name, row.number, row.wire);
     }
-    scope.push_enum(item);
-    let all: Vec<String> = names.rows.iter().map(|r| format!("Self::{}", r.name)).collect();
-    scope.raw(format!(
-        "impl {} {{ /// Every {}, in document order.\npub const ALL: [Self; {}] = [{}]; }}",
-        names.name,
-        visible::line(names.what),
-        all.len(),
-        all.join(", ")
-    ));
-    scope.push_impl(inherent(names));
-    scope.push_impl(display(names.name, "f.write_str(self.name())"));
-    scope.push_impl(from_str(names));
-    scope.raw(format!("chartc_core::serde_by_name!({});", names.name));
-}
-
-fn inherent(names: &Names<'_>) -> Impl {
-    let mut item = Impl::new(names.name);
-    let function = item.new_fn("name").vis("pub").set_const(true).ret("&'static str");
-    function.doc("As the chart spells it.").arg_self();
-    one_of(function, names, |r| format!("{:?}", r.wire));
-    if let Some(id) = names.id {
-        let function = item.new_fn("id").vis("pub").set_const(true).ret(format!("arena::{id}"));
-        function.doc("Its row in the tables of the chart.").arg_self();
-        if names.rows.is_empty() {
-            function.line("match self {}");
-        } else {
-            function.line(format!("arena::{id}(self as u32)"));
-        }
-    }
-    item
-}
-
-/// Writes a match over all variants.
-fn one_of(
-    function: &mut codegen::Function,
-    names: &Names<'_>,
-    arm: impl Fn(&WireVariant) -> String,
-) {
-    function.line("match self {");
-    for row in &names.rows {
-        function.line(format!("Self::{} => {},", row.name, arm(row)));
-    }
-    function.line("}");
-}
-
-/// Writes an implementation of `Display` with `body`, which writes to `f`.
-pub(super) fn display(name: &str, body: &str) -> Impl {
-    let mut item = Impl::new(name);
-    item.impl_trait("core::fmt::Display");
-    item.new_fn("fmt")
-        .arg_ref_self()
-        .arg("f", "&mut core::fmt::Formatter<'_>")
-        .ret("core::fmt::Result")
-        .line(body);
-    item
-}
-
-fn from_str(names: &Names<'_>) -> Impl {
-    let mut item = Impl::new(names.name);
-    item.impl_trait("core::str::FromStr");
-    item.associate_type("Err", "generated::UnknownName");
-    let mut seen = BTreeSet::new();
-    let twice: BTreeSet<&str> =
-        names.rows.iter().map(|r| r.wire.as_str()).filter(|w| !seen.insert(*w)).collect();
-    let once: Vec<_> = names.rows.iter().filter(|r| !twice.contains(r.wire.as_str())).collect();
-    let unknown = format!("Err(generated::UnknownName({:?}))", names.what);
-    // Rust warns of a match that has only a wildcard arm.
-    let argument = if once.is_empty() { "_" } else { "name" };
-    let function =
-        item.new_fn("from_str").arg(argument, "&str").ret("Result<Self, generated::UnknownName>");
-    if once.is_empty() {
-        function.line(unknown);
-        return item;
-    }
-    function.line("match name {");
-    for row in once {
-        function.line(format!("{:?} => Ok(Self::{}),", row.wire, row.name));
-    }
-    function.line(format!("_ => {unknown},"));
-    function.line("}");
-    item
+    scope.raw(text + "}");
 }
 
 // Writes params, inputs and variables as typed fields.
@@ -290,7 +165,6 @@ pub(super) fn emit_data(context: &Context<'_>, scope: &mut Scope) {
         item.field("limits", format!("[u64; {computed}]"));
     }
     scope.push_struct(item);
-    scope.push_impl(data(context));
 }
 
 fn variables<'c>(
@@ -363,8 +237,7 @@ fn params(context: &Context<'_>, scope: &mut Scope) {
         item.derive("Default");
     }
     scope.push_struct(item);
-    let item = scope.new_impl("Params").push_fn(new);
-    named_params(context, item);
+    scope.new_impl("Params").push_fn(new);
 }
 
 fn inputs(context: &Context<'_>, scope: &mut Scope) {
@@ -379,12 +252,12 @@ fn inputs(context: &Context<'_>, scope: &mut Scope) {
     scope.push_struct(item);
 }
 
-/// Writes `Data::new` and `Data::set_inputs`.
-fn data(context: &Context<'_>) -> Impl {
-    let mut item = Impl::new("Data");
-    let names: Vec<String> = variables(context).map(|(id, ..)| local(context, id)).collect();
-    let new = item.new_fn("new").ret("Result<Self, generated::BadParam>");
+/// Adds `first`, which computes the first values of the data, and `set_inputs`.
+pub(super) fn data(context: &Context<'_>, item: &mut Impl) {
+    let read = read_early(context);
+    let new = item.new_fn("first").ret("Result<Data, generated::BadParam>");
     new.arg(if context.has_params() { "params" } else { "_" }, "Params");
+    let mut fields = Vec::new();
     for (id, row, name) in variables(context) {
         let local = local(context, id);
         let value = match &row.default {
@@ -393,38 +266,64 @@ fn data(context: &Context<'_>) -> Impl {
             Some(default) if !context.is_supplied(id) => initial(context, default, row).text,
             Some(_) | None => "None".to_owned(),
         };
+        let range = match &row.kind {
+            VariableKind::Param { range: Some((low, high)) } => {
+                Some((bound(low, row), bound(high, row)))
+            }
+            VariableKind::Param { range: None }
+            | VariableKind::Input
+            | VariableKind::Var { .. } => None,
+        };
+        let reads = row.default.as_ref().is_some_and(|default| !variables_of(default).is_empty());
+        if range.is_none() && !reads && !read.contains(&id) {
+            fields.push(format!("{name}: {value}"));
+            continue;
+        }
         new.line(format!("let {local} = {value};"));
-        if let VariableKind::Param { range: Some((low, high)) } = &row.kind {
-            let (low, high) = (bound(low, row), bound(high, row));
+        if let Some((low, high)) = range {
             let why = format!("is not in {low}..{high}");
             new.line(format!(
-                "if !({low}..={high}).contains(&{local}) \
-                 {{ return Err(generated::BadParam {{ name: {:?}, why: {why:?} }}); }}",
+                "generated::check({:?}, ({low}..={high}).contains(&{local}), {why:?})?;",
                 row.name
             ));
         }
+        fields.push(if local == *name { local } else { format!("{name}: {local}") });
     }
-    let fields = variables(context).zip(&names).map(|((_, _, name), local)| {
-        if local == name { name.clone() } else { format!("{name}: {local}") }
-    });
-    let mut fields: Vec<String> = fields.collect();
     let limits = context.chart.computed_limits().map(|(_, limit)| computed_limit(context, limit));
     let limits: Vec<String> = limits.collect();
     if !limits.is_empty() {
         new.line(format!("let limits = [{}];", limits.join(", ")));
         fields.push("limits".into());
     }
-    new.line(format!("Ok(Self {{ {} }})", fields.join(", ")));
+    new.line(format!("Ok(Data {{ {} }})", fields.join(", ")));
 
-    let inputs: Vec<_> =
-        variables(context).filter(|(_, r, _)| r.kind == VariableKind::Input).collect();
-    let set = item.new_fn("set_inputs").arg_mut_self();
-    set.arg(if inputs.is_empty() { "_" } else { "inputs" }, "Inputs");
-    for (id, _, name) in inputs {
+    let mut body = String::new();
+    for (id, _, name) in variables(context).filter(|(_, r, _)| r.kind == VariableKind::Input) {
         let value = if context.is_supplied(id) { "Some(value)" } else { "value" };
-        set.line(format!("if let Some(value) = inputs.{name} {{ self.{name} = {value}; }}"));
+        body += &format!("if let Some(value) = inputs.{name} {{ data.{name} = {value}; }}\n");
     }
-    item
+    if !body.is_empty() {
+        let set = item.new_fn("set_inputs").arg("data", "&mut Data").arg("inputs", "Inputs");
+        set.line(body);
+    }
+}
+
+/// The variables that other first values read.
+fn read_early(context: &Context<'_>) -> BTreeSet<VarId> {
+    let defaults = context.chart.variables.iter().filter_map(|row| row.default.as_ref());
+    let limits = context.chart.computed_limits().map(|(_, limit)| &limit.value);
+    defaults.chain(limits).flat_map(variables_of).collect()
+}
+
+/// The variables that an expression reads.
+fn variables_of(expr: &Expr) -> BTreeSet<VarId> {
+    let mut read = BTreeSet::new();
+    super::code::walk(expr, &mut |part| {
+        if let ExprKind::Variable(id) = part.kind {
+            read.insert(id);
+        }
+    });
+    read
 }
 
 /// The code for a param that the host may have set, or else for its default.
@@ -494,11 +393,8 @@ fn bound(value: &Value, row: &Variable) -> String {
     }
 }
 
-/// Adds `Params::named`, through which a parent chart passes the params.
-fn named_params(context: &Context<'_>, item: &mut Impl) {
-    if !context.kin.is_child {
-        return;
-    }
+/// Adds `params`, which reads the params by name, and for a chart that others run `check`, which compares them with their ranges.
+pub(super) fn given_params(context: &Context<'_>, item: &mut Impl) {
     let (mut fields, mut checks) = (String::new(), String::new());
     for (row, name) in context.chart.variables.iter().zip(&context.names.variables) {
         let VariableKind::Param { range } = &row.kind else { continue };
@@ -518,19 +414,11 @@ fn named_params(context: &Context<'_>, item: &mut Impl) {
             checks.push_str(&check(&format!("params.{name}")));
         }
     }
-    let mut named = Function::new("named");
-    named.vis("pub(super)").ret("Result<Self, host::Mismatch>");
-    let unused = if fields.is_empty() { "_" } else { "" };
-    named.arg(format!("{unused}given"), "Vec<(&'static str, Value)>");
-    if fields.is_empty() {
-        named.line("Ok(Self {})");
-    } else {
-        named.line(format!(
-            "let mut given = generated::Given::of(given);
-            let params = Self {{ {fields} }};
-            {checks}
-            Ok(params)"
-        ));
+    let given = if fields.is_empty() { "_" } else { "given" };
+    let params = item.new_fn("params").arg(given, "&mut generated::Given<'_>");
+    params.ret("Result<Params, host::Mismatch>").line(format!("Ok(Params {{ {fields} }})"));
+    if context.kin.is_child && !checks.is_empty() {
+        let check = item.new_fn("check").arg("params", "&Params");
+        check.ret("Result<(), host::Mismatch>").line(checks + "Ok(())");
     }
-    item.push_fn(named);
 }

@@ -34,7 +34,7 @@ macro_rules! interpreted {
         pub(crate) struct $name(Interpreter<NoHost>);
 
         impl $name {
-            fn plan() -> Plan {
+            fn plan() -> &'static Plan {
                 static PLAN: OnceLock<Plan> = OnceLock::new();
                 PLAN.get_or_init(|| plan(include_str!(concat!("../../charts/", $file))))
             }

@@ -393,13 +393,10 @@ pub(super) fn groups(cells: &[Steps]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Returns one piece of code for all cells, if they differ only in names. `cells` pairs each cell with its index in tables of `len`
-/// entries; `at` is the index of the current cell.
-pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Option<Fragment> {
-    let (_, first) = cells.first()?;
-    if !cells.iter().all(|(_, steps)| steps.is_like(first)) {
-        return None;
-    }
+/// Returns one piece of code for cells that differ only in names. `cells` pairs each cell with its index in tables of `len` entries; `at` is
+/// the index of the current cell.
+pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Fragment {
+    let Some((_, first)) = cells.first() else { return Fragment::default() };
     let (mut tables, mut out) = (String::new(), Fragment::default());
     let mut names = 0;
     for (i, part) in first.0.iter().enumerate() {
@@ -433,9 +430,9 @@ pub(super) fn merged(cells: &[(usize, &Steps)], len: usize, at: &Fragment) -> Op
         out += format!("T{nth}[at]").into();
     }
     if tables.is_empty() {
-        return Some(out);
+        return out;
     }
-    Some(code!("{tables}let at = {at};\n{out}", at, out))
+    code!("{tables}let at = {at};\n{out}", at, out)
 }
 
 // Collects the methods for guards and blocks that may fail. Code that cannot fail is written inline.

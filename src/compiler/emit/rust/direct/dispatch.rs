@@ -1,18 +1,17 @@
 //! Writes the dispatch of direct code: a `match` whose arms take the steps for each leaf and occurrence.
 
 use super::super::code::{Fragment, Use, code};
-use super::super::{Context, blocks, direct, keep, program};
+use super::super::{Context, blocks, direct, keep, machine, program};
 use super::cells::{self, Cells, Guard, Steps};
 use super::rows::Rows;
 use super::{EVENT, FAULTS, Form, OCCURRENCE, dead_end, pattern, sinking};
 use crate::emit::rust::methods::Methods;
-use crate::emit::rust::payload;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::model::StateKind;
 use chartc_core::semantics::unroll::Candidate;
 use chartc_core::store::Occurrence;
 use chartc_core::visible;
-use codegen::{Enum, Impl, Scope, Struct, Variant};
+use codegen::{Enum, Impl, Scope, Variant};
 use std::collections::BTreeMap;
 
 /// The right side of a match arm. For most methods it is an expression that says whether a transition was taken.
@@ -46,14 +45,14 @@ impl Does {
     }
 }
 
-/// Adds the methods of `Direct` that take steps. Returns the form of the code.
-pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
+/// Adds the methods of `Direct` that take steps.
+fn emit(cells: &mut Cells<'_>, item: &mut Impl) {
     let body = cells.start().fragment();
     item.push_fn(sinking("enter", None, body, false));
     let body = leave(cells).fragment();
     item.push_fn(sinking("leave", None, body, false));
-    let (form, body) = on_event(cells);
-    item.push_fn(sinking("on_event", Some(EVENT), body.fragment(), true));
+    let body = on_event(cells).fragment();
+    item.push_fn(sinking("on_event", Some(EVENT), body, true));
     let body = on_other(cells).fragment();
     item.push_fn(sinking("on_other", Some(OCCURRENCE), body, true));
     let body = by_leaf(cells, None).fragment();
@@ -62,7 +61,6 @@ pub(super) fn emit(cells: &mut Cells<'_>, item: &mut Impl) -> Form {
     let body = would_handle(cells).fragment();
     let event = body.parameter("event", Use::Event);
     item.new_fn("would_handle").arg_mut_self().arg(&event, "EventName").ret("bool").line(body.text);
-    form
 }
 
 /// A parameter of a method: its use, its name and its type. It gets an underscore if the body does not read it.
@@ -149,50 +147,45 @@ fn by_leaf(cells: &mut Cells<'_>, on: Option<Occurrence>) -> Does {
     one_of(&configuration(), rows.collect())
 }
 
-/// Matches on the event first if leaves behave alike: their differences are in tables then, and the processor has few branches to predict.
-/// Otherwise matches on the leaf first, because most events behave differently by leaf, and one jump is cheaper than two.
-fn on_event(cells: &mut Cells<'_>) -> (Form, Does) {
+/// Matches on the event, and then on groups of leaves that behave alike: their differences are in tables, and the processor has few branches
+/// to predict.
+fn on_event(cells: &mut Cells<'_>) -> Does {
     let context = cells.context;
     let leaves = leaves(context);
-    let len = leaves.len();
+    let at = "self.configuration as usize".into();
     let events: Vec<_> = events(context).collect();
-    let mut all: Vec<Vec<Steps>> = Vec::new();
-    for (id, _) in &events {
-        let on = Some(Occurrence::Event(*id));
-        all.push(leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect());
-    }
-    let dense: Vec<(usize, &Steps)> = all.iter().flatten().enumerate().collect();
-    let at = code!("{event} as usize * {len} + self.configuration as usize", event = event());
-    if let Some(code) = cells::merged(&dense, len * events.len(), &at) {
-        return (Form::Uniform, Does::Code(code));
-    }
-    let groups: Vec<Vec<Vec<usize>>> = all.iter().map(|row| cells::groups(row)).collect();
-    // Leaves behave alike if there are at most half as many groups as cells.
-    if 2 * groups.iter().map(Vec::len).sum::<usize>() <= dense.len() {
-        let at = "self.configuration as usize".into();
-        let rows = events.iter().zip(all.iter().zip(&groups));
-        let rows = rows.map(|((_, name), (row, groups))| {
-            let arms = groups.iter().map(|group| {
-                let names: Vec<String> =
-                    group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
-                let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
-                let code = cells::merged(&alike, len, &at);
-                let does = match Does::steps(&row[group[0]]) {
-                    Does::Code(_) => Does::Code(code.unwrap_or_default()),
-                    given @ (Does::Gives(_) | Does::If(..)) => given,
-                };
-                (names.join(" | "), does)
-            });
-            (name.clone(), one_of(&configuration(), arms.collect()))
+    let rows = events.into_iter().map(|(id, name)| {
+        let on = Some(Occurrence::Event(id));
+        let row: Vec<Steps> = leaves.iter().map(|leaf| cells.cell(*leaf, on)).collect();
+        let arms = cells::groups(&row).into_iter().map(|group| {
+            let names: Vec<String> =
+                group.iter().map(|nth| context.within(&[leaves[*nth]])).collect();
+            let alike: Vec<_> = group.iter().map(|nth| (*nth, &row[*nth])).collect();
+            let does = match Does::steps(&row[group[0]]) {
+                Does::Code(_) => Does::Code(cells::merged(&alike, leaves.len(), &at)),
+                given @ (Does::Gives(_) | Does::If(..)) => given,
+            };
+            (names.join(" | "), does)
         });
-        return (Form::ByEvent, one_of(&event(), rows.collect()));
-    }
-    let rows = leaves.iter().enumerate().map(|(i, leaf)| {
-        let rows =
-            events.iter().zip(&all).map(|((_, name), row)| (name.clone(), Does::steps(&row[i])));
-        (context.within(&[*leaf]), one_of(&event(), rows.collect()))
+        (name, one_of(&configuration(), arms.collect()))
     });
-    (Form::ByLeaf, one_of(&configuration(), rows.collect()))
+    let rows = rows.collect();
+    one_of(&event(), rows)
+}
+
+/// Whether a chart without guards does the same for each event in each leaf, but for the numbers of transitions and states.
+fn is_uniform(cells: &mut Cells<'_>) -> bool {
+    let context = cells.context;
+    if context.chart.transitions.iter().any(|transition| transition.guard.is_some()) {
+        return false;
+    }
+    let mut all = Vec::new();
+    for leaf in leaves(context) {
+        for (id, _) in events(context) {
+            all.push(cells.cell(leaf, Some(Occurrence::Event(id))));
+        }
+    }
+    cells::groups(&all).len() == 1
 }
 
 /// Returns the leaf of each configuration of a chart without parallels.
@@ -283,18 +276,20 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
     registers(context, &mut item);
     queue(context, &mut item);
     let mut methods = Methods::new(program::inherent(context));
-    let form = if context.has_parallels() {
-        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods.item);
+    let form = if context.has_parallels() || is_uniform(&mut Cells::new(context)) {
+        Rows::new(&mut cells).emit(&mut cells, &mut item, &mut methods);
         Form::Data
     } else {
-        emit(&mut cells, &mut item)
+        emit(&mut cells, &mut item);
+        Form::Match
     };
     let mut item = Methods::new(item);
     blocks::begin_turn(context, &mut item);
     cells.pool.emit(&mut methods);
-    blocks::emit(context, &mut methods);
-    methods.predicates.append(&mut item.predicates);
+    blocks::emit(context, &mut item);
+    methods.called_by(&item);
     program::predicates(context, &mut methods);
+    program::calls(context, &mut methods);
     keep::emit_ending(context, scope);
     if context.needs.repeats {
         item.item.new_fn("refuel").arg_mut_self().line("self.work.refuel();");
@@ -303,8 +298,8 @@ pub(in crate::emit::rust) fn emit_core(context: &Context<'_>, scope: &mut Scope)
         let heed = item.item.new_fn("heed").arg_mut_self().generic("S: machine::Sink + ?Sized");
         heed.arg("sink", "&S").line("self.notes.heed(sink);");
     }
-    scope.push_struct(core(context));
-    scope.push_impl(methods.item);
+    scope.push_struct(machine::core(context));
+    methods.push(scope);
     scope.push_impl(item.item);
     form
 }
@@ -330,75 +325,32 @@ fn configurations(context: &Context<'_>, scope: &mut Scope) {
     scope.push_enum(item);
 }
 
-/// Returns the fields of `Core` with their types and initial values.
-fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+/// Returns the fields of `Core` for the steps of direct code, each with its type and first value.
+pub(in crate::emit::rust) fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
+    if !context.is_direct() {
+        return Vec::new();
+    }
+    let first = Cells::new(context).unroll.start();
     let mut all = vec![
-        // Only `new` knows the initial configuration.
-        ("configuration", "Configuration".to_owned(), String::new()),
-        ("data", "Data".to_owned(), "Data::new(params)?".to_owned()),
-        ("host", "H".to_owned(), "host".to_owned()),
+        ("configuration", "Configuration".to_owned(), context.within(&first.lowest)),
         ("registers", "direct::Registers".to_owned(), "direct::Registers::new()".to_owned()),
     ];
-    let mut field = |name, ty: String, value: &str| all.push((name, ty, value.to_owned()));
-    let new = |ty: &str| format!("{}::new()", ty.replacen('<', "::<", 1));
+    let ring = || "generated::Ring::new()".to_owned();
     if context.is_queueing() {
-        let ty = context.queue_of("store::Occurrence");
-        let value = new(&ty);
-        field("queue", ty, &value);
+        all.push(("queue", context.queue_of("store::Occurrence"), ring()));
     }
     if context.is_binding() {
-        let ty = context.queue();
-        let value = new(&ty);
-        field("bound", "Payload".to_owned(), "Payload::Nothing");
-        field("raised", ty, &value);
-    }
-    if context.has_begin() {
-        field("begun", "bool".to_owned(), "false");
-    }
-    if context.has_endings() {
-        let finals = payload::finals(context).len();
-        // `[None; n]` would need a `Copy` type.
-        let value = format!("[const {{ None }}; {finals}]");
-        field("endings", format!("[Option<Ending>; {finals}]"), &value);
-    }
-    if !context.bare {
-        field("notes", "generated::Notes".to_owned(), "generated::Notes::new()");
-        if context.needs.repeats {
-            field("work", "generated::Work".to_owned(), "generated::Work::new()");
-        }
+        all.push(("bound", "Payload".to_owned(), "Payload::Nothing".to_owned()));
+        all.push(("raised", context.queue(), ring()));
     }
     all
 }
 
-fn core(context: &Context<'_>) -> Struct {
-    let mut item = Struct::new("Core<H>");
-    item.doc("The chart's configuration and data, its guards and actions.");
-    for (name, ty, _) in fields(context) {
-        item.field(name, ty);
-    }
-    item
-}
-
-/// Writes the body of `Machine::new`.
-pub(in crate::emit::rust) fn new(context: &Context<'_>) -> String {
-    let first = Cells::new(context).unroll.start();
-    let fields = fields(context).into_iter().map(|(name, _, value)| match name {
-        "configuration" => format!("configuration: {},", context.within(&first.lowest)),
-        name if name == value => format!("{name},"),
-        name => format!("{name}: {value},"),
-    });
-    let fields: String = fields.collect();
-    format!("let core = Core {{ {fields} }};\nOk(Self {{ engine: direct::Machine::new(core) }})")
-}
-
 /// Adds the associated types and constants of `Direct`.
 fn facts(context: &Context<'_>, cells: &mut Cells<'_>, item: &mut Impl) {
-    item.associate_type("Event", "EventName");
-    item.associate_type("Payload", "Payload");
     let ends = context.chart.states.iter().any(|state| {
         matches!(state.kind, StateKind::Final { .. }) && state.parent == Some(StateId(0))
     });
-    item.associate_const("TABLES", "&'static tables::Tables", "&TABLES", "");
     for (name, holds) in [
         ("GOES_ON", ends || context.is_queueing()),
         ("DEAD_ENDS", !cells.dead_ends().is_empty()),
@@ -443,46 +395,31 @@ fn registers(context: &Context<'_>, item: &mut Impl) {
             names.join(", ")
         ),
     );
-    item.new_fn("event_of")
-        .arg("id", "arena::EventId")
-        .ret("Option<EventName>")
-        .line("EventName::ALL.get(id.index()).copied()");
-    item.new_fn("id_of")
-        .arg("event", "EventName")
-        .ret("arena::EventId")
-        .attr("inline")
-        .line("event.id()");
-    let bind = item.new_fn("bind").arg_mut_self().attr("inline");
     if context.is_binding() {
-        bind.arg("payload", "Option<Payload>")
+        item.new_fn("bind")
+            .arg_mut_self()
+            .attr("inline")
+            .arg("payload", "Option<Payload>")
             .line("self.bound = payload.unwrap_or(Payload::Nothing);");
-    } else {
-        bind.arg("_payload", "Option<Payload>");
-    }
-    let dequeue = item.new_fn("dequeue").arg_mut_self();
-    if context.is_binding() {
-        dequeue.line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
+        item.new_fn("dequeue")
+            .arg_mut_self()
+            .line("self.bound = self.raised.pop_front().unwrap_or(Payload::Nothing);");
     }
 }
 
 fn queue(context: &Context<'_>, item: &mut Impl) {
-    let push = item.new_fn("push").arg_mut_self().ret("bool");
-    if context.is_queueing() {
-        push.arg("occurrence", "store::Occurrence")
-            .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
-            .line("self.queue.push_back(occurrence);\ntrue");
-        item.new_fn("pop")
-            .arg_mut_self()
-            .ret("Option<store::Occurrence>")
-            .attr("inline")
-            .line("self.queue.pop_front()");
-    } else {
-        // Without further microsteps nothing reads the queue, so the occurrence is dropped.
-        push.arg("_occurrence", "store::Occurrence").line("true");
-        item.new_fn("pop")
-            .arg_mut_self()
-            .ret("Option<store::Occurrence>")
-            .attr("inline")
-            .line("None");
+    if !context.is_queueing() {
+        return;
     }
+    item.new_fn("push")
+        .arg_mut_self()
+        .ret("bool")
+        .arg("occurrence", "store::Occurrence")
+        .line(format!("if self.queue.len() >= {} {{ return false; }}", context.places()))
+        .line("self.queue.push_back(occurrence);\ntrue");
+    item.new_fn("pop")
+        .arg_mut_self()
+        .ret("Option<store::Occurrence>")
+        .attr("inline")
+        .line("self.queue.pop_front()");
 }

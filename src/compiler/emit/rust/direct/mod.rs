@@ -19,13 +19,13 @@
 //! ```
 //!
 //! `shape` decides which charts have direct code. Without parallels the active leaf is the whole configuration, and the code is a `match`
-//! (`dispatch`, whose arms are `cell`s); with parallels the steps are data (`rows`).
+//! (`dispatch`, whose arms are `cell`s); with parallels, or if all leaves do alike, the steps are data (`rows`).
 
 mod cells;
 mod dispatch;
 mod rows;
 
-pub(super) use dispatch::{emit_core, new};
+pub(super) use dispatch::{emit_core, fields};
 
 use super::Context;
 use super::code::{self, Fragment, Use};
@@ -129,13 +129,9 @@ pub(super) enum Shape {
 /// The form of direct code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Form {
-    /// The same code for all cells; one table holds their differences.
-    Uniform,
     /// A `match` on the event, then on groups of leaves; tables hold the differences within a group.
-    ByEvent,
-    /// A `match` on the leaf, then on the event.
     #[default]
-    ByLeaf,
+    Match,
     /// Steps as data, with a row for each event and configuration.
     Data,
 }
@@ -165,13 +161,8 @@ impl Shape {
             Self::Direct(all) => all,
             Self::Shared(why) => return format!("bit sets with the shared step, because {why}"),
         };
-        let one = "because one leaf is active at a time and nothing has to be remembered but data";
         match form {
-            Form::Uniform => {
-                "one dense table, because all events do alike in all leaves, but for where they lead".to_owned()
-            }
-            Form::ByEvent => format!("direct `match` on the event and groups of leaves, {one}"),
-            Form::ByLeaf => format!("direct `match` on the leaf and then the event, {one}"),
+            Form::Match => "direct `match` on the event and groups of leaves, because one leaf is active at a time and nothing has to be remembered but data".to_owned(),
             Form::Data => format!(
                 "dense tables of steps as data, because no line has a guard and there are {} configurations in all",
                 all.len()
@@ -479,11 +470,11 @@ const FAULTS: Parameter = (Use::Faults, "faults", "&mut u32");
 
 /// Adds `is_dead_end`, which says whether the current configuration is a dead end.
 fn dead_end(cells: &mut Cells<'_>, item: &mut Impl) {
-    let body = match cells.dead_ends().as_slice() {
-        [] => "false".to_owned(),
-        ends => format!("matches!(self.configuration, {})", ends.join(" | ")),
-    };
-    item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    let ends = cells.dead_ends();
+    if !ends.is_empty() {
+        let body = format!("matches!(self.configuration, {})", ends.join(" | "));
+        item.new_fn("is_dead_end").arg_ref_self().ret("bool").line(body);
+    }
 }
 
 /// Writes a method that is generic over the sink; the sink gets an underscore if the body does not use it.

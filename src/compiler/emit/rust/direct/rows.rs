@@ -7,6 +7,7 @@
 use super::super::code::{Fragment, Use};
 use super::super::{Context, blocks, direct};
 use super::cells::Cells;
+use crate::emit::rust::methods::Methods;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::machine::{Loss, Record};
 use chartc_core::model::{Action, BinaryOp, Expr, ExprKind, Type};
@@ -167,7 +168,7 @@ impl<'c> Rows<'c> {
     }
 
     /// Adds the methods of `Direct` that take steps.
-    pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Impl) {
+    pub(super) fn emit(self, cells: &mut Cells<'c>, item: &mut Impl, methods: &mut Methods) {
         let enter = format!(
             "direct::perform(self, Self::operations({}), sink);\nself.configuration = {};",
             self.enter.operations,
@@ -200,8 +201,8 @@ impl<'c> Rows<'c> {
                 .ret("Result<(), machine::Fault>")
                 .line(format!("match block {{ {arms} _ => Ok(()) }}"));
         }
-        methods.push_fn(self.operations());
-        methods.push_fn(self.takes());
+        methods.push_function(self.operations());
+        methods.push_function(self.takes());
     }
 
     /// Writes the index of an event's row.

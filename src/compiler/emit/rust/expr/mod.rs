@@ -517,11 +517,24 @@ impl Writer<'_> {
 
     /// Writes statements that leave the text in a variable `text`. `{options}` reads the variable `options`.
     pub(super) fn template(&mut self, template: &Template) -> Fragment {
-        let parts = template.parts.iter().map(|part| self.part(part)).collect::<Fragment>();
-        if parts.is_empty() {
-            return Fragment::from("let text = String::new();\n").using(Use::Allocator);
-        }
-        code!("let mut text = String::new();\n{parts}", parts).using(Use::Allocator)
+        let (first, rest) = match template.parts.as_slice() {
+            [] => (String::new(), [].as_slice()),
+            // Each line of the text becomes a line of code.
+            [TemplatePart::Text(text), rest @ ..]
+                if text.trim_end_matches('\n').lines().count() < 2 =>
+            {
+                (text.clone(), rest)
+            }
+            all => (String::new(), all),
+        };
+        let parts = rest.iter().map(|part| self.part(part)).collect::<Fragment>();
+        let first = if first.is_empty() {
+            "String::new()".into()
+        } else {
+            format!("String::from({first:?})")
+        };
+        let kept = if parts.is_empty() { "" } else { "mut " };
+        code!("let {kept}text = {first};\n{parts}", parts).using(Use::Allocator)
     }
 
     /// Writes statements that append a part to the variable `text`.
