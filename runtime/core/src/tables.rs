@@ -284,6 +284,7 @@ impl Tables {
         dispatch_pool: List::Static(&[]),
         calls_per_turn: 1,
         history_kept: Some(100),
+        turns_in_state: None,
         microsteps: 1000,
         summary: Summary::PLAIN,
     };
