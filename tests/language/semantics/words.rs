@@ -97,6 +97,7 @@ fn error(kind: ErrorKind) -> &'static str {
         ErrorKind::Limit(LimitKind::Cost) => "limit cost",
         ErrorKind::StuckDead => "stuck dead",
         ErrorKind::StuckLoop => "stuck loop",
+        ErrorKind::StuckTimeout => "stuck timeout",
     }
 }
 
