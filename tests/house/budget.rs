@@ -9,9 +9,9 @@ const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65512),
     ("src", 27306),
     ("runtime/core/src", 18843),
-    ("runtime/src", 15925),
+    ("runtime/src", 15908),
     ("runtime/store/src", 2756),
-    ("runtime/world/src", 10162),
+    ("runtime/world/src", 10126),
     ("runtime/adapters/src", 8152),
 ];
 
