@@ -170,7 +170,7 @@ pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Resul
 }
 
 /// Makes the machine of the first chart, with its params. The other charts are its child charts.
-pub(super) fn instance<'p, H: Host>(
+pub(super) fn instance<H: Host>(
     plans: &Arc<[Plan]>,
     given: &InitialValues,
     host: H,

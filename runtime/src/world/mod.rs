@@ -58,14 +58,13 @@ pub trait ArtifactHost: Send + Sync {
     /// The reason why the action has failed.
     fn act(&self, agent: &str, action: &Action) -> Acting;
 
-    /// What an agent knows of its world at the beginning of a turn.
-    fn view(&self, agent: &str) -> View;
+    /// What an agent knows of its world at the beginning of a turn, for a chart that reads only the names of the context for which `reads`
+    /// holds. Lists for other names may be left empty.
+    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View;
 
-    /// Like [`ArtifactHost::view`], for a chart that reads only the names of the context for which `reads` holds. Lists for other names
-    /// may be left empty.
-    fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
-        let _ = reads;
-        self.view(agent)
+    /// All that an agent knows of its world.
+    fn view(&self, agent: &str) -> View {
+        self.view_of(agent, &|_| true)
     }
 
     /// The state of the world for a snapshot; `none` if the world outlives the process.

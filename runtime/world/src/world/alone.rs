@@ -57,10 +57,6 @@ impl ArtifactHost for Alone {
         done
     }
 
-    fn view(&self, agent: &str) -> View {
-        self.view_of(agent, &|_| true)
-    }
-
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
         self.0.renew();
         let view = self.0.view_of(agent, reads);

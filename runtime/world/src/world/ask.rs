@@ -383,10 +383,6 @@ impl ArtifactHost for Within {
         Box::pin(std::future::ready(fail(FailureKind::PermissionDenied, why)))
     }
 
-    fn view(&self, _: &str) -> View {
-        self.world.view(&self.owner)
-    }
-
     fn view_of(&self, _: &str, reads: &dyn Fn(&str) -> bool) -> View {
         self.world.view_of(&self.owner, reads)
     }
@@ -420,10 +416,6 @@ impl ArtifactHost for World {
             }
         };
         Box::pin(std::future::ready(done))
-    }
-
-    fn view(&self, agent: &str) -> View {
-        self.look(agent, &|_| true)
     }
 
     fn view_of(&self, agent: &str, reads: &dyn Fn(&str) -> bool) -> View {
