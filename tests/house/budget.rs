@@ -6,9 +6,9 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65512),
+    ("src/compiler", 64760),
     ("src", 27854),
-    ("runtime/core/src", 18843),
+    ("runtime/core/src", 20740),
     ("runtime/src", 15887),
     ("runtime/store/src", 2995),
     ("runtime/world/src", 8880),
