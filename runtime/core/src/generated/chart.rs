@@ -769,7 +769,7 @@ pub trait Steps: Named + Code {
         &mut self,
         _key: StepKey,
         _view: &View<'_>,
-    ) -> Result<Option<Vec<(&'static str, Value)>>, Self::Failure> {
+    ) -> Result<Option<Arguments>, Self::Failure> {
         Ok(None)
     }
     /// The name of the chart that a `run` step runs.
@@ -794,6 +794,10 @@ pub trait Steps: Named + Code {
     /// Drops the machines of `run` steps whose keys do not pass.
     fn retain_children(&mut self, _is_kept: &dyn Fn(StepKey) -> bool) {}
 }
+
+/// Params by name.
+#[cfg(feature = "alloc")]
+pub type Arguments = Vec<(&'static str, Value)>;
 
 /// What a chart says to models about its steps, options and tools.
 #[cfg(feature = "alloc")]

@@ -313,7 +313,7 @@ pub fn answer(mut values: Vec<Value>) -> Result<Value, Mismatch> {
 /// A call of a tool, with its arguments in declared order. `result` is the JSON Schema of its result.
 pub fn tool_call(tables: &Tables, tool: ToolId, arguments: Vec<Value>, result: &str) -> ToolCall {
     let row = &tables.tools[tool.index()];
-    let names = row.fields.of(&tables.name_pool).iter().map(|name| String::from(name));
+    let names = row.fields.of(&tables.name_pool).iter().map(String::from);
     let arguments = names.zip(arguments).collect();
     ToolCall { tool: String::from(&row.name), arguments, result: result.into() }
 }

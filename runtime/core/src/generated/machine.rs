@@ -265,7 +265,7 @@ impl<C: Steps> Machine<C> {
             });
         }
         if let Outcome::Done(values) = &outcome
-            && let Some(tool) = self.called(key)
+            && let Some(tool) = Self::called(key.step)
             && let Err(why) = self.returned(tool, super::answer(values.clone())?)
         {
             let why = Payload::Reason(why);
@@ -298,8 +298,8 @@ impl<C: Steps> Machine<C> {
     }
 
     /// The tool that a `call` step calls.
-    fn called(&mut self, key: StepKey) -> Option<ToolId> {
-        C::WORDS.called.iter().find(|(step, _)| *step == key.step).map(|(_, tool)| *tool)
+    fn called(step: StepId) -> Option<ToolId> {
+        C::WORDS.called.iter().find(|(other, _)| *other == step).map(|(_, tool)| *tool)
     }
 
     fn returned(&mut self, tool: ToolId, value: Value) -> Result<Value, String> {

@@ -44,9 +44,9 @@ pub use crate::wording::*;
 pub use by_name::{read_name, serde};
 #[cfg(feature = "alloc")]
 pub use by_value::event;
-pub use chart::{Chart, Code, Part, Payload, PayloadOf, Place, Reason};
 #[cfg(feature = "alloc")]
-pub use chart::{Field, FieldVisitor, Late, Named, Posts, Steps, Words};
+pub use chart::{Arguments, Field, FieldVisitor, Late, Named, Posts, Steps, Words};
+pub use chart::{Chart, Code, Part, Payload, PayloadOf, Place, Reason};
 #[cfg(feature = "alloc")]
 pub use data::*;
 #[cfg(feature = "alloc")]

@@ -8,6 +8,8 @@
 //! assert_eq!((A.parent, A.transitions.len), (StateId(0), 1));
 //! ```
 
+#![allow(clippy::forget_non_drop, reason = "with an allocator, a text may own memory")]
+
 pub use crate::arena::*;
 pub use crate::machine::{LimitKind, Status};
 pub use crate::tables::List::Static as list;
@@ -53,10 +55,10 @@ columns! { StateRow:
     ends(status: Status) => kind = StateRowKind::Final(status);
     /// A shallow history.
     history(start: u32, len: u32, slot: u32) =>
-        kind = StateRowKind::History { deep: false, default: span(start, len), slot: slot };
+        kind = StateRowKind::History { deep: false, default: span(start, len), slot };
     /// A deep history.
     deep_history(start: u32, len: u32, slot: u32) =>
-        kind = StateRowKind::History { deep: true, default: span(start, len), slot: slot };
+        kind = StateRowKind::History { deep: true, default: span(start, len), slot };
     /// Its transitions.
     lines(start: u32, len: u32) => transitions = span(start, len);
     /// Its steps.

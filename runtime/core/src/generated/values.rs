@@ -85,7 +85,7 @@ impl Fields {
 pub struct Values {
     event: Option<&'static str>,
     names: core::slice::Iter<'static, Text>,
-    values: vec::IntoIter<Value>,
+    rest: vec::IntoIter<Value>,
 }
 
 impl Values {
@@ -99,7 +99,7 @@ impl Values {
         values: Vec<Value>,
     ) -> Result<Self, Mismatch> {
         let (wanted, found) = (names.len(), values.len());
-        let read = Self { event, names: names.iter(), values: values.into_iter() };
+        let read = Self { event, names: names.iter(), rest: values.into_iter() };
         if found == wanted {
             return Ok(read);
         }
@@ -116,7 +116,7 @@ impl Values {
     /// # Errors
     /// The value does not fit.
     pub fn take<T: FromValue>(&mut self) -> Result<T, Mismatch> {
-        let value = self.values.next().unwrap_or_default();
+        let value = self.rest.next().unwrap_or_default();
         let name = self.names.next().map_or("", |name| &**name);
         T::from_value(value)
             .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what())))

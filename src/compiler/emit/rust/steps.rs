@@ -151,9 +151,8 @@ pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool)
     };
     let asked = |step: &StepKind| matches!(step, StepKind::Llm | StepKind::Human(_));
     let steps = chart.steps.iter().enumerate();
-    let answers = steps.map(|(i, step)| match asked(&step.kind) {
-        true => schema::of_answer(chart, StepId::at(i)),
-        false => String::new(),
+    let answers = steps.map(|(i, step)| {
+        if asked(&step.kind) { schema::of_answer(chart, StepId::at(i)) } else { String::new() }
     });
     list("answers", answers.collect());
     let choices = (0..chart.choices.len()).map(ChoiceId::at);
