@@ -105,7 +105,9 @@ impl World {
                 all.entry(state).or_default().push(number);
             }
         });
-        all.values_mut().for_each(|agents| agents.sort_unstable());
+        for agents in all.values_mut() {
+            agents.sort_unstable();
+        }
         all
     }
 

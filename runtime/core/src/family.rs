@@ -523,7 +523,7 @@ impl<M: Machine> Handling<'_, M> {
         let fields = row.fields.of(&tables.name_pool);
         Some(Offered {
             name: String::from(&row.name),
-            fields: fields.iter().map(|field| String::from(field)).collect(),
+            fields: fields.iter().map(String::from).collect(),
             payload: payload.clone(),
             asked,
         })
@@ -679,7 +679,7 @@ impl<M: Machine> Handling<'_, M> {
     fn message(&self, member: &MemberPath, post: Post) -> Option<Message> {
         let tables = self.member(member)?.tables();
         let row = tables.events.get(post.event.index())?;
-        let fields = row.fields.of(&tables.name_pool).iter().map(|field| String::from(field));
+        let fields = row.fields.of(&tables.name_pool).iter().map(String::from);
         let written = Offered {
             name: String::from(&row.name),
             fields: fields.collect(),

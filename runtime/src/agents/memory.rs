@@ -52,7 +52,7 @@ pub struct Memory<'e, M, T> {
     clock: Arc<dyn Clock>,
     /// The clock of the sessions. Only the engine advances it, because only the engine sees when all sessions wait.
     shared: Arc<dyn Clock>,
-    agents: Mutex<HashMap<Arc<str>, Arc<Mutex<Slot<M, T>>>>>,
+    agents: Mutex<HashMap<Arc<str>, SharedSlot<M, T>>>,
     lists: Arc<Mutex<Lists>>,
     /// Held while agents are visited or time is advanced, so that only one caller at a time does this.
     at_work: Mutex<()>,
@@ -76,6 +76,8 @@ struct Lists {
     live: usize,
     tasks: Vec<Waker>,
 }
+
+type SharedSlot<M, T> = Arc<Mutex<Slot<M, T>>>;
 
 /// An agent with its bookkeeping.
 struct Slot<M, T> {
@@ -149,12 +151,12 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
         }
     }
 
-    fn slot(&self, agent: &str) -> Option<Arc<Mutex<Slot<M, T>>>> {
+    fn slot(&self, agent: &str) -> Option<SharedSlot<M, T>> {
         locked(&self.agents).get(agent).cloned()
     }
 
     /// The slot of an agent, which is made if there is none.
-    fn slot_or_new(&self, agent: &str) -> Result<Arc<Mutex<Slot<M, T>>>, RunError> {
+    fn slot_or_new(&self, agent: &str) -> Result<SharedSlot<M, T>, RunError> {
         if let Some(slot) = self.slot(agent) {
             return Ok(slot);
         }
@@ -163,7 +165,7 @@ impl<'e, M: Machine, T: trace::Sink> Memory<'e, M, T> {
     }
 
     /// Adds an agent. If another caller has just added one of this name, that one stays.
-    fn add(&self, slot: Slot<M, T>) -> Arc<Mutex<Slot<M, T>>> {
+    fn add(&self, slot: Slot<M, T>) -> SharedSlot<M, T> {
         let mut agents = locked(&self.agents);
         if let Some(slot) = agents.get(&slot.name) {
             return slot.clone();

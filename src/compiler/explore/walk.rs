@@ -66,7 +66,7 @@ pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explo
     };
     // A survey counts runs, and calls of different tools make different runs.
     let is_blind = search.inputs.is_none();
-    let keys = Keys::new(chart, relevant, &plan.tables(), &limits, is_blind);
+    let keys = Keys::new(chart, relevant, plan.tables(), &limits, is_blind);
     let mut reasons = obstacles(context);
     if !search.children.is_empty() {
         for reason in opaque_charts(chart) {

@@ -75,7 +75,7 @@ fn a_run_without_turns_to_make_reaches_its_deadline() {
     assert!(out.contains("done: ended ok (1 turn, 1 model call)"), "{out}");
     std::fs::write(
         folder.join("pay.chart"),
-        format!("chart Pay {{ {} }}\n", body.replace("5s", "1s")),
+        format!("chart Pay {{ {} }}\n", body.replace("5s", "2s")),
     )
     .expect("a file");
     let (code, out, err) =

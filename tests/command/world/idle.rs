@@ -173,7 +173,7 @@ fn a_run_file_bounds_turns_in_a_state_and_the_history() {
     }";
     let write = |statechart: &str| {
         std::fs::write(folder.join("slow.chart"), chart).expect("a file");
-        let agents = "agents: [{file: slow.chart, name: ada}]\n";
+        let agents = "agents: [{file: slow.chart, id: ada}]\n";
         std::fs::write(folder.join("run.yaml"), format!("{agents}{statechart}")).expect("a file");
     };
     let at = |ticks: &str| {

@@ -493,7 +493,7 @@ fn text(tables: &Tables, row: &TypeRow) -> String {
 }
 
 /// The fields of each record.
-fn records<'t>(tables: &'t Tables) -> BTreeMap<&'t str, Vec<(&'t str, &'t TypeRow)>> {
+fn records(tables: &Tables) -> BTreeMap<&str, Vec<(&str, &TypeRow)>> {
     let mut records: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in &tables.types {
         if let TypedRow::Record(name, field) = &row.of {

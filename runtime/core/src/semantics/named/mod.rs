@@ -221,7 +221,7 @@ pub(super) struct Line<'t> {
 }
 
 /// All transitions with a deadline, in document order.
-pub(super) fn lines<'t>(tables: &'t Tables) -> impl Iterator<Item = Line<'t>> {
+pub(super) fn lines(tables: &Tables) -> impl Iterator<Item = Line<'_>> {
     let mut seen: BTreeMap<(u32, String), u32> = BTreeMap::new();
     tables.transitions.iter().filter_map(move |row| {
         let slot = row.trigger.deadline()?;

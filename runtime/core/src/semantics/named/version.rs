@@ -406,7 +406,7 @@ impl Named {
 }
 
 /// The regions of a parallel state.
-fn regions<'t>(tables: &'t Tables, state: StateId) -> impl Iterator<Item = StateId> + 't {
+fn regions(tables: &Tables, state: StateId) -> impl Iterator<Item = StateId> + '_ {
     let below = state.index() + 1..tables.state(state).end.index();
     below.map(StateId::at).filter(move |child| {
         let row = tables.state(*child);
@@ -508,7 +508,7 @@ pub(in crate::semantics) fn other(
 /// Transitions by their state and kind.
 type ByKind<T> = BTreeMap<(StateId, TimerKind), Vec<T>>;
 
-fn lines_by_kind<'t>(tables: &'t Tables) -> ByKind<Line<'t>> {
+fn lines_by_kind(tables: &Tables) -> ByKind<Line<'_>> {
     let mut new = ByKind::new();
     for line in lines(tables) {
         let kind = match (line.step, line.kind.as_str()) {
