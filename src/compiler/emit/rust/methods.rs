@@ -75,8 +75,8 @@ pub(super) struct Hook {
 /// A method with a match arm for each relevant row of one table. Without such rows the method is omitted.
 pub(super) struct Arms {
     hook: Hook,
-    /// The patterns, each after its comment, and the body; equal bodies are one arm.
-    rows: Vec<(String, Fragment)>,
+    /// The comments and patterns, and the body; equal bodies are one arm.
+    rows: Vec<(Vec<(String, String)>, Fragment)>,
 }
 
 impl Arms {
@@ -104,11 +104,11 @@ impl Arms {
         statements: Fragment,
         result: Fragment,
     ) {
-        let comment = comment(title);
         let body = code!("{statements}\n{result}", statements, result);
+        let named = (comment(title), pattern.to_owned());
         match self.rows.iter_mut().find(|(_, other)| *other == body) {
-            Some((patterns, _)) => *patterns = format!("{comment}{patterns} | {pattern}"),
-            None => self.rows.push((format!("{comment}{pattern}"), body)),
+            Some((patterns, _)) => patterns.push(named),
+            None => self.rows.push((vec![named], body)),
         }
     }
 
@@ -119,8 +119,11 @@ impl Arms {
             return false;
         }
         let Hook { name, arguments, more, scrutinee, result, otherwise } = hook;
-        let rows =
-            rows.into_iter().map(|(patterns, body)| code!("{patterns} => {{ {body} }}\n", body));
+        let rows = rows.into_iter().map(|(named, body)| {
+            let (comments, patterns): (Vec<String>, Vec<String>) = named.into_iter().unzip();
+            let (comments, patterns) = (comments.concat(), alternatives(&patterns));
+            code!("{comments}{patterns} => {{ {body} }}\n", body)
+        });
         let rows: Fragment = rows.collect();
         let uses = rows.uses.clone();
         let body = code!("match {scrutinee} {{ {rows} _ => Ok({otherwise}), }}", rows);
@@ -140,6 +143,17 @@ impl Arms {
         function.ret(format!("Result<{result}, {}>", context.error()));
         uses.has(what)
     }
+}
+
+/// The pattern of an arm. Three or more numbers in a row are a range.
+fn alternatives(patterns: &[String]) -> String {
+    let numbers: Option<Vec<u32>> = patterns.iter().map(|pattern| pattern.parse().ok()).collect();
+    let Some(numbers) = numbers else { return patterns.join(" | ") };
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b).flat_map(|run| match run {
+        [first, _, .., last] => vec![format!("{first}..={last}")],
+        few => few.iter().map(u32::to_string).collect(),
+    });
+    runs.collect::<Vec<_>>().join(" | ")
 }
 
 /// A reader of the fields of the current event or answer, for the code of a transition.
