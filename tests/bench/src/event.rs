@@ -42,7 +42,7 @@ pub(crate) fn cost(text: &str) -> f64 {
     time.as_secs_f64() * 1e9 / count as f64
 }
 
-fn started<'p>(plan: &'p Plan) -> Interpreter<NoHost> {
+fn started(plan: &Plan) -> Interpreter<NoHost> {
     let made = Interpreter::new(plan, NoHost, []);
     let Ok(mut machine) = made else { panic!("it has no params") };
     machine.handle(Input::Start, 0, &mut Quiet).expect("nothing is given");

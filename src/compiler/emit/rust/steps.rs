@@ -137,6 +137,9 @@ pub(super) fn tools(context: &Context<'_>, item: &mut Impl) {
     }
 }
 
+/// The number of fields of [`chartc_core::generated::Words`].
+const WORDS: usize = 10;
+
 /// Adds `WORDS`: what the chart says to models about its steps, options and tools. `shows_options` says whether a prompt shows the options of
 /// its question.
 pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool) {
@@ -181,7 +184,10 @@ pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool)
         fields += "shows_options: true,\n";
     }
     if !fields.is_empty() {
-        let value = format!("generated::Words {{ {fields} ..generated::Words::NONE }}");
+        // Each field is a line.
+        let is_whole = fields.lines().count() == WORDS;
+        let rest = if is_whole { "" } else { "..generated::Words::NONE" };
+        let value = format!("generated::Words {{ {fields} {rest} }}");
         item.associate_const("WORDS", "generated::Words", value, "");
     }
 }

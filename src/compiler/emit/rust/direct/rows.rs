@@ -207,8 +207,10 @@ impl<'c> Rows<'c> {
 
     /// Writes the index of an event's row.
     fn place(&self) -> String {
-        let len = self.context.configurations().len();
-        format!("event as usize * {len} + self.configuration as usize")
+        match self.context.configurations().len() {
+            1 => "event as usize + self.configuration as usize".to_owned(),
+            len => format!("event as usize * {len} + self.configuration as usize"),
+        }
     }
 
     fn on_event(&self) -> String {
