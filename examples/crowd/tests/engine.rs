@@ -87,7 +87,7 @@ fn one<'p>(plan: &'p Plan, name: &str, clock: Arc<dyn Clock>) -> Result<One<'p>,
     Ok(Session::new(machine, oracle, clock, Vec::new()))
 }
 
-fn engine<'p>(plan: &'p Plan) -> Memory<'p, Interpreter<()>, Vec<Line>> {
+fn engine(plan: &Plan) -> Memory<'_, Interpreter<()>, Vec<Line>> {
     Memory::new(Arc::new(VirtualClock::new()), move |name: &str, clock| one(plan, name, clock))
 }
 

@@ -55,8 +55,8 @@ fn next(plans: &[Plan], act: Act, kin: &mut Kin<Interpreter<Scripted>>, now: &mu
 ///
 /// # Errors
 /// A member in an illegal configuration, or a snapshot that cannot be read.
-pub(crate) fn play<'p>(
-    plans: &'p [Plan],
+pub(crate) fn play(
+    plans: &[Plan],
     mut script: Script,
     acts: &[Act],
     restart: bool,

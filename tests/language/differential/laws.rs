@@ -54,8 +54,8 @@ pub(super) fn kept(chart: &Arc<Chart>, seed: u8, acts: &[Act]) -> Result<Happene
 }
 
 /// The machine, stopped, written down, read and gone on with.
-fn restored<'p>(
-    plan: &'p Plan,
+fn restored(
+    plan: &Plan,
     machine: &Interpreter<Scripted>,
     host: &Scripted,
 ) -> Result<Interpreter<Scripted>, String> {
@@ -99,7 +99,7 @@ impl<'p> Moves<'p> {
             match record {
                 Record::Taken(_) => {
                     if exited.is_some() || entered.is_some() {
-                        if !is_legal(&self.plan.tables(), &self.configuration) {
+                        if !is_legal(self.plan.tables(), &self.configuration) {
                             return told("the microstep before left an illegal configuration", at);
                         }
                         microsteps += 1;
@@ -137,7 +137,7 @@ impl<'p> Moves<'p> {
             return told("the machine is elsewhere than its records say", records.len());
         }
         let started = active.iter().any(|word| *word != 0);
-        if started && !is_legal(&self.plan.tables(), active) {
+        if started && !is_legal(self.plan.tables(), active) {
             return told("an illegal configuration", records.len());
         }
         // A turn, and the deadlines that came due, may take several macrosteps.

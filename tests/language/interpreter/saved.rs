@@ -67,7 +67,7 @@ fn seen(machine: &mut Interpreter<Doubling>) -> String {
 }
 
 /// Gives the same input to both machines and compares all they do.
-fn give_both<'p>(a: &mut Run, b: &mut Run, input: &Input<Vec<Value>>, now: u64) {
+fn give_both(a: &mut Run, b: &mut Run, input: &Input<Vec<Value>>, now: u64) {
     for run in [&mut *a, &mut *b] {
         run.try_give(input.clone(), now).expect("an input that fits");
     }

@@ -55,7 +55,7 @@ impl Stage {
         Artifacts::new(world, record, &[&self.chart], self.script.clone()).expect("one chart")
     }
 
-    fn agent<'p>(
+    fn agent(
         &self,
         machine: Interpreter<Artifacts<Script>>,
         oracle: Arc<dyn Oracle>,

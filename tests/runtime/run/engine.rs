@@ -13,7 +13,7 @@ pub(super) fn wait<T>(work: impl Future<Output = T>) -> T {
 
 pub(super) type Own<'p> = Session<Interpreter<Script>, Vec<Line>>;
 
-pub(super) fn machine<'p>(plan: &'p Plan, params: &Map) -> Interpreter<Script> {
+pub(super) fn machine(plan: &Plan, params: &Map) -> Interpreter<Script> {
     Interpreter::new(plan, Script::empty(), params.clone()).expect("params that fit")
 }
 

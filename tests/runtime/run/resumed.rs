@@ -70,7 +70,8 @@ chart Limited {
 }
 ";
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let cases: [(Arc<Chart>, Vec<(&str, Value)>); 3] = [
+    type Case = (Arc<Chart>, Vec<(&'static str, Value)>);
+    let cases: [Case; 3] = [
         (shipped("builder.chart"), vec![("agent_id", Value::Text("ada".into()))]),
         (shipped("phases.chart"), vec![("goal", Value::Text("owls".into()))]),
         (chart(limited), vec![]),

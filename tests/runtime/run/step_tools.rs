@@ -48,7 +48,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
 }
 
-fn session<'p>(plan: &'p Plan, script: &str) -> Session<Interpreter<Script>, Vec<Line>> {
+fn session(plan: &Plan, script: &str) -> Session<Interpreter<Script>, Vec<Line>> {
     let clock = Arc::new(VirtualClock::new());
     let script = Arc::new(Script::parse("script", script, clock.clone()).expect("a script"));
     let machine = Interpreter::new(plan, Script::empty(), []).expect("no params");

@@ -198,13 +198,13 @@ pub(crate) fn engine<'p>(
     engine_at(plans, store, clock, driver, show)
 }
 
-pub(crate) fn engine_at<'p>(
-    plans: &'p Arc<[Plan]>,
+pub(crate) fn engine_at(
+    plans: &Arc<[Plan]>,
     store: Store,
     clock: VirtualClock,
     driver: Arc<dyn Driver>,
     show: Show,
-) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
+) -> Result<(Sqlite, Worker<'_, Machine<'_>>), StoreError> {
     engine_after(plans, store, clock, driver, (show, Box::new(|_, _| Ok(()))))
 }
 

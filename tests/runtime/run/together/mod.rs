@@ -76,10 +76,7 @@ fn a_failed_call_is_made_again_while_the_other_region_waits() {
 }
 
 /// One that begins anew, or goes on.
-fn session<'p>(
-    plan: &'p Plan,
-    saved: Option<&Saved>,
-) -> Session<Interpreter<Script>, JsonLines<Vec<u8>>> {
+fn session(plan: &Plan, saved: Option<&Saved>) -> Session<Interpreter<Script>, JsonLines<Vec<u8>>> {
     let clock = Arc::new(VirtualClock::starting_at(saved.map_or(0, Saved::now)));
     let script = Script::parse("s", SCRIPT, clock.clone()).expect("a script");
     let machine = match saved {
