@@ -162,13 +162,13 @@ fn a_store_shows_the_loops_of_its_agents_and_what_they_use() {
 /// The settings of a run file for charts that have none of their own: how long a state may last, and how much of the past is kept.
 #[test]
 fn a_run_file_bounds_turns_in_a_state_and_the_history() {
-    let folder = folder("statechart");
+    let folder = folder("statechart-bounds");
     let chart = "chart Slow {
       trace 9
       var n: Int = 0
       initial work
       state work { code go { n = n + 1 }  on turn if n < 0 -> done  on error.stuck.timeout -> late }
-      state late { code go { n = n + 1 }  on turn if n < 0 -> done  after 9 turns -> done }
+      state late { code go_on { n = n + 1 }  on turn if n < 0 -> done  after 9 turns -> done }
       final done
     }";
     let write = |statechart: &str| {
