@@ -6,7 +6,7 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 64803),
+    ("src/compiler", 64808),
     ("src", 27354),
     ("runtime/core/src", 20797),
     ("runtime/src", 15088),
