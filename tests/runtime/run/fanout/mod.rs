@@ -95,7 +95,7 @@ fn session<'p>(
     let world = Arc::new(World { clock: clock.clone(), course, books: books.clone() });
     let mut session =
         Session::new(machine, world.clone(), clock, JsonLines(Vec::new())).with_tools(world);
-    // The model of these tests repeats a failed call at once.
+    // Where nobody asks for a pause, there is none.
     session = session.with_backoff(chartc_runtime::Backoff::NONE);
     if let Some(saved) = saved {
         session.resume(saved).expect("it goes on");
@@ -253,8 +253,8 @@ const SOME_NOT: Course = |n, attempt| match (n % 6, attempt) {
 
 /// Plays all cases of a kind of step; how many calls that took.
 fn lists_of(kind: &str) -> usize {
-    // Only models are left alone after a failure.
-    let pause = if kind == "llm" { PAUSE } else { 0 };
+    // Models and tools are left alone after a failure, as long as they ask for.
+    let pause = if matches!(kind, "llm" | "call") { PAUSE } else { 0 };
     let says = Says { at_a_time: 8, retries: 1, lost: "fail", enough: None, pause };
     let (skip, none) = (Says { lost: "skip", ..says }, Says { lost: "none", ..says });
     let enough = Says { enough: Some(3), at_a_time: 5, ..skip };
