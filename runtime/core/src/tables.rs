@@ -256,38 +256,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of a chart without anything.
-    pub const PLAIN: Self = Self {
-        name: Text::Static(""),
-        hash: 0,
-        states: List::Static(&[]),
-        transitions: List::Static(&[]),
-        events: List::Static(&[]),
-        steps: List::Static(&[]),
-        walks: List::Static(&[WalkRow { state: StateId(0), outer: 0, steps: Span::EMPTY }]),
-        choices: List::Static(&[]),
-        tools: List::Static(&[]),
-        clients: List::Static(&[]),
-        permissions: List::Static(&[]),
-        computed_limits: List::Static(&[]),
-        reads_amounts: false,
-        types: List::Static(&[]),
-        renames: List::Static(&[]),
-        state_pool: List::Static(&[]),
-        event_pool: List::Static(&[]),
-        step_pool: List::Static(&[]),
-        choice_pool: List::Static(&[]),
-        tool_pool: List::Static(&[]),
-        name_pool: List::Static(&[]),
-        send_ids: List::Static(&[]),
-        sends: 0,
-        dispatch_pool: List::Static(&[]),
-        calls_per_turn: 1,
-        history_kept: Some(100),
-        turns_in_state: None,
-        microsteps: 1000,
-        summary: Summary::PLAIN,
-    };
+    /// The tables of a chart without anything but the bounds that every chart has by default.
+    pub const PLAIN: Self =
+        Self { calls_per_turn: 1, history_kept: Some(100), microsteps: 1000, ..Self::EMPTY };
 }
 
 /// The row of a state.

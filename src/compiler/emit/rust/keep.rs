@@ -2,8 +2,8 @@
 //!
 //! The problem: generated code keeps data in typed fields. The engine does not know them, and a saved machine must still load after the
 //! chart was changed. The idea: the engine passes every answer and result to `keep`, which stores it in the field that some expression or
-//! `into` reads. What nothing reads is not stored. `fields` shows each variable with its name to whatever reads or writes values by name:
-//! hosts, and saved machines.
+//! `into` reads. An answer that nothing reads is not stored. Hosts and saved machines read and write variables by name: `fields` gives them
+//! each variable with its name.
 //!
 //! The sections are answers and results, arguments of final states, and names. For example, of
 //!

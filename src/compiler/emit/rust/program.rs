@@ -13,7 +13,8 @@ use chartc_core::semantics::unroll::Place;
 use codegen::{Function, Impl, Scope, Struct};
 use std::collections::BTreeMap;
 
-/// Adds `Core` with the methods for the chart's expressions, and its implementation of `Code`. `others` call them, too.
+/// Adds `Core` and its implementation of `Code`. `Core` has a method for each named condition and each call of a host function; `others`
+/// are the methods of other traits, which may call them.
 pub(super) fn emit(context: &Context<'_>, others: &Methods, scope: &mut Scope) {
     let mut methods = Methods::new(inherent(context));
     let mut code = self::code(context);
