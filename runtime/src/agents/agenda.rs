@@ -33,14 +33,16 @@ impl<K: Ord + Clone> Agenda<K> {
         }
     }
 
-    /// The due time of a run.
-    pub fn at(&self, run: &K) -> Option<Instant> {
-        self.by_run.get(run).copied()
-    }
-
     /// The earliest due time.
     pub fn first(&self) -> Option<Instant> {
         self.by_time.first().map(|(at, _)| *at)
+    }
+
+    /// Takes the runs that are due at `now` off the list, and returns them in the order of time and then of their keys.
+    pub fn take_due(&mut self, now: Instant) -> Vec<K> {
+        let due: Vec<K> = self.due(now).cloned().collect();
+        due.iter().for_each(|run| self.set(run, None));
+        due
     }
 
     /// The runs that are due at `now`, in the order of time and then of their keys.

@@ -21,6 +21,7 @@ use crate::rows::{
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::Session;
+use chartc_runtime::agents::Agenda;
 use chartc_runtime::clock::{Clock, Sleep};
 use chartc_runtime::driver::Driver;
 use chartc_runtime::oracle::{Answer, NotOpen};
@@ -61,9 +62,7 @@ pub struct Worker<'e, M> {
     pub(crate) runs: BTreeMap<String, Running<M>>,
     /// The times at which runs are to be stepped again, earliest first. A commit touches only the runs that are due, however many there
     /// are.
-    pub(crate) wakes: BTreeSet<(Instant, String)>,
-    /// The runs among `wakes` that have not been restored from the store yet.
-    pub(crate) asleep: BTreeMap<String, Instant>,
+    pub(crate) wakes: Agenda<String>,
     /// The runs that have something under way that ends by itself.
     pub(crate) busy: BTreeSet<String>,
     pub(crate) flights: Vec<CallUnderWay>,
@@ -108,8 +107,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             options,
             commands: receiver,
             runs: BTreeMap::new(),
-            wakes: BTreeSet::new(),
-            asleep: BTreeMap::new(),
+            wakes: Agenda::default(),
             busy: BTreeSet::new(),
             flights: Vec::new(),
             backlog: VecDeque::new(),
@@ -156,9 +154,8 @@ impl<'e, M: Machine> Worker<'e, M> {
             }
             if is_open {
                 due.push(run);
-            } else if let Some(at) = wake {
-                self.wakes.insert((at, run.clone()));
-                self.asleep.insert(run, at);
+            } else {
+                self.wakes.set(&run, wake);
             }
         }
         // In pieces, so that one transaction does not grow with the number of runs.
@@ -263,13 +260,8 @@ impl<'e, M: Machine> Worker<'e, M> {
             Stepped::new((run, &given), saved.as_ref(), now, calls, make)
         }));
         let stepped = stepped.unwrap_or_else(|what| Err(panicked(&*what)));
-        let running = Running {
-            run: stepped.map_err(refused)?,
-            given,
-            made_ms,
-            noted: self.asleep.remove(run),
-            people: Vec::new(),
-        };
+        let running =
+            Running { run: stepped.map_err(refused)?, given, made_ms, people: Vec::new() };
         self.runs.insert(run.to_owned(), running);
         Ok(true)
     }
@@ -277,14 +269,7 @@ impl<'e, M: Machine> Worker<'e, M> {
     /// Updates the queues after a step of a run: the time of its next step, and whether it is busy.
     pub(crate) fn note(&mut self, run: &str) {
         let Some(running) = self.runs.get_mut(run) else { return };
-        let wake = running.run.wake();
-        if running.noted != wake {
-            if let Some(at) = running.noted {
-                self.wakes.remove(&(at, run.to_owned()));
-            }
-            self.wakes.extend(wake.map(|at| (at, run.to_owned())));
-            running.noted = wake;
-        }
+        self.wakes.set(&run.to_owned(), running.run.wake());
         if running.is_quiet() {
             self.busy.remove(run);
         } else if !self.busy.contains(run) {
@@ -301,8 +286,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             loop {
                 let mut batch = self.poll_others(cx);
                 let now = self.options.clock.now();
-                let due = self.wakes.iter().take_while(|(at, _)| *at <= now).take(BATCH);
-                batch.due.extend(due.map(|(_, run)| run.clone()));
+                batch.due.extend(self.wakes.due(now).take(BATCH).cloned());
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
                 // The inbox is read at its interval also while events keep coming.
                 batch.has_mail = match &mut self.look {
@@ -371,7 +355,7 @@ impl<'e, M: Machine> Worker<'e, M> {
         // A virtual clock stands still unless a host waits for time to pass. A host that waits for quiet waits only for
         // busy runs, so that the deadlines of the others do not fire.
         if self.options.is_real || !self.until.is_empty() {
-            self.wakes.first().map(|(at, _)| *at)
+            self.wakes.first()
         } else if !(self.quiet.is_empty() && self.settled.is_empty()) {
             let busy = self.busy.iter().filter_map(|run| self.runs.get(run)?.run.wake());
             busy.min()
@@ -383,7 +367,7 @@ impl<'e, M: Machine> Worker<'e, M> {
     /// Replies to the hosts that have waited for a point in time or for quiet, if it has come.
     fn tell(&mut self) {
         let now = self.options.clock.now();
-        let is_due = self.wakes.first().is_some_and(|(at, _)| *at <= now);
+        let is_due = self.wakes.first().is_some_and(|at| at <= now);
         if self.busy.is_empty() && self.backlog.is_empty() {
             self.quiet.drain(..).for_each(|reply| _ = reply.send(()));
         }
@@ -421,8 +405,6 @@ pub(crate) struct Running<M> {
     pub(crate) given: String,
     /// The time of its start, in milliseconds since 1970.
     pub(crate) made_ms: i64,
-    /// The time of its next step, as it stands in the worker's queue.
-    pub(crate) noted: Option<Instant>,
     /// The ids of the calls that wait for a person.
     pub(crate) people: Vec<String>,
 }
@@ -567,8 +549,7 @@ impl<M: Machine> Worker<'_, M> {
     pub(crate) fn breaks(&mut self, run: &str, why: String) -> Result<(), StoreError> {
         self.runs.remove(run);
         self.busy.remove(run);
-        self.asleep.remove(run);
-        self.wakes.retain(|(_, other)| other != run);
+        self.wakes.set(&run.to_owned(), None);
         self.backlog.retain(|(other, _)| other != run);
         let tx = self.store.transaction()?;
         let noted = note(&tx, run, &why).and_then(|()| tx.commit());

@@ -31,6 +31,7 @@ use chartc_core::machine::Instant;
 use chartc_core::model::Chart;
 use chartc_runtime::Saved;
 use chartc_runtime::agent::Agent;
+use chartc_runtime::agents::Agenda;
 use chartc_runtime::clock::{Clock, Shared, VirtualClock};
 use chartc_runtime::trace::{Cause, Line, Logged, Sink, VERSION, What};
 use run::TickStats;
@@ -182,9 +183,8 @@ pub struct Engine<M, K, O> {
     /// The reason why the run must end: an agent has found no model to ask, and none has answered yet.
     no_model: Option<String>,
     woken: Arc<ReadyQueue>,
-    /// The times at which time alone changes something for an agent, then the same by agent.
-    timers: BTreeSet<(Instant, usize)>,
-    due: Vec<Option<Instant>>,
+    /// The times at which time alone changes something for an agent.
+    timers: Agenda<usize>,
     /// The times at which sleeping agents begin their next turns, in an autonomous run.
     turns: BTreeSet<(Instant, usize)>,
     /// Agents whose turn is under way.
@@ -233,8 +233,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             takers: Vec::new(),
             woken: Arc::default(),
             no_model: None,
-            timers: BTreeSet::new(),
-            due: Vec::new(),
+            timers: Agenda::default(),
             turns: BTreeSet::new(),
             thinking: BTreeSet::new(),
             thought: VecDeque::new(),
@@ -319,7 +318,6 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             meter: self.settings.meter,
             used: Use::default(),
         })));
-        self.due.push(None);
         self.woken.put(index);
     }
 

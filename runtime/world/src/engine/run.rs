@@ -764,11 +764,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let tick = Some(self.tick).filter(|tick| *tick > 0);
         self.world.set_moment(Moment { tick, now_ms: now, total_ms: self.total });
         let mut ready = self.woken.take();
-        while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
-            self.timers.remove(&(at, index));
-            self.due[index] = None;
-            ready.insert(index);
-        }
+        ready.extend(self.timers.take_due(now));
         // Services, which are parts of the world, can change it. So they continue before any agent, in a round of their own.
         let is_service = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_ref).is_some_and(|slot| slot.is_service())
@@ -804,7 +800,8 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     fn go_together(&mut self, share: Share<M>, now: Instant) -> io::Result<()> {
         for (index, slot) in self.worker_pool.go(share, now) {
             // An agent must not be due again at the same moment, or a round could repeat for ever without time passing.
-            self.set_due(index, slot.next_change().map(|at| at.max(now.saturating_add(1))));
+            let due = slot.next_change().map(|at| at.max(now.saturating_add(1)));
+            self.timers.set(&index, due);
             let (lines, name) = (slot.lines.take(), slot.name.clone());
             let is_over = slot.mode.is_over();
             let has_ended = slot.agent.session().status().is_some();
@@ -859,22 +856,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         {
             slot.mode = Loop::Stopped;
         }
-        self.set_due(index, None);
-    }
-
-    pub(super) fn set_due(&mut self, index: usize, at: Option<Instant>) {
-        if let Some(old) = self.due[index].take() {
-            self.timers.remove(&(old, index));
-        }
-        if let Some(at) = at {
-            self.timers.insert((at, index));
-            self.due[index] = Some(at);
-        }
+        self.timers.set(&index, None);
     }
 
     /// Waits until an agent can continue, at most until `limit`.
     pub(super) async fn pass(&mut self, limit: Option<Instant>) -> Passed {
-        let timers = self.timers.first().map(|(at, _)| *at);
+        let timers = self.timers.first();
         let others = self.clock.next_wake().into_iter().chain(self.gate_opens);
         let earliest = timers.into_iter().chain(others).min();
         let until = earliest.into_iter().chain(limit).min();
