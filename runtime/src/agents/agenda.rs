@@ -41,7 +41,9 @@ impl<K: Ord + Clone> Agenda<K> {
     /// Takes the runs that are due at `now` off the list, and returns them in the order of time and then of their keys.
     pub fn take_due(&mut self, now: Instant) -> Vec<K> {
         let due: Vec<K> = self.due(now).cloned().collect();
-        due.iter().for_each(|run| self.set(run, None));
+        for run in &due {
+            self.set(run, None);
+        }
         due
     }
 
