@@ -693,10 +693,11 @@ impl Tape {
     /// The settings with which the run was started.
     pub fn origin(&self) -> Origin {
         match self.first().map(|line| &line.what) {
-            Some(What::Run { file, calls_per_turn, clock, .. }) => Origin {
+            Some(What::Run { file, calls_per_turn, clock, children, .. }) => Origin {
                 file: file.clone(),
                 calls_per_turn: *calls_per_turn,
                 real_clock: clock == "real",
+                children_last: children.is_empty(),
             },
             _ => Origin::default(),
         }

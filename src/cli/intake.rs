@@ -110,8 +110,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let origin = Origin {
             // Standard input is not a file that a replay could read.
             file: if args.file == "-" { String::new() } else { args.file.clone() },
-            calls_per_turn: None,
             real_clock: true,
+            ..Origin::default()
         };
         let parts = RunParts {
             plans: &plans,

@@ -246,6 +246,7 @@ impl Prepared<'_> {
             file: if file == "-" { String::new() } else { file.clone() },
             calls_per_turn: self.args.calls_per_turn,
             real_clock: self.is_real_clock(),
+            ..Origin::default()
         }
     }
 

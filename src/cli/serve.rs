@@ -297,8 +297,12 @@ fn make(
     let Some(plans) = plans.get(chart) else {
         return Err(format!("its chart `{chart}` is not served now"));
     };
-    let origin =
-        Origin { file: run_args.file, calls_per_turn: run_args.calls_per_turn, real_clock: true };
+    let origin = Origin {
+        file: run_args.file,
+        calls_per_turn: run_args.calls_per_turn,
+        real_clock: true,
+        ..Origin::default()
+    };
     let given = InitialValues { params: run_args.params, inputs: run_args.inputs };
     made(making, plans, &given, host, origin)
 }

@@ -22,8 +22,9 @@
 //!   which no events are forwarded is skipped together with its descendants.
 //! * An event that a member sends to its parent or to a child is handled by the receiver alone, after the current input. If there is no
 //!   receiver that declares the event, the event is lost and recorded as lost. A stopped child sends no more events.
-//! * When a member's turn ends, each of its children has a turn. A child that is made for an element of a list between two turns has a turn
-//!   at once.
+//! * In a member's turn, each of its children has a turn as well. It begins when the walk of the member ends or has to wait, so the calls of
+//!   parent and children are open at the same time. A child that starts during the turn has one at once, and so has a child that is made
+//!   for an element of a list between two turns.
 //! * Deadlines that are due fire first, the earliest first.
 //! * Charts that start each other or send to each other without end are stopped: see [`ROUNDS`].
 
@@ -49,9 +50,11 @@ pub type MemberPath = Vec<StepKey>;
 /// The maximum depth of nested children. A `run` step that would exceed it fails.
 pub const DEPTH: usize = 16;
 
-/// A machine and the machines that its `run` steps have created. It takes no memory besides theirs.
+/// A machine and the machines that its `run` steps have created.
 pub struct Family<M> {
     root: M,
+    /// Whether children have their turn only after that of their parent. Runs of earlier versions were recorded so.
+    children_last: bool,
 }
 
 /// A family together with the tasks that it still has to handle.
@@ -106,7 +109,7 @@ pub struct HandledInput {
 impl<M: Machine> Family<M> {
     /// A family with a single member.
     pub fn new(root: M) -> Self {
-        Self { root }
+        Self { root, children_last: false }
     }
 
     /// Borrows the family with its tasks, to handle inputs.
@@ -127,6 +130,16 @@ impl<M: Machine> Family<M> {
     /// Takes the family apart, and returns the machine of the chart itself.
     pub fn into_root(self) -> M {
         self.root
+    }
+
+    /// Whether children have their turn only after that of their parent.
+    pub fn children_last(&self) -> bool {
+        self.children_last
+    }
+
+    /// Gives children their turn only after that of their parent, or during it. A run that an earlier version has begun needs the former.
+    pub fn set_children_last(&mut self, last: bool) {
+        self.children_last = last;
     }
 
     /// The members: each before its children, and children in the order of their start.
@@ -320,18 +333,26 @@ impl<M: Machine> Handling<'_, M> {
         stopping: bool,
         sink: &mut dyn Sink,
     ) {
-        let mut first = Vec::new();
-        // At the end of the turn, all children get a turn anyway.
-        let is_turn = seen.iter().any(|one| matches!(one, Notice::TurnEnded))
-            || self.member(member).is_some_and(Machine::is_walking);
+        let (mut first, mut turns) = (Vec::new(), Vec::new());
+        let begins = |one: &Notice| matches!(one, Notice::TurnBegan);
+        let ends = |one: &Notice| matches!(one, Notice::TurnEnded);
+        let mut is_turn = match seen.iter().find(|one| begins(one) || ends(one)) {
+            Some(first) => ends(first),
+            None => self.member(member).is_some_and(Machine::is_walking),
+        };
+        let children_last = self.children_last;
+        let is_turn_of_last =
+            seen.iter().any(ends) || self.member(member).is_some_and(Machine::is_walking);
         for one in seen.drain(..) {
             match one {
                 Notice::Start(key) if self.runs(member, key) => {
                     self.begin(member, key, sink);
-                    if key.element.is_some() && !is_turn {
-                        let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
-                        self.tasks.queue.push_back(task);
-                    }
+                    let has_turn = if children_last {
+                        key.element.is_some() && !is_turn_of_last
+                    } else {
+                        key.element.is_some() || is_turn
+                    };
+                    turns.extend(has_turn.then_some(key));
                 }
                 Notice::Cancel(key) => {
                     let child = joined(member, key);
@@ -340,11 +361,10 @@ impl<M: Machine> Handling<'_, M> {
                         first.push(Task::Forget(child));
                     }
                 }
-                Notice::TurnEnded => {
-                    let children = self.member(member).map(Machine::children).unwrap_or_default();
-                    for key in children {
-                        let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
-                        self.tasks.queue.push_back(task);
+                Notice::TurnBegan | Notice::TurnEnded => {
+                    is_turn = matches!(one, Notice::TurnBegan);
+                    if is_turn != children_last {
+                        turns.extend(self.member(member).map(Machine::children).into_iter().flatten());
                     }
                 }
                 Notice::Ended(status) if !member.is_empty() && !stopping => {
@@ -358,6 +378,10 @@ impl<M: Machine> Handling<'_, M> {
                 }
                 Notice::Start(_) | Notice::Ended(_) | Notice::Dead => {}
             }
+        }
+        for key in turns {
+            let task = Task::Handle(joined(member, key), Input::Turn, Origin::Family);
+            self.tasks.queue.push_back(task);
         }
         // Pushed in reverse, so that they are handled in order, before anything that is queued already.
         for task in first.into_iter().rev() {
@@ -951,6 +975,8 @@ enum Notice {
     Start(StepKey),
     /// A step was canceled.
     Cancel(StepKey),
+    /// A turn has begun.
+    TurnBegan,
     /// A turn has ended.
     TurnEnded,
     /// The run has ended.
@@ -990,6 +1016,7 @@ impl<S: Sink> Sink for Watch<'_, S> {
     #[inline]
     fn record(&mut self, record: Record) {
         match record {
+            Record::Turn(_) => self.seen.push(Notice::TurnBegan),
             Record::TurnEnded(_) => self.seen.push(Notice::TurnEnded),
             Record::Error(ErrorKind::StuckDead) => self.seen.push(Notice::Dead),
             // The machine has left its dead end. The new configuration may not be one.

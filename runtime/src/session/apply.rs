@@ -227,6 +227,11 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             file: origin.file.clone(),
             calls_per_turn: origin.calls_per_turn,
             clock: if origin.real_clock { "real".into() } else { String::new() },
+            children: if self.has_concurrent_children(tables) {
+                "concurrent".into()
+            } else {
+                String::new()
+            },
         }
     }
 

@@ -444,6 +444,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     /// Sets how the run was started, for the first line of the trace.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.family.set_children_last(origin.children_last);
         self.extra.origin = origin;
         self
     }

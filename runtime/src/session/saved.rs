@@ -38,7 +38,7 @@ use chartc_core::family::MemberPath;
 use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{DOUBT, Instant, LimitKind, Status, StepKey};
 use chartc_core::saved::{self, Comparison, Key};
-use chartc_core::tables::Tables;
+use chartc_core::tables::{StepRow, StepRowKind, Tables};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,6 +60,9 @@ pub struct Saved {
     /// Whether a model has answered a question in this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) answered: bool,
+    /// Whether child charts have their turn during that of their parent. Earlier versions gave it to them after that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) concurrent_children: bool,
     /// The numbers of calls since the last event or turn, by the element for which they were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) recent_calls: Vec<(ElementPlace, u32)>,
@@ -211,6 +214,12 @@ fn checksum(bytes: &[u8]) -> u64 {
 // otherwise its step is in doubt. A replay cannot probe, so it reads the decision from the next lines of the trace.
 
 impl<M: Machine, T: trace::Sink> Session<M, T> {
+    /// Whether a chart runs others, which have their turn during its own.
+    pub(super) fn has_concurrent_children(&self, tables: &Tables) -> bool {
+        let runs = |row: &StepRow| matches!(row.kind, StepRowKind::Run { .. });
+        !self.family.children_last() && tables.steps.iter().any(runs)
+    }
+
     /// The complete state of the run; `None` before its start, after its end, and for a machine that cannot be saved.
     pub fn save(&self) -> Option<Saved> {
         self.save_all().filter(|saved| saved.status.is_none())
@@ -249,6 +258,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             turns: self.turns,
             calls: self.total_calls,
             answered: self.answered,
+            concurrent_children: self.has_concurrent_children(self.family.root().tables()),
             recent_calls: own_calls.chain(element_calls).collect(),
             status: self.status,
             limit: self.extra.limit,
@@ -322,6 +332,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self.turns = saved.turns;
         self.total_calls = saved.calls;
         self.answered = saved.answered;
+        self.family.set_children_last(!saved.concurrent_children);
         // In another version of the chart, elements and steps have other numbers, so these counts start again.
         if saved.machine.is_of(self.family.root().tables()) {
             let (own, of_elements) =

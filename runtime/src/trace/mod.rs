@@ -62,6 +62,8 @@ pub enum What {
         calls_per_turn: Option<u32>,
         #[serde(default, skip_serializing_if = "String::is_empty")]
         clock: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        children: String,
     },
     /// A saved run continues: the chart, its structural hash in hex, and the name of the oracle now.
     Resumed { chart: String, hash: String, oracle: String },
@@ -415,12 +417,14 @@ pub struct Origin {
     pub calls_per_turn: Option<u32>,
     /// Whether the run uses real time, not a virtual clock.
     pub real_clock: bool,
+    /// Whether child charts have their turn only after that of their parent, as in runs that earlier versions have begun.
+    pub children_last: bool,
 }
 
 impl Origin {
     /// No settings.
     pub(crate) const NONE: Self =
-        Self { file: String::new(), calls_per_turn: None, real_clock: false };
+        Self { file: String::new(), calls_per_turn: None, real_clock: false, children_last: false };
 }
 
 // Parses traces.

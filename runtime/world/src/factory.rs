@@ -469,7 +469,7 @@ impl AgentFactory {
             }
             Recipe::Spawned(_) | Recipe::Service => String::new(),
         };
-        let origin = Origin { file, calls_per_turn: None, real_clock: self.is_real };
+        let origin = Origin { file, real_clock: self.is_real, ..Origin::default() };
         let log = HostLog::default();
         let host = Watched::new(host, log.clone());
         let machine = match new.saved {

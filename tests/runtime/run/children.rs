@@ -5,7 +5,7 @@ use chartc::load::Memory;
 use chartc_core::interpreter::Interpreter;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::oracle::Script;
-use chartc_runtime::trace::What;
+use chartc_runtime::trace::{Line, Origin, What};
 use chartc_runtime::{RunError, Session};
 use std::sync::Arc;
 
@@ -48,6 +48,15 @@ fn family(
     script: &str,
     play: impl AsyncFnOnce(&mut Run<'_>) -> Result<(), RunError>,
 ) -> Ran {
+    family_from(files, script, Origin::default(), play)
+}
+
+fn family_from(
+    files: &[(&str, &str)],
+    script: &str,
+    origin: Origin,
+    play: impl AsyncFnOnce(&mut Run<'_>) -> Result<(), RunError>,
+) -> Ran {
     let mut memory = Memory::default();
     for (name, text) in files {
         memory.0.insert((*name).to_owned(), (*text).to_owned());
@@ -61,7 +70,8 @@ fn family(
     let machine = Interpreter::new(&plans[0], script.clone(), []).expect("no params");
     let tools = Arc::new(script.clone());
     let machine = machine.with_charts(plans.clone());
-    let mut session = Session::new(machine, Arc::new(script), clock, Vec::new()).with_tools(tools);
+    let session = Session::new(machine, Arc::new(script), clock, Vec::new());
+    let mut session = session.with_tools(tools).with_origin(origin);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let error = runtime.block_on(play(&mut session)).err().map(|e| e.to_string());
     let states = session.configuration();
@@ -100,9 +110,9 @@ fn an_event_is_passed_on_while_the_model_thinks() {
     });
     assert_eq!(ran.error, None);
     assert_eq!(ran.states, ["again"]);
-    let passed = |line: &&chartc_runtime::trace::Line| matches!(line.what, What::PassedOn { .. });
+    let passed = |line: &&Line| matches!(line.what, What::PassedOn { .. });
     assert_eq!(ran.lines.iter().filter(passed).count(), 1);
-    let given_up = |line: &&chartc_runtime::trace::Line| {
+    let given_up = |line: &&Line| {
         line.child == "read" && matches!(line.what, What::Cancelled { .. })
     };
     assert_eq!(ran.lines.iter().filter(given_up).count(), 1);
@@ -118,4 +128,75 @@ fn a_chart_of_an_imported_file_is_run() {
     let files = [("main.chart", own.as_str()), ("reading.chart", child)];
     let ran = family(&files, GOOD, async |s| s.run_turns(3).await.map(drop));
     assert_eq!((ran.error, ran.status), (None, Some("ok")));
+}
+
+const WHILE_THE_PARENT_WAITS: &str = r#"
+chart Helper {
+  var text: Text = ""
+  initial thinking
+  state thinking { llm think { prompt "Think."  returns Text into text } -> thought(text) }
+  final thought(text: Text)
+}
+
+chart Desk {
+  var left: Text = ""
+  var right: Text = ""
+  var help: Json = none
+  initial work
+  parallel work {
+    state a {
+      initial one
+      state one {
+        run early Helper()
+        llm left { prompt "Left?"  returns Text into left }
+        on done(early) as found { help = found }
+      }
+    }
+    state b { initial two  state two { llm right { prompt "Right?"  returns Text into right } } }
+  }
+}
+"#;
+
+const SLOW: &str = "answers:
+  think: [{answer: deep, after: 4s}]
+  left: [{answer: l, after: 5s}]
+  right: [{answer: r, after: 5s}]
+";
+
+/// The times of the questions, each with the path of its chart.
+fn questions(lines: &[Line]) -> Vec<(String, u64)> {
+    let questions = lines.iter().filter_map(|line| match &line.what {
+        What::Question { step, .. } => Some((format!("{}/{step}", line.child), line.at_ms)),
+        _ => None,
+    });
+    questions.collect()
+}
+
+#[test]
+fn a_child_calls_its_model_while_the_regions_of_its_parent_wait_for_theirs() {
+    let ran = family(&[("t.chart", WHILE_THE_PARENT_WAITS)], SLOW, async |session| {
+        session.turn().await.map(drop)
+    });
+    assert_eq!(ran.error, None);
+    let mut asked = questions(&ran.lines);
+    asked.sort();
+    let at_once = |step: &str| (step.to_owned(), 0);
+    assert_eq!(asked, [at_once("/left"), at_once("/right"), at_once("early/think")]);
+    let ended = |line: &&Line| {
+        line.child.is_empty() && matches!(line.what, What::TurnEnded { .. })
+    };
+    assert_eq!(ran.lines.iter().find(ended).map(|line| line.at_ms), Some(5000));
+}
+
+#[test]
+fn a_run_of_an_earlier_version_gives_children_their_turn_after_that_of_the_parent() {
+    let origin = Origin { children_last: true, ..Default::default() };
+    let start = async |session: &mut Run<'_>| {
+        session.turn().await?;
+        session.settle().await
+    };
+    let ran = family_from(&[("t.chart", WHILE_THE_PARENT_WAITS)], SLOW, origin, start);
+    assert_eq!(ran.error, None);
+    let think = questions(&ran.lines).into_iter().find(|(step, _)| step == "early/think");
+    assert_eq!(think, Some(("early/think".to_owned(), 5000)));
 }

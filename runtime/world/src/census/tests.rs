@@ -26,6 +26,7 @@ fn tell(census: &mut Census, agent: &str, at_ms: u64, words: &str) {
                 file: String::new(),
                 calls_per_turn: None,
                 clock: String::new(),
+                children: String::new(),
             },
         };
         census.observe(agent, &line(at_ms, what));
