@@ -19,13 +19,13 @@ use crate::clock::{Clock, Sleep, VirtualClock};
 use crate::driver::{CallId, Driver, Parts};
 use crate::error::RunError;
 use crate::host::{HostLog, Watched};
-use crate::oracle::{Answer, Asking, Oracle, OracleError, Question};
+use crate::journal::{Begun, Call, CallJournal, Ending, Journaled, OpenCall, Outcome};
+use crate::oracle::{Answer, Deny, OracleError};
 use crate::session::Session;
 use crate::settings::Overrides;
-use crate::tools::{Calling, Tools};
 use crate::trace::{self, HostCall, Line, Origin, ReadError, Sink, What};
 use chartc_core::expr::{self, Map};
-use chartc_core::host::{Host, Machine, ToolCall};
+use chartc_core::host::{Host, Machine};
 use chartc_core::machine::Instant;
 use chartc_core::visible;
 use serde_json::Value;
@@ -74,25 +74,26 @@ pub type ReplayHost = Watched<Recalled>;
 /// # Errors
 /// The first difference.
 pub fn replay<M: Machine>(tape: &Tape, machine: M) -> Result<Replayed, ReplayError> {
-    let session = again(tape, machine, |session, recalled| session.with_tools(recalled))?;
+    let session = again(tape, machine, |session, driver| session.with_driver(driver))?;
     Ok(Replayed { lines: tape.len(), turns: session.turns(), answers: tape.answers() })
 }
 
-/// Executes a machine as the trace says. `with` sets who gets the calls of the session.
+/// Executes a machine as the trace says. `with` gives the session its driver.
 fn again<M: Machine>(
     tape: &Tape,
     machine: M,
-    with: impl FnOnce(Session<M, Tape>, Arc<Recalled>) -> Session<M, Tape>,
+    with: impl FnOnce(Session<M, Tape>, Arc<dyn Driver>) -> Session<M, Tape>,
 ) -> Result<Session<M, Tape>, ReplayError> {
     let Some(Line { what: What::Run { clock, .. }, .. }) = tape.first() else {
         return Err(ReplayError::NoRun);
     };
     let clock = Arc::new(ReplayClock::new(tape.clone(), clock == "real"));
     let recalled = Arc::new(tape.recalled(clock.clone()));
-    let session = Session::new(machine, recalled.clone(), clock.clone(), tape.clone())
+    let driver = Arc::new(Journaled::new(recalled, Arc::new(Parts::of(Arc::new(Deny)))));
+    let session = Session::new(machine, Arc::new(Deny), clock.clone(), tape.clone())
         .with_host_log(tape.log())
         .with_origin(tape.origin());
-    let mut session = with(session, recalled);
+    let mut session = with(session, driver);
     for (name, value) in tape.variables().iter() {
         // Params and vars are refused here, as only inputs can be set. An input with a wrong value shows as a difference in the first
         // line.
@@ -355,7 +356,8 @@ fn apart(a: &str, b: &str) -> (String, String) {
 
 // The answers of models, people, tools and host functions, taken from a trace.
 
-/// An oracle, tools and a host that answer from a trace. A call ends when the next line of the trace is the line about its end.
+/// The journal of calls that a trace is, and the host that answers from it. A call ends when the next line of the trace is the line about
+/// its end.
 #[derive(Debug, Clone)]
 pub struct Recalled {
     tape: Tape,
@@ -369,10 +371,10 @@ impl Recalled {
 
     /// Waits until the next line ends the call that the last line has started. `read` recognises that line. A `usage` line may come
     /// before it.
-    fn wait<T: Send + 'static>(
+    fn wait(
         &self,
-        read: impl Fn(&What, &What, Taken) -> Option<T> + Send + 'static,
-    ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
+        read: impl Fn(&What, &What, Taken) -> Option<Outcome> + Send + 'static,
+    ) -> Ending {
         let Self { tape, clock } = self.clone();
         let begun = tape.last();
         Box::pin(poll_fn(move |_| {
@@ -421,9 +423,16 @@ fn taken(what: &What) -> Taken {
     Taken { usage, cut: *cut, waits: false }
 }
 
-impl Oracle for Recalled {
-    fn ask(&self, _question: Arc<Question>) -> Asking {
-        self.wait(answered)
+impl CallJournal for Recalled {
+    fn begin(&self, _: &CallId, call: Call) -> Result<Begun, OracleError> {
+        Ok(Begun::Recorded(match call {
+            Call::Question(_) => {
+                self.wait(|begun, line, taken| answered(begun, line, taken).map(Outcome::Answer))
+            }
+            Call::Tool(_) => {
+                self.wait(|begun, line, taken| returned(begun, line, taken).map(Outcome::Result))
+            }
+        }))
     }
 
     fn keeps_time(&self) -> bool {
@@ -435,10 +444,10 @@ impl Oracle for Recalled {
         self.tape.next().is_some_and(|(index, _)| self.tape.line(index + 1).is_some())
     }
 
-    fn name(&self) -> String {
+    fn name(&self) -> Option<String> {
         match self.tape.first() {
-            Some(Line { what: What::Run { oracle, .. }, .. }) => oracle.clone(),
-            Some(_) | None => String::new(),
+            Some(Line { what: What::Run { oracle, .. }, .. }) => Some(oracle.clone()),
+            Some(_) | None => None,
         }
     }
 }
@@ -470,12 +479,6 @@ fn answered(
         return Some(Err(recorded(error, why, *retry_after_ms, traced)));
     }
     None
-}
-
-impl Tools for Recalled {
-    fn call(&self, _call: ToolCall) -> Calling {
-        self.wait(returned)
-    }
 }
 
 /// Reads a line as the end of a tool call; `None` if it is none.
@@ -537,16 +540,16 @@ pub fn rewind<M: Machine>(
 ) -> Result<Rewound<M>, ReplayError> {
     tape.end_after(count);
     let calls = Calls::default();
-    let mut session = again(tape, machine, |session, recalled| {
-        let parts = Parts { people: None, tools: recalled.clone(), oracle: recalled };
-        session.with_driver(Arc::new(Noted { parts, calls: calls.clone() })).with_run(run)
+    let mut session = again(tape, machine, |session, driver| {
+        let noted = Journaled::new(Arc::new(calls.clone()), driver);
+        session.with_driver(Arc::new(noted)).with_run(run)
     })?;
     // An error is dropped: a run that has stopped at this point stops again when it continues.
     drop(once(session.advance(0)));
     Ok(Rewound { session, lines: tape.written(), calls: calls.over() })
 }
 
-/// The calls in the order in which they were started, each with whether it has ended.
+/// A journal in memory: the calls in the order in which they were started, each with whether it has ended.
 #[derive(Clone, Default)]
 struct Calls(Arc<Mutex<Vec<(CallId, bool)>>>);
 
@@ -558,14 +561,22 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, id: &CallId) -> UnderWay {
-        let mut all = self.all();
-        all.push((id.clone(), false));
-        UnderWay(self.clone(), all.len() - 1)
-    }
-
     fn over(&self) -> Vec<CallId> {
         self.all().iter().filter(|(_, is_over)| *is_over).map(|(id, _)| id.clone()).collect()
+    }
+}
+
+impl CallJournal for Calls {
+    fn begin(&self, id: &CallId, call: Call) -> Result<Begun, OracleError> {
+        let mut all = self.all();
+        all.push((id.clone(), false));
+        Ok(Begun::Make(call, Box::new(UnderWay(self.clone(), all.len() - 1))))
+    }
+}
+
+impl OpenCall for UnderWay {
+    fn end(&mut self, _: &Outcome) -> Result<(), OracleError> {
+        Ok(())
     }
 }
 
@@ -574,44 +585,6 @@ impl Drop for UnderWay {
         if let Some((_, is_over)) = self.0.all().get_mut(self.1) {
             *is_over = true;
         }
-    }
-}
-
-/// A driver that answers from the trace and records which calls were made.
-struct Noted {
-    parts: Parts,
-    calls: Calls,
-}
-
-impl Driver for Noted {
-    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
-        let (asking, under_way) = (self.parts.ask(id, question), self.calls.begin(id));
-        Box::pin(async {
-            let answer = asking.await;
-            drop(under_way);
-            answer
-        })
-    }
-
-    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        let (calling, under_way) = (self.parts.call(id, call), self.calls.begin(id));
-        Box::pin(async {
-            let result = calling.await;
-            drop(under_way);
-            result
-        })
-    }
-
-    fn keeps_time(&self) -> bool {
-        self.parts.keeps_time()
-    }
-
-    fn has_answered(&self) -> bool {
-        self.parts.has_answered()
-    }
-
-    fn name(&self) -> String {
-        self.parts.name()
     }
 }
 

@@ -13,18 +13,15 @@
 //! ```
 
 use crate::agents::{AgentState, EngineError, Event};
-use crate::budget::Usage;
 use crate::clock::{Clock, Sleep};
-use crate::driver::{CallId, Driver, Probe};
+use crate::driver::{CallId, Driver};
 use crate::error::RunError;
-use crate::oracle::{Answer, Asking, NotOpen, OracleError, Question};
+use crate::journal::{Begun, Call, CallJournal, Journaled, Known, Outcome};
+use crate::oracle::{NotOpen, OracleError};
 use crate::session::{Saved, Session};
-use crate::tools::Calling;
 use crate::trace::{self, Line, What};
-use chartc_core::expr::Value;
-use chartc_core::host::{Machine, ToolCall};
+use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -33,87 +30,6 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-
-// Calls and their outcomes in a form that can be stored as JSON.
-
-/// A call that an engine makes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Call {
-    /// A question to a model or a person.
-    Question(Box<Question>),
-    /// A tool call.
-    Tool(ToolCall),
-}
-
-/// The outcome of a call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Written", from = "Written")]
-pub enum Outcome {
-    /// The answer to a question.
-    Answer(Result<Answer, OracleError>),
-    /// The result of a tool call.
-    Result(Result<Value, OracleError>),
-}
-
-/// The stored form of an outcome. An error is stored as its kind and its message.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Written {
-    Answer {
-        text: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        usage: Option<Usage>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        cut: bool,
-    },
-    NoAnswer(Error),
-    Value(Value),
-    NoValue(Error),
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Error {
-    kind: String,
-    why: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    retry_after_ms: Option<u64>,
-}
-
-impl From<OracleError> for Error {
-    fn from(error: OracleError) -> Self {
-        let (kind, retry_after_ms) = (error.kind().word().to_owned(), error.retry_after());
-        Self { kind, why: error.to_string(), retry_after_ms }
-    }
-}
-
-impl From<Error> for OracleError {
-    fn from(Error { kind, why, retry_after_ms }: Error) -> Self {
-        Self::recorded(&kind, &why, retry_after_ms)
-    }
-}
-
-impl From<Outcome> for Written {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Answer(Ok(Answer { text, usage, cut })) => Self::Answer { text, usage, cut },
-            Outcome::Answer(Err(error)) => Self::NoAnswer(error.into()),
-            Outcome::Result(Ok(value)) => Self::Value(value),
-            Outcome::Result(Err(error)) => Self::NoValue(error.into()),
-        }
-    }
-}
-
-impl From<Written> for Outcome {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Answer { text, usage, cut } => Self::Answer(Ok(Answer { text, usage, cut })),
-            Written::NoAnswer(error) => Self::Answer(Err(error.into())),
-            Written::Value(value) => Self::Result(Ok(value)),
-            Written::NoValue(error) => Self::Result(Err(error.into())),
-        }
-    }
-}
 
 // The clock of a session that an engine steps. It stands still during a step, and records for which time the session waits.
 
@@ -158,7 +74,7 @@ impl Clock for StepClock {
     }
 }
 
-// The driver of a session that an engine steps: it writes each call to a plan, and returns the results that the engine hands over.
+// The calls of a session that an engine steps: each goes into a plan, and its result is what the engine hands over.
 
 /// A call that the engine is to make.
 pub struct Planned {
@@ -168,20 +84,8 @@ pub struct Planned {
     pub call: Call,
 }
 
-/// The stored state of a call that was under way when the process ended.
-#[derive(Debug, Clone)]
-pub enum Known {
-    /// The call was planned and not made.
-    Planned,
-    /// The call was about to be made, and may have been made.
-    Started,
-    /// The call has ended with this outcome.
-    Ended(Outcome),
-}
-
-/// A driver that plans calls instead of making them.
+/// The journal of a run that an engine steps: it plans calls, which the engine makes after its commit.
 struct Planner {
-    driver: Arc<dyn Driver>,
     pending: Arc<Mutex<PendingCalls>>,
 }
 
@@ -211,11 +115,9 @@ struct Plan {
 }
 
 impl Planner {
-    fn new(driver: Arc<dyn Driver>, known: BTreeMap<String, Known>) -> Self {
-        Self {
-            driver,
-            pending: Arc::new(Mutex::new(PendingCalls { known, ..PendingCalls::default() })),
-        }
+    fn new(known: BTreeMap<String, Known>) -> Self {
+        let pending = PendingCalls { known, ..PendingCalls::default() };
+        Self { pending: Arc::new(Mutex::new(pending)) }
     }
 
     /// Removes and returns the changes of the plan.
@@ -232,66 +134,23 @@ impl Planner {
     fn end(&self, id: &str, outcome: Outcome) {
         lock(&self.pending).results.insert(id.to_owned(), outcome);
     }
+}
 
-    fn plan(&self, id: &CallId, call: Call) -> Waiter {
+impl CallJournal for Planner {
+    fn begin(&self, id: &CallId, call: Call) -> Result<Begun, OracleError> {
         lock(&self.pending).planned.push(Planned { id: id.clone(), call });
-        Waiter { pending: self.pending.clone(), id: id.to_string(), is_open: true }
-    }
-}
-
-impl Driver for Planner {
-    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
-        let waiter = self.plan(id, Call::Question(Box::new(Arc::unwrap_or_clone(question))));
-        Box::pin(async {
-            match waiter.await {
-                Outcome::Answer(answer) => answer,
-                Outcome::Result(_) => Err(misfit()),
-            }
-        })
+        let (pending, id) = (self.pending.clone(), id.to_string());
+        Ok(Begun::Recorded(Box::pin(Waiter { pending, id, is_open: true })))
     }
 
-    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        let waiter = self.plan(id, Call::Tool(call));
-        Box::pin(async {
-            match waiter.await {
-                Outcome::Result(result) => result,
-                Outcome::Answer(_) => Err(misfit()),
-            }
-        })
+    fn known(&self, id: &CallId) -> Known {
+        // A plan is committed together with the session that waits for it, and no call is made before that commit.
+        lock(&self.pending).known.get(&id.to_string()).cloned().unwrap_or(Known::NotMade)
     }
 
-    fn probe(&self, id: &CallId) -> Probe {
-        let name = id.to_string();
-        let known = lock(&self.pending).known.get(&name).cloned();
-        let probe = match known {
-            Some(Known::Ended(Outcome::Answer(answer))) => Probe::Answered(answer),
-            Some(Known::Ended(Outcome::Result(result))) => Probe::Returned(result),
-            // Only the real driver may know whether the call reached its server.
-            Some(Known::Started) => self.driver.probe(id),
-            // A plan is committed together with the session that waits for it, and no call is made before that commit.
-            Some(Known::Planned) | None => Probe::NotMade,
-        };
-        if probe == Probe::Unknown {
-            lock(&self.pending).doubted.push(name);
-        }
-        probe
+    fn doubt(&self, id: &CallId) {
+        lock(&self.pending).doubted.push(id.to_string());
     }
-
-    fn keeps_time(&self) -> bool {
-        self.driver.keeps_time()
-    }
-
-    fn has_answered(&self) -> bool {
-        self.driver.has_answered()
-    }
-
-    fn name(&self) -> String {
-        self.driver.name()
-    }
-}
-
-fn misfit() -> OracleError {
-    OracleError::Other("the engine has a result of another kind for this call".into())
 }
 
 /// The future of a planned call, which is ready once the engine has handed over the result.
@@ -325,33 +184,19 @@ impl Drop for Waiter {
     }
 }
 
-/// Makes a planned call, with the real driver.
-pub async fn made(driver: Arc<dyn Driver>, id: CallId, call: Call) -> Outcome {
-    match call {
-        Call::Question(question) => {
-            let answer: Result<Answer, OracleError> = driver.ask(&id, question.into()).await;
-            Outcome::Answer(answer)
-        }
-        Call::Tool(call) => {
-            let result: Result<Value, OracleError> = driver.call(&id, call).await;
-            Outcome::Result(result)
-        }
-    }
-}
-
 // A run that an engine steps.
 
 /// The lines of a run's trace that the engine has not committed yet. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Journal(Arc<Mutex<Vec<Line>>>);
+pub struct PendingLines(Arc<Mutex<Vec<Line>>>);
 
-impl Journal {
+impl PendingLines {
     fn take(&self) -> Vec<Line> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl trace::Sink for Journal {
+impl trace::Sink for PendingLines {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line.clone());
         Ok(())
@@ -369,17 +214,17 @@ pub struct Making<'m> {
     /// The driver that the session must use: see [`Session::with_driver`].
     pub driver: Arc<dyn Driver>,
     /// The sink that the session must use for its trace.
-    pub journal: Journal,
+    pub journal: PendingLines,
     /// The saved run whose machine is to be created; `None` for a new run.
     pub saved: Option<&'m Saved>,
 }
 
 /// A run that an engine steps.
 pub struct Stepped<M> {
-    session: Session<M, Journal>,
+    session: Session<M, PendingLines>,
     planner: Arc<Planner>,
     moment: Arc<StepClock>,
-    journal: Journal,
+    journal: PendingLines,
     wake: Option<Instant>,
     stopped: Option<String>,
     has_no_model: bool,
@@ -410,17 +255,17 @@ impl<M: Machine> Stepped<M> {
         saved: Option<&Saved>,
         now: Instant,
         (driver, known): (Arc<dyn Driver>, BTreeMap<String, Known>),
-        make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
+        make: impl FnOnce(Making<'_>) -> Result<Session<M, PendingLines>, String>,
     ) -> Result<Self, String> {
-        let planner = Arc::new(Planner::new(driver, known));
+        let planner = Arc::new(Planner::new(known));
         // The clock of a run never goes back, even if the computer's clock was set back.
         let now = saved.map_or(0, Saved::now).max(now);
-        let (moment, journal) = (Arc::new(StepClock::at(now)), Journal::default());
+        let (moment, journal) = (Arc::new(StepClock::at(now)), PendingLines::default());
         let making = Making {
             run,
             given,
             clock: moment.clone(),
-            driver: planner.clone(),
+            driver: Arc::new(Journaled::new(planner.clone(), driver)),
             journal: journal.clone(),
             saved,
         };
@@ -526,7 +371,7 @@ impl<M: Machine> Stepped<M> {
     }
 
     /// The session of the run.
-    pub fn session(&self) -> &Session<M, Journal> {
+    pub fn session(&self) -> &Session<M, PendingLines> {
         &self.session
     }
 

@@ -24,13 +24,12 @@ use chartc_runtime::agent::LongTerm;
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, NextAct, Quiet, TURN};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{Entry, Sent};
-use chartc_runtime::driver::{Driver, Free, Parts};
-use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Deny, Script};
+use chartc_runtime::host::Watched;
+use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::{Line, Origin, Sink};
-use chartc_runtime::{Session, TurnReport};
+use chartc_runtime::{RunSetup, Session, TurnReport};
 use chartc_store::{
-    Call, Journal, Listed, Making, Options, Safety, Sqlite, Store, StoreError, Worker,
+    Call, Listed, Making, Options, PendingLines, Safety, Sqlite, Store, StoreError, Worker,
 };
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -171,25 +170,10 @@ pub(super) fn made(
     given: &InitialValues,
     host: Script,
     origin: Origin,
-) -> Result<Session<Interpreter<Watched<Script>>, Journal>, String> {
-    let log = HostLog::default();
-    let host = Watched::new(host, log.clone());
-    let machine = match making.saved {
-        Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
-            .map_err(|why| why.to_string())?,
-        None => instance(plans, given, host).map_err(|why| why.to_string())?,
-    };
-    let mut session = Session::new(machine, Arc::new(Deny), making.clock, making.journal)
-        .with_driver(making.driver)
-        .with_run(making.run)
-        .with_host_log(log)
-        .with_origin(origin);
-    if making.saved.is_none() {
-        for (name, value) in given.inputs.iter() {
-            session.input(name, value.clone()).map_err(|why| why.to_string())?;
-        }
-    }
-    Ok(session)
+) -> Result<Session<Interpreter<Watched<Script>>, PendingLines>, String> {
+    let Making { run, clock, driver, journal, saved, .. } = making;
+    let (params, inputs) = (&given.params, &given.inputs);
+    RunSetup { plans, params, inputs, host, driver, clock, run, origin, saved }.session(journal)
 }
 
 /// Waits for the calls that are under way in a process that ends. What does not end in time is in doubt when the run continues.
@@ -216,8 +200,8 @@ pub(super) async fn go(
         // returned futures are dropped unpolled.
         for call in store.made(&run).map_err(refused)? {
             match call {
-                Call::Question(question) => drop(parts.backends.oracle.ask(question.into())),
-                Call::Tool(call) => drop(parts.backends.tools.call(call)),
+                Call::Question(question) => drop(parts.backends.parts.oracle.ask(question.into())),
+                Call::Tool(call) => drop(parts.backends.parts.tools.call(call)),
             }
         }
     }
@@ -303,13 +287,11 @@ pub(super) fn options<'c>(
 ) -> Options<'c, Interpreter<Watched<Script>>> {
     let RunParts { plans, given, backends, clock, is_real, replies, origin, args, memory, .. } =
         parts;
-    let host = backends.host;
-    let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
-    // In virtual time scripts and stand-ins answer: their calls cost nothing, so after a crash they can be made again.
-    let driver: Arc<dyn Driver> = if is_real { Arc::new(parts) } else { Arc::new(Free(parts)) };
+    let Backends { parts, host } = backends;
     Options {
         make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
-        driver,
+        // In virtual time scripts and stand-ins answer.
+        driver: Backends::driver(parts, !is_real),
         clock,
         is_real,
         replies,

@@ -16,15 +16,17 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, StepKind};
 use chartc_core::plan::Plan;
 use chartc_core::visible;
-use chartc_runtime::Saved;
 use chartc_runtime::agent::{
     Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, WorldFile,
 };
 use chartc_runtime::clock::{Clock, VirtualClock};
+use chartc_runtime::driver::{Driver, Free, Parts};
+use chartc_runtime::journal::FromJournal;
 use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
 use chartc_runtime::oracle::cassette::Entry;
 use chartc_runtime::oracle::{CassetteSink, Deny, First, Oracle, Random, Replaying, Script};
 use chartc_runtime::tools::{NoTools, Tools};
+use chartc_runtime::{Saved, machine};
 pub(super) use chartc_world::has_turns;
 use chartc_world::{Family, Methods, NewAgent, Settings, World, starting_scrip};
 use std::path::{Path, PathBuf};
@@ -37,13 +39,26 @@ pub(super) struct InitialValues {
     pub(super) inputs: Map,
 }
 
+/// Who answers a run: the values of `--llm`, `--model`, `--human` and `--functions`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Answerers<'a> {
+    pub(super) llm: Option<&'a str>,
+    pub(super) model: Option<&'a str>,
+    pub(super) human: Option<&'a str>,
+    pub(super) functions: Option<&'a Path>,
+}
+
 /// The oracles, tools and host functions of a run.
 pub(super) struct Backends {
-    pub(super) oracle: Arc<dyn Oracle>,
-    /// The oracle of `human` steps; `None` if `oracle` answers them, too.
-    pub(super) people: Option<Arc<dyn Oracle>>,
-    pub(super) tools: Arc<dyn Tools>,
+    pub(super) parts: Parts,
     pub(super) host: Script,
+}
+
+impl Backends {
+    /// What makes the calls. Calls of scripts and stand-ins are free: after a crash they can be made again.
+    pub(super) fn driver(parts: Parts, is_free: bool) -> Arc<dyn Driver> {
+        if is_free { Arc::new(Free(parts)) } else { Arc::new(parts) }
+    }
 }
 
 /// Reads `name=value` pairs for the params or the inputs of a chart. Every param without a default must be among them.
@@ -66,20 +81,18 @@ pub(super) fn values(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette:
     Ok(map)
 }
 
-/// Makes the oracles and tools that `--llm`, `--human` and `--functions` choose, for a chart and its child charts.
+/// Makes the oracles and tools that the command line chooses, for a chart and its child charts.
 pub(super) fn oracle(
     charts: &[&Chart],
-    (llm, model): (Option<&str>, Option<&str>),
-    human: Option<&str>,
-    functions_file: Option<&Path>,
+    Answerers { llm, model, human, functions }: Answerers<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Backends> {
-    let mut host = match functions_file {
+    let mut host = match functions {
         Some(path) => Some(script_of(charts, path, clock.clone())?),
         None => None,
     };
     let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
-    let mut recorded: Option<Arc<Replaying>> = None;
+    let mut recorded: Option<Arc<FromJournal<Replaying>>> = None;
     let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
         None | Some(("deny", "")) => Arc::new(Deny),
         Some(("human", "")) => Arc::new(Person),
@@ -99,7 +112,8 @@ pub(super) fn oracle(
             random
         }
         Some(("replay", folder)) if !folder.is_empty() => {
-            let replaying = Arc::new(replaying(Path::new(folder), clock.clone())?);
+            let replaying = replaying(Path::new(folder), clock.clone())?;
+            let replaying = Arc::new(FromJournal(replaying));
             recorded = Some(replaying.clone());
             replaying
         }
@@ -123,7 +137,8 @@ pub(super) fn oracle(
     if let Some(recorded) = recorded {
         tools = recorded;
     }
-    Ok(Backends { oracle, people, tools, host: host.unwrap_or_else(Script::empty) })
+    let parts = Parts { oracle, people, tools };
+    Ok(Backends { parts, host: host.unwrap_or_else(Script::empty) })
 }
 
 /// Makes the oracle of people that `--human` chooses, if it is not that of the models.
@@ -175,9 +190,7 @@ pub(super) fn instance<H: Host>(
     given: &InitialValues,
     host: H,
 ) -> miette::Result<Interpreter<H>> {
-    Interpreter::new(&plans[0], host, given.params.clone())
-        .map(|machine| machine.with_charts(plans.clone()))
-        .map_err(|fault| miette::miette!("{fault}"))
+    machine(plans, &given.params, host, None).map_err(|fault| miette::miette!("{fault}"))
 }
 
 /// Reads a script, and warns about names in it that the charts do not have.
@@ -271,7 +284,7 @@ fn names(folder: &Path) -> miette::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The oracle that answers from the calls recorded in a folder.
+/// The journal of the calls that are recorded in a folder.
 pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> {
     let shown = folder.display();
     let mut entries = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::durable::{RunArgs, RunParts, finish_calls, options, refused};
 use super::files::Root;
-use super::instance::{InitialValues, PairKind, oracle, values};
+use super::instance::{Answerers, InitialValues, PairKind, oracle, values};
 use super::live::{is_live, variable};
 use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
@@ -105,8 +105,13 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
         let replies = args.human == "later";
         let human = Some(args.human.as_str()).filter(|_| !replies);
-        let llm = (args.llm.as_deref(), args.model.as_deref());
-        let backends = oracle(&charts, llm, human, args.functions.as_deref(), &clock)?;
+        let answerers = Answerers {
+            llm: args.llm.as_deref(),
+            model: args.model.as_deref(),
+            human,
+            functions: args.functions.as_deref(),
+        };
+        let backends = oracle(&charts, answerers, &clock)?;
         let origin = Origin {
             // Standard input is not a file that a replay could read.
             file: if args.file == "-" { String::new() } else { args.file.clone() },

@@ -11,30 +11,26 @@
 //! Three variants branch off: a folder is a world of many agents ([`crowd`]), `--store` makes the run survive its process
 //! (`durable`), and `--resume` continues a snapshot.
 
-#[cfg(feature = "sqlite")]
-mod run_args;
-
 use super::crowd;
 #[cfg(feature = "sqlite")]
-use super::durable::{self, Durable, RunParts};
+use super::durable::{self, Durable, RunArgs, RunParts};
 use super::files::{self, Root, Stream};
 use super::instance::{
-    self, Backends, InitialValues, PairKind, has_turns, instance, is_disabled, oracle, read, shelf,
-    values,
+    self, Answerers, Backends, InitialValues, PairKind, has_turns, is_disabled, oracle, read,
+    shelf, values,
 };
 use super::live::is_live;
 use super::otel::{self, Exporting};
 use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, close, say_of_wait};
-use super::servers::{self, Beside};
+use super::servers;
 use super::signals;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
-use chartc_core::interpreter::Interpreter;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::visible;
@@ -42,11 +38,10 @@ use chartc_runtime::agent::Agent;
 use chartc_runtime::agents::{AgentState, NextAct};
 use chartc_runtime::clock::{Clock, RealClock, VirtualClock};
 use chartc_runtime::data::{self, Entry};
-use chartc_runtime::driver::{Driver, Free, Parts};
-use chartc_runtime::host::{HostLog, Watched};
-use chartc_runtime::oracle::{Recording, Tape};
+use chartc_runtime::journal::Journaled;
+use chartc_runtime::oracle::Recorder;
 use chartc_runtime::trace::{JsonLines, Origin, Sink};
-use chartc_runtime::{PlayError, RunError, Saved, Session};
+use chartc_runtime::{PlayError, RunError, RunSetup, Saved};
 use std::cell::Cell;
 use std::fmt::Display;
 use std::future::Future;
@@ -108,8 +103,8 @@ fn run_chart(
     let lasts = has_turns(chart) || checked.children().any(has_turns);
     let unless_said = if args.events.is_some() || !lasts { 0 } else { TURNS };
     let is_live = is_live(args.llm.as_deref());
-    let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
-    let servers = args.servers.servers(&checked.family(), beside)?;
+    let answerers = args.answerers();
+    let servers = args.servers.servers(&checked.family(), answerers)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -133,7 +128,7 @@ fn run_chart(
         // Starting servers takes time, which should not count for the run.
         servers.begin().await;
         let add_servers =
-            |backends: &mut Backends| servers.serve(backends, &[(checked, sources)], beside);
+            |backends: &mut Backends| servers.serve(backends, &[(checked, sources)], answerers);
         #[cfg(feature = "sqlite")]
         if let Some(durable) = durable {
             return run_stored(&prepared, durable, add_servers, trace, &exporting).await;
@@ -161,10 +156,7 @@ fn run_folder(args: &Args) -> miette::Result<Exit> {
     }
     let common = crowd::Common {
         folder: &args.file,
-        llm: args.llm.as_deref(),
-        model: args.model.as_deref(),
-        human: args.human.as_deref(),
-        functions: args.functions.as_deref(),
+        answerers: args.answerers(),
         world: args.world.as_deref(),
         #[cfg(feature = "sqlite")]
         store: args.store.as_deref(),
@@ -252,8 +244,7 @@ impl Prepared<'_> {
 
     /// What answers the calls of the run, without servers.
     fn backends(&self, human: Option<&str>, clock: &Arc<dyn Clock>) -> miette::Result<Backends> {
-        let llm = (self.args.llm.as_deref(), self.args.model.as_deref());
-        oracle(self.charts, llm, human, self.args.functions.as_deref(), clock)
+        oracle(self.charts, Answerers { human, ..self.args.answerers() }, clock)
     }
 
     /// The clock of a run without a store, which starts when its snapshot was taken.
@@ -342,33 +333,40 @@ async fn run_once(
     if let Some(exit) = add_servers(&mut backends)? {
         return Ok(exit);
     }
-    if let Some(folder) = &args.record {
-        record_calls(&mut backends, Tape::new(shelf(folder)?, clock.clone()));
-    }
-    let log = HostLog::default();
+    let recorder = match &args.record {
+        Some(folder) => Some(Arc::new(Recorder::new(shelf(folder)?, clock.clone()))),
+        None => None,
+    };
     let world = args.world.as_deref().map(instance::open_world).transpose()?;
     let (host, life) =
         instance::live(world, prepared.charts, &prepared.given, saved, backends.host)?;
     let before = saved.map_or(0, Saved::turns);
     let all = args.turns.map(|turns| turns.saturating_add(before));
     let life = life.map(|life| life.with_turns(all));
-    let host = Watched::new(host, log.clone());
-    let machine = match saved {
-        Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
-            .map_err(snapshot_fault)?,
-        None => instance(plans, &prepared.given, host)?,
-    };
     let screen = Screen::new(terminal(args.color), prepared.charts);
     let screen = Live::new(screen.going_on(saved.map(Saved::now)));
     let sink = ((screen, trace), exporting.sink(&chart.name));
-    let oracle = backends.oracle.clone();
-    let parts = Parts { oracle: backends.oracle, people: backends.people, tools: backends.tools };
-    let driver: Arc<dyn Driver> =
-        if prepared.has_effects { Arc::new(parts) } else { Arc::new(Free(parts)) };
-    let session = Session::new(machine, oracle, clock.clone(), sink)
-        .with_driver(driver)
-        .with_host_log(log)
-        .with_origin(prepared.origin());
+    let driver = Backends::driver(backends.parts, !prepared.has_effects);
+    let driver = match recorder {
+        Some(recorder) => Arc::new(Journaled::new(recorder, driver)),
+        None => driver,
+    };
+    let setup = RunSetup {
+        plans,
+        params: &prepared.given.params,
+        // The agent sets them below: its world leaves them alone then.
+        inputs: &Map::new(),
+        host,
+        driver,
+        clock: clock.clone(),
+        run: "",
+        origin: prepared.origin(),
+        saved,
+    };
+    let session = setup.session(sink).map_err(|why| match saved {
+        Some(_) => snapshot_fault(why),
+        None => miette::miette!("{why}"),
+    })?;
     let mut agent = Agent::new(session, life);
     if let Some(file) = &args.memory {
         let name = agent.record().map(|record| record.agent);
@@ -386,14 +384,6 @@ async fn run_once(
 
 fn snapshot_fault(why: impl Display) -> miette::Report {
     miette::miette!("the snapshot: {why}")
-}
-
-/// Keeps the calls of all backends on a tape.
-fn record_calls(backends: &mut Backends, tape: Arc<Tape>) {
-    backends.oracle = Arc::new(Recording::new(backends.oracle.clone(), tape.clone()));
-    backends.tools = Arc::new(Recording::new(backends.tools.clone(), tape.clone()));
-    let people = backends.people.take();
-    backends.people = people.map(|people| Arc::new(Recording::new(people, tape)) as _);
 }
 
 /// Plays the events and takes the turns of a run, saves it where `--snapshot` says so, and tells how it ended.
@@ -583,6 +573,11 @@ pub(super) struct Args {
 }
 
 impl Args {
+    fn answerers(&self) -> Answerers<'_> {
+        let (llm, model) = (self.llm.as_deref(), self.model.as_deref());
+        Answerers { llm, model, human: self.human.as_deref(), functions: self.functions.as_deref() }
+    }
+
     /// The name of the first given option that has no meaning for many agents.
     fn of_one_agent(&self) -> Option<&'static str> {
         #[cfg(feature = "sqlite")]
@@ -668,4 +663,63 @@ pub(super) fn save<M: Machine, T: Sink>(
         complain(format!("continue with: chartc run {file} --resume {}", path.display()));
     }
     Ok(())
+}
+
+// The arguments of a stored run, which the store keeps.
+
+#[cfg(feature = "sqlite")]
+impl Args {
+    /// The arguments with which a stored run is continued.
+    pub(in crate::cli) fn from_stored(args: RunArgs, store: PathBuf, run: String) -> Self {
+        Self {
+            file: args.file,
+            chart: args.chart,
+            llm: args.llm,
+            model: args.model,
+            human: args.human,
+            functions: args.functions.map(PathBuf::from),
+            servers: servers::Options::from_file(args.tools),
+            otel: otel::Options::default(),
+            world: None,
+            memory: args.memory.map(PathBuf::from),
+            events: args.events.map(PathBuf::from),
+            // The stored run has its inputs and params.
+            input: Vec::new(),
+            param: Vec::new(),
+            turns: args.turns,
+            calls_per_turn: args.calls_per_turn,
+            even_disabled: true,
+            trace: None,
+            record: None,
+            snapshot: None,
+            resume: None,
+            store: Some(store),
+            run: Some(run),
+            clock: args.clock,
+            color: Colour::Auto,
+            root: Root::default(),
+            many: crowd::Options::default(),
+        }
+    }
+
+    /// The arguments of a new run in the form in which the store keeps them.
+    pub(super) fn run_args(&self, given: &InitialValues) -> RunArgs {
+        let path = |path: &PathBuf| path.display().to_string();
+        RunArgs {
+            file: self.file.clone(),
+            chart: self.chart.clone(),
+            llm: self.llm.clone(),
+            model: self.model.clone(),
+            human: self.human.clone(),
+            functions: self.functions.as_ref().map(path),
+            tools: self.servers.file(),
+            events: self.events.as_ref().map(path),
+            turns: self.turns,
+            calls_per_turn: self.calls_per_turn,
+            clock: self.clock.clone(),
+            memory: self.memory.as_ref().map(path),
+            params: given.params.clone(),
+            inputs: given.inputs.clone(),
+        }
+    }
 }

@@ -5,11 +5,11 @@
 use super::durable::{RunArgs, WORKERS, finish_calls, made, refused};
 use super::files::Root;
 use super::given::{PairKind, given};
-use super::instance::{Backends, InitialValues, has_turns, oracle};
+use super::instance::{Answerers, Backends, InitialValues, has_turns, oracle};
 use super::otel;
 use super::output::{Exit, complain};
 use super::pick::pick_to_run_with_sources;
-use super::servers::{self, Beside};
+use super::servers;
 use super::signals;
 use chartc_adapters::server::{
     AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
@@ -22,11 +22,10 @@ use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::clock::{Clock, RealClock};
-use chartc_runtime::driver::Parts;
 use chartc_runtime::host::Watched;
 use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::Origin;
-use chartc_store::{Journal, Making, Options, Safety, Store, Worker};
+use chartc_store::{Making, Options, PendingLines, Safety, Store, Worker};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -101,6 +100,13 @@ pub(super) struct Args {
     root: Root,
 }
 
+impl Args {
+    fn answerers(&self) -> Answerers<'_> {
+        let (llm, model) = (self.llm.as_deref(), self.model.as_deref());
+        Answerers { llm, model, human: None, functions: self.functions.as_deref() }
+    }
+}
+
 /// A chart that is served.
 struct Served {
     file: String,
@@ -136,16 +142,15 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;
     let charts: Vec<&Chart> = families.values().flatten().copied().collect();
-    let beside = Beside { llm: args.llm.as_deref(), functions: args.functions.as_deref() };
-    let servers = args.servers.servers(&charts, beside)?;
+    let answerers = args.answerers();
+    let servers = args.servers.servers(&charts, answerers)?;
     let exporting = args.otel.begin(&charts, args.llm.as_deref())?;
     let done = runtime.block_on(async {
         servers.begin().await;
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
-        let llm = (args.llm.as_deref(), args.model.as_deref());
-        let mut backends = oracle(&charts, llm, None, args.functions.as_deref(), &clock)?;
+        let mut backends = oracle(&charts, answerers, &clock)?;
         let seen: Vec<_> = served.iter().map(|one| (&one.checked, &one.sources)).collect();
-        let done = match servers.serve(&mut backends, &seen, beside)? {
+        let done = match servers.serve(&mut backends, &seen, answerers)? {
             Some(exit) => Ok(exit),
             None => {
                 let exporting = exporting.clone();
@@ -237,12 +242,12 @@ async fn work(
     let listener = listen(args).await?;
     // List the runs now: the worker takes the store over.
     let before = store.list().map_err(refused)?;
-    let Backends { oracle, people, tools, host } = backends;
+    let Backends { parts, host } = backends;
     let feed = Feed::default();
     let show = feed.clone();
     let options = Options {
         make: Box::new(|making| make(making, plans, host.clone())),
-        driver: Arc::new(Parts { oracle, people, tools }),
+        driver: Backends::driver(parts, false),
         clock,
         is_real: true,
         replies: true,
@@ -290,7 +295,7 @@ fn make(
     making: Making<'_>,
     plans: &BTreeMap<&str, Arc<[Plan]>>,
     host: Script,
-) -> Result<Session<Interpreter<Watched<Script>>, Journal>, String> {
+) -> Result<Session<Interpreter<Watched<Script>>, PendingLines>, String> {
     let run_args: RunArgs = serde_json::from_str(making.given)
         .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
     let chart = run_args.chart.as_deref().unwrap_or_default();

@@ -364,7 +364,9 @@ impl<M: Machine> Handling<'_, M> {
                 Notice::TurnBegan | Notice::TurnEnded => {
                     is_turn = matches!(one, Notice::TurnBegan);
                     if is_turn != children_last {
-                        turns.extend(self.member(member).map(Machine::children).into_iter().flatten());
+                        turns.extend(
+                            self.member(member).map(Machine::children).into_iter().flatten(),
+                        );
                     }
                 }
                 Notice::Ended(status) if !member.is_empty() && !stopping => {

@@ -10,16 +10,16 @@
 //!  "options":[{"name":"close"},{"name":"stay"}], "nth":1, "after_ms":840, "answer":{"text":"close"}}
 //! ```
 
-use super::{Answer, Asking, Oracle, OracleError, Question};
+use super::{Answer, OracleError, Question};
 use crate::budget::Usage;
 use crate::clock::Clock;
-use crate::tools::{Calling, Tools};
+use crate::driver::CallId;
+use crate::journal::{Begun, Call, CallJournal, OpenCall, Outcome};
 use chartc_core::expr::{Map, Value};
-use chartc_core::host::ToolCall;
 use chartc_core::machine::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::pending;
+use std::future::{pending, ready};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The version of the file format.
@@ -196,8 +196,18 @@ fn canonical(value: &serde_json::Value, out: &mut String) {
 }
 
 impl Request {
-    /// The request for a question.
-    pub fn of(question: &Question) -> Self {
+    /// The request of a call.
+    pub fn of(call: &Call) -> Self {
+        match call {
+            Call::Question(question) => Self::of_question(question),
+            Call::Tool(call) => {
+                let arguments: Map = call.arguments.iter().cloned().collect();
+                Self::Tool { tool: call.tool.clone(), arguments: Value::Map(arguments) }
+            }
+        }
+    }
+
+    fn of_question(question: &Question) -> Self {
         let options = question.options.iter().map(|option| OptionAsked {
             name: option.offer.name.to_string(),
             text: option.offer.text.to_string(),
@@ -214,12 +224,6 @@ impl Request {
             options: options.collect(),
             schema: schema(question.wanted()),
         }
-    }
-
-    /// The request for a tool call.
-    pub fn of_tool(call: &ToolCall) -> Self {
-        let arguments: Map = call.arguments.iter().cloned().collect();
-        Self::Tool { tool: call.tool.clone(), arguments: Value::Map(arguments) }
     }
 
     /// The name of the step or tool.
@@ -244,7 +248,8 @@ fn fnv(first: u64, text: &str) -> u64 {
 }
 
 /// The element for which a question is asked, with its path; empty if there is none.
-pub(super) fn element_of(question: &Question) -> String {
+fn element_of(call: &Call) -> String {
+    let Call::Question(question) = call else { return String::new() };
     let own = question.element.map(|element| format!("{}[{element}]", question.step));
     // Without an element on the path, the path does not matter: the request identifies the call.
     let above = (own.is_some() || question.child.contains('[')).then(|| question.child.clone());
@@ -302,31 +307,40 @@ impl Entry {
 }
 
 impl End {
-    /// The end of a question.
-    pub fn of(answer: &Result<Answer, OracleError>) -> Self {
-        match answer {
-            Ok(Answer { text, usage, cut }) => {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Answer(Ok(Answer { text, usage, cut })) => {
                 Self::Answer { text: Lines::of(text), usage: *usage, cut: *cut }
             }
-            Err(error) => Self::failed(error),
+            Outcome::Result(Ok(value)) => Self::Result(value.clone()),
+            Outcome::Answer(Err(error)) | Outcome::Result(Err(error)) => {
+                let (error, why) = (error, error.to_string());
+                let retry_after_ms = error.retry_after();
+                Self::Failed { error: error.kind().word().to_owned(), why, retry_after_ms }
+            }
         }
     }
 
-    /// The end of a tool call.
-    pub fn of_tool(result: &Result<Value, OracleError>) -> Self {
-        match result {
-            Ok(value) => Self::Result(value.clone()),
-            Err(error) => Self::failed(error),
-        }
-    }
-
-    fn failed(error: &OracleError) -> Self {
-        let (kind, why) = (error.kind().word().to_owned(), error.to_string());
-        Self::Failed { error: kind, why, retry_after_ms: error.retry_after() }
+    /// The outcome of the call; `None` if it was given up.
+    fn outcome(&self, request: &Request) -> Option<Outcome> {
+        Some(match (self, request) {
+            (Self::Answer { text, usage, cut }, _) => {
+                Outcome::Answer(Ok(Answer { text: text.text(), usage: *usage, cut: *cut }))
+            }
+            (Self::Result(value), _) => Outcome::Result(Ok(value.clone())),
+            (Self::Failed { error, why, retry_after_ms }, request) => {
+                let error = OracleError::recorded(error, why, *retry_after_ms);
+                match request {
+                    Request::Step { .. } => Outcome::Answer(Err(error)),
+                    Request::Tool { .. } => Outcome::Result(Err(error)),
+                }
+            }
+            (Self::GivenUp(_), _) => return None,
+        })
     }
 }
 
-// Recording: wraps oracles and tools, and writes each call to a cassette.
+// Recording: writes each call to a cassette.
 
 /// The destination of cassette entries, such as a folder.
 pub trait CassetteSink: Send + Sync {
@@ -337,43 +351,46 @@ pub trait CassetteSink: Send + Sync {
     fn put(&self, name: &str, text: &str) -> Result<(), String>;
 }
 
-/// An oracle or a set of tools whose calls are recorded. A call that cannot be recorded ends the run, as a cassette with gaps is useless.
-pub struct Recording<O: ?Sized> {
-    inner: Arc<O>,
-    tape: Arc<Tape>,
-}
+/// The journal of a run whose calls are recorded in a cassette. A call that cannot be recorded ends the run, as a cassette with gaps is
+/// useless.
+#[derive(Clone)]
+pub struct Recorder(Arc<Shared>);
 
-/// The recorder that the wrappers of one run share.
-pub struct Tape {
+struct Shared {
     cassette: Box<dyn CassetteSink>,
     clock: Arc<dyn Clock>,
     /// The number of calls so far, by the hash of the request and the element.
     asked: Mutex<BTreeMap<(u64, String), u32>>,
 }
 
-impl Tape {
+impl Recorder {
     /// Creates a recorder that writes to `cassette`, with times on `clock`.
-    pub fn new(cassette: Box<dyn CassetteSink>, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self { cassette, clock, asked: Mutex::default() })
+    pub fn new(cassette: Box<dyn CassetteSink>, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(Shared { cassette, clock, asked: Mutex::default() }))
     }
 
     /// The number of calls that were started.
     pub fn calls(&self) -> u32 {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+        self.0.asked.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
+}
 
-    fn begin(self: &Arc<Self>, request: Request, element: String) -> Open {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+impl CallJournal for Recorder {
+    fn begin(&self, _: &CallId, call: Call) -> Result<Begun, OracleError> {
+        let (request, element) = (Request::of(&call), element_of(&call));
+        let mut asked = self.0.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        // The number is taken when the call starts, as calls may end in another order.
         let nth = asked.entry((request.hash(), element.clone())).or_insert(0);
         *nth += 1;
-        let (tape, begun) = (self.clone(), self.clock.now());
-        Open { tape, request: Some((request, element)), nth: *nth, begun }
+        let (recorder, begun) = (self.0.clone(), self.0.clock.now());
+        let open = Open { recorder, request: Some((request, element)), nth: *nth, begun };
+        Ok(Begun::Make(call, Box::new(open)))
     }
 }
 
 /// A call under way. If it is dropped before its end, it is recorded as cancelled.
 struct Open {
-    tape: Arc<Tape>,
+    recorder: Arc<Shared>,
     request: Option<(Request, String)>,
     nth: u32,
     begun: Instant,
@@ -382,9 +399,9 @@ struct Open {
 impl Open {
     fn close(&mut self, end: End) -> Result<(), OracleError> {
         let Some((request, element)) = self.request.take() else { return Ok(()) };
-        let after_ms = self.tape.clock.now().saturating_sub(self.begun);
+        let after_ms = self.recorder.clock.now().saturating_sub(self.begun);
         let entry = Entry { v: VERSION, request, element, nth: self.nth, after_ms, end };
-        let put = self.tape.cassette.put(&entry.file(), &entry.text());
+        let put = self.recorder.cassette.put(&entry.file(), &entry.text());
         put.map_err(|why| OracleError::Script(format!("the call cannot be recorded: {why}")))
     }
 }
@@ -396,47 +413,9 @@ impl Drop for Open {
     }
 }
 
-impl<O: ?Sized> Recording<O> {
-    /// Records the calls of `inner` on `tape`.
-    pub fn new(inner: Arc<O>, tape: Arc<Tape>) -> Self {
-        Self { inner, tape }
-    }
-}
-
-impl<O: Oracle + ?Sized> Oracle for Recording<O> {
-    fn ask(&self, question: Arc<Question>) -> Asking {
-        // The number is taken when the call starts, as calls may end in another order.
-        let mut open = self.tape.begin(Request::of(&question), element_of(&question));
-        let asking = self.inner.ask(question);
-        Box::pin(async move {
-            let answer = asking.await;
-            open.close(End::of(&answer))?;
-            answer
-        })
-    }
-
-    fn keeps_time(&self) -> bool {
-        self.inner.keeps_time()
-    }
-
-    fn has_answered(&self) -> bool {
-        self.inner.has_answered()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-}
-
-impl<T: Tools + ?Sized> Tools for Recording<T> {
-    fn call(&self, call: ToolCall) -> Calling {
-        let mut open = self.tape.begin(Request::of_tool(&call), String::new());
-        let calling = self.inner.call(call);
-        Box::pin(async move {
-            let result = calling.await;
-            open.close(End::of_tool(&result))?;
-            result
-        })
+impl OpenCall for Open {
+    fn end(&mut self, outcome: &Outcome) -> Result<(), OracleError> {
+        self.close(End::of(outcome))
     }
 }
 
@@ -446,7 +425,7 @@ impl<T: Tools + ?Sized> Tools for Recording<T> {
 /// The maximum number of lines of a difference in a message.
 const SHOWN: usize = 40;
 
-/// An oracle and a set of tools that answer from recorded calls.
+/// The journal of a run that gets its answers from recorded calls.
 pub struct Replaying {
     name: String,
     clock: Arc<dyn Clock>,
@@ -457,7 +436,7 @@ pub struct Replaying {
 }
 
 impl Replaying {
-    /// Creates an oracle that answers from `entries`, after the recorded delays on `clock`. `name` names the cassette in messages.
+    /// Creates a journal that answers from `entries`, after the recorded delays on `clock`. `name` names the cassette in messages.
     pub fn new(name: &str, entries: Vec<Entry>, clock: Arc<dyn Clock>) -> Self {
         let entries = entries.into_iter().map(|entry| {
             let (hash, element) = (entry.request.hash(), entry.element.clone());
@@ -571,61 +550,25 @@ fn shown(request: &Request) -> String {
     }
 }
 
-impl Oracle for Replaying {
-    fn ask(&self, question: Arc<Question>) -> Asking {
-        let (end, after) = match self.find(&Request::of(&question), element_of(&question)) {
-            Ok(entry) => (entry.end.clone(), entry.after_ms),
-            Err(miss) => return super::ready(Err(miss)),
-        };
-        let answer = match end {
-            End::Answer { text, usage, cut } => Ok(Answer { text: text.text(), usage, cut }),
-            End::Failed { error, why, retry_after_ms } => {
-                Err(OracleError::recorded(&error, &why, retry_after_ms))
-            }
-            End::Result(_) => Err(OracleError::Script("a tool's result is no answer".into())),
+impl CallJournal for Replaying {
+    fn begin(&self, _: &CallId, call: Call) -> Result<Begun, OracleError> {
+        let entry = self.find(&Request::of(&call), element_of(&call))?;
+        let Some(outcome) = entry.end.outcome(&entry.request) else {
             // The call was cancelled in the recording before it ended, so it never ends here.
-            End::GivenUp(_) => return Box::pin(pending()),
+            return Ok(Begun::Recorded(Box::pin(pending())));
         };
-        self.later(after, answer)
-    }
-
-    fn name(&self) -> String {
-        format!("replay:{}", self.name)
-    }
-}
-
-impl Tools for Replaying {
-    fn call(&self, call: ToolCall) -> Calling {
-        let (end, after) = match self.find(&Request::of_tool(&call), String::new()) {
-            Ok(entry) => (entry.end.clone(), entry.after_ms),
-            Err(miss) => return crate::tools::done(Err(miss)),
-        };
-        let result = match end {
-            End::Result(value) => Ok(value),
-            End::Answer { .. } => Err(OracleError::Script("an answer is no tool's result".into())),
-            End::Failed { error, why, retry_after_ms } => {
-                Err(OracleError::recorded(&error, &why, retry_after_ms))
-            }
-            End::GivenUp(_) => return Box::pin(pending()),
-        };
-        self.later(after, result)
-    }
-}
-
-impl Replaying {
-    fn later<T: Send + 'static>(
-        &self,
-        after: u64,
-        result: Result<T, OracleError>,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
-        if after == 0 {
-            return Box::pin(std::future::ready(result));
+        if entry.after_ms == 0 {
+            return Ok(Begun::Recorded(Box::pin(ready(outcome))));
         }
-        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(after));
-        Box::pin(async move {
+        let sleep = self.clock.sleep_until(self.clock.now().saturating_add(entry.after_ms));
+        Ok(Begun::Recorded(Box::pin(async {
             sleep.await;
-            result
-        })
+            outcome
+        })))
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(format!("replay:{}", self.name))
     }
 }
 

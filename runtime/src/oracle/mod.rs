@@ -28,7 +28,7 @@ mod person;
 pub mod script;
 
 pub use crate::call::{OracleError, OracleErrorKind};
-pub use cassette::{CassetteSink, Recording, Replaying, Tape};
+pub use cassette::{CassetteSink, Recorder, Replaying};
 pub use person::{NotOpen, find_open, shortened};
 pub use script::Script;
 

@@ -31,7 +31,8 @@ mod read;
 mod rows;
 mod worker;
 
-pub use chartc_runtime::stepped::{Call, Journal, Making};
+pub use chartc_runtime::journal::Call;
+pub use chartc_runtime::stepped::{Making, PendingLines};
 pub use engine::Sqlite;
 pub use error::{StoreError, VERSION};
 pub use file::{Safety, Store, wall};

@@ -25,9 +25,9 @@ use crate::rows::{
 };
 use chartc_core::host::Machine;
 use chartc_runtime::Saved;
+use chartc_runtime::journal::{Call, Known, Outcome};
 use chartc_runtime::oracle::{Kind, NotOpen, Question, find_open, shortened};
 use chartc_runtime::replay::{Rewound, Tape, rewind};
-use chartc_runtime::stepped::{Call, Known, Outcome};
 use chartc_runtime::trace::{Line, What};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
@@ -242,7 +242,7 @@ impl Store {
                 return Err(damaged());
             }
             let what = match (Stage::of(&stage), outcome) {
-                (Some(Stage::Planned), _) => Known::Planned,
+                (Some(Stage::Planned), _) => Known::NotMade,
                 (Some(Stage::Started | Stage::Doubt), _) => Known::Started,
                 (Some(Stage::Done), Some(outcome)) => {
                     let outcome: Outcome = serde_json::from_str(&outcome).map_err(|_| damaged())?;

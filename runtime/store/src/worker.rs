@@ -24,8 +24,9 @@ use chartc_runtime::Session;
 use chartc_runtime::agents::Agenda;
 use chartc_runtime::clock::{Clock, Sleep};
 use chartc_runtime::driver::Driver;
+use chartc_runtime::journal::Outcome;
 use chartc_runtime::oracle::{Answer, NotOpen};
-use chartc_runtime::stepped::{Journal, Left, Making, Outcome, Planned, Stepped};
+use chartc_runtime::stepped::{Left, Making, PendingLines, Planned, Stepped};
 use chartc_runtime::trace::Line;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, ToSql, Transaction};
@@ -210,7 +211,7 @@ impl<'e, M: Machine> Worker<'e, M> {
     }
 
     /// The session of a run that is in memory.
-    pub fn session(&self, run: &str) -> Option<&Session<M, Journal>> {
+    pub fn session(&self, run: &str) -> Option<&Session<M, PendingLines>> {
         self.runs.get(run).map(|running| running.run.session())
     }
 
@@ -588,8 +589,9 @@ fn note(tx: &rusqlite::Transaction<'_>, run: &str, why: &str) -> rusqlite::Resul
 
 // The configuration of an engine.
 
-type Make<'e, M> = Box<dyn FnMut(Making<'_>) -> Result<Session<M, Journal>, String> + 'e>;
-type After<'e, M> = Box<dyn FnMut(&Committed<'_>, &Session<M, Journal>) -> Result<(), String> + 'e>;
+type Make<'e, M> = Box<dyn FnMut(Making<'_>) -> Result<Session<M, PendingLines>, String> + 'e>;
+type After<'e, M> =
+    Box<dyn FnMut(&Committed<'_>, &Session<M, PendingLines>) -> Result<(), String> + 'e>;
 type Show<'e> = Box<dyn FnMut(&str, &Line) -> io::Result<()> + 'e>;
 
 /// A run that a commit has changed.

@@ -24,7 +24,7 @@ use crate::charts::{Family, restrict, used};
 use crate::config::{AgentEntry, RateLimiting, RunFile, StatechartConfig};
 use crate::engine::{Lines, Made, Maker, New, Recipe};
 use crate::gate::{Gate, Gated};
-use crate::keep::{Journaled, Keep};
+use crate::keep::{Keep, KeptCalls};
 use crate::request::Spawn;
 use crate::world::{ArtifactMemory, Auctioneer, NewAgent, World};
 use chartc_core::expr::{Map, Value};
@@ -39,6 +39,7 @@ use chartc_runtime::agent::{
 use chartc_runtime::clock::Clock;
 use chartc_runtime::driver::{CallId, Driver, Free, Parts};
 use chartc_runtime::host::{HostLog, Watched};
+use chartc_runtime::journal::Journaled;
 use chartc_runtime::memory::Rag;
 use chartc_runtime::oracle::{Asking, Deny, Oracle, OracleError, Question, Random, Script};
 use chartc_runtime::tools::{Calling, Tools};
@@ -446,8 +447,12 @@ impl AgentFactory {
     fn driver(&self, name: &str, provider: &str, parts: Parts) -> Arc<dyn Driver> {
         let driver: Arc<dyn Driver> = match &self.keep {
             _ if !self.is_real => Arc::new(Free(parts)),
-            Some(keep) => Arc::new(Journaled::new(keep.clone(), name, Arc::new(parts))),
-            None => Arc::new(parts),
+            // A recording already has its answers.
+            Some(keep) if !parts.keeps_time() => {
+                let calls = Arc::new(KeptCalls::new(keep.clone(), name));
+                Arc::new(Journaled::new(calls, Arc::new(parts)))
+            }
+            Some(_) | None => Arc::new(parts),
         };
         Arc::new(Gated::new(self.gate.clone(), name, provider, driver))
     }
@@ -472,13 +477,7 @@ impl AgentFactory {
         let origin = Origin { file, real_clock: self.is_real, ..Origin::default() };
         let log = HostLog::default();
         let host = Watched::new(host, log.clone());
-        let machine = match new.saved {
-            Some(saved) => Interpreter::resume(&plans[0], plans.clone(), host, saved.machine())
-                .map_err(|why| why.to_string())?,
-            None => Interpreter::new(&plans[0], host, given.params.clone())
-                .map_err(|why| why.to_string())?
-                .with_charts(plans.clone()),
-        };
+        let machine = chartc_runtime::machine(plans, &given.params, host, new.saved)?;
         let session = match session_template {
             Some(session_template) => session_template.another(machine, new.lines),
             None => {

@@ -2,19 +2,18 @@
 //!
 //! The engine commits a [`Checkpoint`] when no agent can continue, and only then admits waiting calls (see [`Gate`](crate::Gate)). So a
 //! checkpoint contains every call that has begun. The drivers are nested in this order: [`Gated`](crate::Gated) outside, then
-//! [`Journaled`], then the driver that makes the calls. So a call that still waits at the gate is not recorded as begun.
+//! [`Journaled`](chartc_runtime::journal::Journaled), then the driver that makes the calls. So a call that still waits at the gate is not recorded as begun.
 
 #[cfg(test)]
 mod tests;
 
-use chartc_core::host::ToolCall;
-use chartc_runtime::driver::{CallId, Driver, Probe};
-use chartc_runtime::oracle::{Asking, Kind, OracleError, Question, ready};
-use chartc_runtime::stepped::{Call, Outcome};
-use chartc_runtime::tools::{Calling, done};
+use chartc_runtime::driver::CallId;
+use chartc_runtime::journal::{Begun, Call, CallJournal, Known, OpenCall, Outcome};
+use chartc_runtime::oracle::{Kind, OracleError};
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::ready;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The reason why something cannot be stored, or stored data cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -121,32 +120,22 @@ pub trait Keep: Send + Sync {
     fn call(&self, id: &str) -> Result<Option<KeptCall>, KeepError>;
 }
 
-// A driver that records calls and their answers.
+// The journal of calls and their answers.
 
-/// A driver that records each call before it is made, and each answer before it is used, so that no answer is paid for twice: if a run asks
-/// the same question under the same id after a crash, it gets the recorded answer. A call without a recorded answer is in doubt.
-pub struct Journaled<D: ?Sized> {
+/// The journal of the calls of one agent. Each call is recorded before it is made, and each answer before it is used, so that no answer is
+/// paid for twice: if a run asks the same question under the same id after a crash, it gets the recorded answer. A call without a recorded
+/// answer is in doubt.
+pub struct KeptCalls {
     keep: Arc<dyn Keep>,
     agent: String,
-    inner: Arc<D>,
     /// The calls whose doubt was reported. If such a call comes again, the chart has decided to repeat it.
-    told: Arc<Mutex<BTreeSet<String>>>,
+    told: Mutex<BTreeSet<String>>,
 }
 
-/// The decision about a call.
-enum Known {
-    /// The call is to be made. It is recorded as begun.
-    Make,
-    /// The recorded outcome is to be used.
-    Use(Outcome),
-    /// It is unknown whether the call took effect.
-    Doubt,
-}
-
-impl<D: Driver + ?Sized> Journaled<D> {
-    /// A driver for the calls of one agent.
-    pub fn new(keep: Arc<dyn Keep>, agent: &str, inner: Arc<D>) -> Self {
-        Self { keep, agent: agent.to_owned(), inner, told: Arc::default() }
+impl KeptCalls {
+    /// The journal of an agent.
+    pub fn new(keep: Arc<dyn Keep>, agent: &str) -> Self {
+        Self { keep, agent: agent.to_owned(), told: Mutex::default() }
     }
 
     /// The key of a call among those of all agents. Ids of calls contain no space, so it is unique.
@@ -154,31 +143,31 @@ impl<D: Driver + ?Sized> Journaled<D> {
         format!("{} {id}", self.agent)
     }
 
-    fn begin(&self, key: &str, call: &Call, may_repeat: bool) -> Result<Known, KeepError> {
+    fn told(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recorded outcome of a call; `None` if the call is to be made, and is recorded as begun.
+    fn outcome(&self, key: &str, call: &Call) -> Result<Option<Outcome>, KeepError> {
         let text = json(serde_json::to_string(call))?;
         // Another question under the same id is another call: the run took another course after the restart.
         if let Some(kept) = self.keep.call(key)?
             && kept.question == text
         {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             match kept.answer {
                 Some(answer) => {
                     let outcome = json(serde_json::from_str(&answer))?;
                     if !found_no_model(&outcome) {
-                        return Ok(Known::Use(outcome));
+                        return Ok(Some(outcome));
                     }
                 }
                 // A question to a person may be asked twice without harm.
-                None if told.remove(key) || may_repeat => {}
-                None => return Ok(Known::Doubt),
+                None if self.told().remove(key) || is_human(call) => {}
+                None => return Ok(Some(in_doubt(call))),
             }
         }
         self.keep.call_begun(key, &text)?;
-        Ok(Known::Make)
-    }
-
-    fn open(&self, key: String) -> Open {
-        Open { keep: self.keep.clone(), key: Some(key) }
+        Ok(None)
     }
 }
 
@@ -191,9 +180,17 @@ fn lost(why: &KeepError) -> OracleError {
     OracleError::Script(format!("the call cannot be recorded: {why}"))
 }
 
-fn in_doubt() -> OracleError {
+fn in_doubt(call: &Call) -> Outcome {
     let why = "the process has ended during the call, and nobody knows what came of it";
-    OracleError::Connection(why.into())
+    let error = OracleError::Connection(why.into());
+    match call {
+        Call::Question(_) => Outcome::Answer(Err(error)),
+        Call::Tool(_) => Outcome::Result(Err(error)),
+    }
+}
+
+fn is_human(call: &Call) -> bool {
+    matches!(call, Call::Question(question) if question.kind == Kind::Human)
 }
 
 /// Whether a call failed because no model could be asked. It cost nothing, and may be made again when the run continues.
@@ -204,87 +201,31 @@ fn found_no_model(outcome: &Outcome) -> bool {
     }
 }
 
-/// The error for a recorded outcome of the other kind, an answer for a tool or a result for a question.
-fn strange() -> OracleError {
-    OracleError::Script("what is kept of the call is of another kind".into())
-}
-
-impl<D: Driver + ?Sized + 'static> Driver for Journaled<D> {
-    fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
-        // Such a driver replays a recording, so its answers are already recorded.
-        if self.inner.keeps_time() {
-            return self.inner.ask(id, question);
-        }
+impl CallJournal for KeptCalls {
+    fn begin(&self, id: &CallId, call: Call) -> Result<Begun, OracleError> {
         let key = self.key(id);
-        let is_human = question.kind == Kind::Human;
-        let call = Call::Question(Box::new(Question::clone(&question)));
-        match self.begin(&key, &call, is_human) {
-            Ok(Known::Make) => {}
-            Ok(Known::Use(Outcome::Answer(answer))) => return ready(answer),
-            Ok(Known::Use(Outcome::Result(_))) => return ready(Err(strange())),
-            Ok(Known::Doubt) => return ready(Err(in_doubt())),
-            Err(why) => return ready(Err(lost(&why))),
-        }
-        let (mut open, asking) = (self.open(key), self.inner.ask(id, question));
-        Box::pin(async move {
-            let answer = asking.await;
-            open.settle(&Outcome::Answer(answer.clone())).map_err(|why| lost(&why))?;
-            answer
+        Ok(match self.outcome(&key, &call).map_err(|why| lost(&why))? {
+            Some(outcome) => Begun::Recorded(Box::pin(ready(outcome))),
+            None => Begun::Make(call, Box::new(Open { keep: self.keep.clone(), key: Some(key) })),
         })
     }
 
-    fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        if self.inner.keeps_time() {
-            return self.inner.call(id, call);
-        }
-        let key = self.key(id);
-        match self.begin(&key, &Call::Tool(call.clone()), false) {
-            Ok(Known::Make) => {}
-            Ok(Known::Use(Outcome::Result(result))) => return done(result),
-            Ok(Known::Use(Outcome::Answer(_))) => return done(Err(strange())),
-            Ok(Known::Doubt) => return done(Err(in_doubt())),
-            Err(why) => return done(Err(lost(&why))),
-        }
-        let (mut open, calling) = (self.open(key), self.inner.call(id, call));
-        Box::pin(async move {
-            let result = calling.await;
-            open.settle(&Outcome::Result(result.clone())).map_err(|why| lost(&why))?;
-            result
-        })
-    }
-
-    fn probe(&self, id: &CallId) -> Probe {
-        let key = self.key(id);
-        let kept = match self.keep.call(&key) {
+    fn known(&self, id: &CallId) -> Known {
+        let kept = match self.keep.call(&self.key(id)) {
             Ok(Some(kept)) => kept,
-            Ok(None) => return Probe::NotMade,
-            Err(_) => return Probe::Unknown,
+            Ok(None) => return Known::NotMade,
+            Err(_) => return Known::Started,
         };
         let outcome = kept.answer.and_then(|answer| serde_json::from_str(&answer).ok());
         match outcome {
-            Some(outcome) if found_no_model(&outcome) => Probe::NotMade,
-            Some(Outcome::Answer(answer)) => Probe::Answered(answer),
-            Some(Outcome::Result(result)) => Probe::Returned(result),
-            None => match self.inner.probe(id) {
-                Probe::Unknown => {
-                    self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-                    Probe::Unknown
-                }
-                known @ (Probe::NotMade | Probe::Answered(_) | Probe::Returned(_)) => known,
-            },
+            Some(outcome) if found_no_model(&outcome) => Known::NotMade,
+            Some(outcome) => Known::Ended(outcome),
+            None => Known::Started,
         }
     }
 
-    fn keeps_time(&self) -> bool {
-        self.inner.keeps_time()
-    }
-
-    fn has_answered(&self) -> bool {
-        self.inner.has_answered()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
+    fn doubt(&self, id: &CallId) {
+        self.told().insert(self.key(id));
     }
 }
 
@@ -294,10 +235,11 @@ struct Open {
     key: Option<String>,
 }
 
-impl Open {
-    fn settle(&mut self, outcome: &Outcome) -> Result<(), KeepError> {
+impl OpenCall for Open {
+    fn end(&mut self, outcome: &Outcome) -> Result<(), OracleError> {
         let Some(key) = self.key.take() else { return Ok(()) };
-        self.keep.call_settled(&key, &json(serde_json::to_string(outcome))?)
+        let text = json(serde_json::to_string(outcome)).map_err(|why| lost(&why))?;
+        self.keep.call_settled(&key, &text).map_err(|why| lost(&why))
     }
 }
 

@@ -43,7 +43,7 @@ pub use factory::{
     has_turns, starting_scrip,
 };
 pub use gate::{Closed, Counted, Gate, Gated};
-pub use keep::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded};
+pub use keep::{Checkpoint, Keep, KeepError, KeptCall, KeptCalls, Loaded};
 pub use rates::{Budgets, Exhausted, Refusal, Spent, Uses, Whose, Windows};
 pub use request::{Cause, Notice, Request, Spawn};
 pub use state::{Moment, Summary};

@@ -4,10 +4,11 @@
 
 use chartc_core::host::ToolCall;
 use chartc_runtime::driver::{CallId, CallName, Driver};
+use chartc_runtime::journal::Journaled;
 use chartc_runtime::oracle::{Asking, OracleError, Question, ready};
 use chartc_runtime::tools::{Calling, NoTools, Tools};
 use chartc_store::Safety;
-use chartc_world::{Checkpoint, Journaled, Keep, KeepError, KeptCall, Loaded, WorldStore};
+use chartc_world::{Checkpoint, Keep, KeepError, KeptCall, KeptCalls, Loaded, WorldStore};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -138,7 +139,10 @@ fn resume(folder: &Path, ticks: u64, at: u32) {
     }
     let drivers: Vec<_> = AGENTS
         .iter()
-        .map(|agent| Journaled::new(store.clone(), agent, Arc::new(Provider(folder.join("bill")))))
+        .map(|agent| {
+            let calls = Arc::new(KeptCalls::new(store.clone(), agent));
+            Journaled::new(calls, Arc::new(Provider(folder.join("bill"))))
+        })
         .collect();
     let done = store.load().expect("it can be read").map_or(0, |loaded| loaded.number);
     for tick in done + 1..=ticks {

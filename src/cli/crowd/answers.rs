@@ -1,8 +1,7 @@
 //! Who answers the agents of a world, as options and the run file say.
 
-use super::super::instance::{Backends, oracle, read, script_of};
+use super::super::instance::{Answerers, Backends, oracle, read, script_of};
 use super::super::live::{is_live, only_provider};
-use super::find::OracleArgs;
 use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::driver::Parts;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 /// What answers the agents of a group, as `--llm` and similar options say.
 pub(super) fn answers(
     charts: &[&Chart],
-    args: OracleArgs<'_>,
+    args: Answerers<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<AnswerSource> {
     let script = |path: &Path| script_of(charts, path, clock.clone());
@@ -26,9 +25,11 @@ pub(super) fn answers(
             Ok(match functions {
                 Some(host) => shared(
                     Backends {
-                        tools: Arc::new(host.clone()),
-                        oracle: Arc::new(answers),
-                        people: None,
+                        parts: Parts {
+                            tools: Arc::new(host.clone()),
+                            oracle: Arc::new(answers),
+                            people: None,
+                        },
                         host,
                     },
                     ANY,
@@ -52,11 +53,10 @@ pub(super) fn answers(
             args.llm.unwrap_or_default()
         )),
         _ => {
-            let llm = (args.llm, args.model);
-            let mut backends = oracle(charts, llm, args.human, args.functions, clock)?;
+            let mut backends = oracle(charts, args, clock)?;
             if args.human.is_none() && is_live(args.llm) {
                 // One terminal cannot answer for many agents at once.
-                backends.people = Some(Arc::new(Deny));
+                backends.parts.people = Some(Arc::new(Deny));
             }
             let provider = only_provider(args.llm.unwrap_or_default()).unwrap_or(ANY);
             Ok(shared(backends, provider))
@@ -66,8 +66,7 @@ pub(super) fn answers(
 
 /// One source for all agents.
 fn shared(backends: Backends, provider: &str) -> AnswerSource {
-    let Backends { oracle, people, tools, host } = backends;
-    let parts = Parts { oracle, people, tools };
+    let Backends { parts, host } = backends;
     AnswerSource::Shared { parts, functions: host, provider: provider.to_owned() }
 }
 
@@ -76,10 +75,10 @@ fn shared(backends: Backends, provider: &str) -> AnswerSource {
 pub(super) fn scores(
     chart: &Chart,
     own: Option<&str>,
-    args: OracleArgs<'_>,
+    args: Answerers<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<AnswerSource> {
     let live = args.llm.filter(|llm| is_live(Some(llm)));
-    let args = OracleArgs { llm: own.or(live), human: None, functions: None, ..args };
+    let args = Answerers { llm: own.or(live), human: None, functions: None, ..args };
     answers(&[chart], args, clock)
 }

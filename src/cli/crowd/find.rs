@@ -21,7 +21,7 @@
 //! The file ends with options that several commands of this folder share.
 
 use super::super::files::{Files, Root};
-use super::super::instance::{is_disabled, read};
+use super::super::instance::{Answerers, is_disabled, read};
 use super::super::live::{Named, is_free, is_live, named};
 use super::super::output::{complain, print_json};
 use super::super::pick::refuse;
@@ -247,7 +247,7 @@ impl Forecast {
             End::Time(time) => time.checked_div(settings.interval).map(|turns| turns + 1),
         };
         for (number, group) in agent_set.groups.iter().enumerate() {
-            let llm = group.entry.llm.as_deref().or(common.llm);
+            let llm = group.entry.llm.as_deref().or(common.answerers.llm);
             if !is_live(llm) || !file.statechart.oracle_enabled {
                 continue;
             }
@@ -255,7 +255,7 @@ impl Forecast {
                 agent_set.agents.iter().filter(|agent| agent.group == number).count() as u64;
             let charts: Vec<&Chart> = group.family.charts().map(|chart| &**chart).collect();
             for chart in &charts {
-                all.add_models(chart, llm.unwrap_or_default(), common.model);
+                all.add_models(chart, llm.unwrap_or_default(), common.answerers.model);
             }
             let most = most(&charts, turns, &mut all.beyond);
             let most = match (most, group.entry.budget.llm_calls) {
@@ -268,11 +268,11 @@ impl Forecast {
                 .map(|(calls, most)| calls.saturating_add(most.saturating_mul(agents)));
         }
         if let Some(config) = &file.auction {
-            let llm = config.scoring.as_deref().or(common.llm);
+            let llm = config.scoring.as_deref().or(common.answerers.llm);
             if is_live(llm)
                 && let Ok(chart) = chart()
             {
-                all.add_models(&chart, llm.unwrap_or_default(), common.model);
+                all.add_models(&chart, llm.unwrap_or_default(), common.answerers.model);
                 all.beyond.push("auctions");
             }
         }
@@ -408,26 +408,12 @@ pub(super) fn chart() -> miette::Result<Arc<Chart>> {
 /// The options of `chartc run` that apply to a folder as well as to a file.
 pub(in crate::cli) struct Common<'a> {
     pub(in crate::cli) folder: &'a str,
-    pub(in crate::cli) llm: Option<&'a str>,
-    pub(in crate::cli) model: Option<&'a str>,
-    pub(in crate::cli) human: Option<&'a str>,
-    pub(in crate::cli) functions: Option<&'a Path>,
+    pub(in crate::cli) answerers: Answerers<'a>,
     pub(in crate::cli) world: Option<&'a Path>,
     /// The file of `--store`.
     pub(in crate::cli) store: Option<&'a Path>,
     pub(in crate::cli) even_disabled: bool,
     pub(in crate::cli) root: &'a Root,
-}
-
-impl Common<'_> {
-    pub(super) fn oracle_args<'s>(&'s self, own: Option<&'s str>) -> OracleArgs<'s> {
-        OracleArgs {
-            llm: own.or(self.llm),
-            model: self.model,
-            human: self.human,
-            functions: self.functions,
-        }
-    }
 }
 
 /// An oracle that the run file names. The path of a script is relative to the run file.
@@ -452,13 +438,4 @@ pub(super) fn milliseconds(seconds: f64, option: &str) -> miette::Result<u64> {
     } else {
         Err(miette::miette!("{option} is a number of seconds, 0 or more"))
     }
-}
-
-/// The values of `--llm` and similar options.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OracleArgs<'s> {
-    pub(super) llm: Option<&'s str>,
-    pub(super) model: Option<&'s str>,
-    pub(super) human: Option<&'s str>,
-    pub(super) functions: Option<&'s Path>,
 }

@@ -28,7 +28,7 @@ pub(super) use store::told as told_of_store;
 
 use super::files::real;
 use super::glance::at_a_glance;
-use super::instance::read;
+use super::instance::{Answerers, read};
 use super::live::is_live;
 use super::output::{Exit, complain, foot, is_seen, print, print_json};
 use super::signals;
@@ -146,7 +146,7 @@ fn open_store(
     };
     let args = store::WorldArgs {
         folder: common.folder.to_owned(),
-        llm: common.llm.map(str::to_owned),
+        llm: common.answerers.llm.map(str::to_owned),
         seed: settings.seed,
         delay: settings.delay,
         is_ticked: matches!(end, End::Ticks(_)),
@@ -168,7 +168,7 @@ struct Start<'s> {
 impl Start<'_> {
     /// Whether a real model answers anyone.
     fn is_real(&self) -> bool {
-        is_live(self.common.llm)
+        is_live(self.common.answerers.llm)
             || self.agent_set.groups.iter().any(|group| is_live(group.entry.llm.as_deref()))
             || self.file.auction.as_ref().is_some_and(|auction| is_live(auction.scoring.as_deref()))
     }
@@ -196,13 +196,14 @@ impl Start<'_> {
         for group in &self.agent_set.groups {
             engine.know(group.family.root());
             let own = group.entry.llm.as_deref().map(|own| beside(self.base, own));
-            let mut oracle_args = self.common.oracle_args(own.as_deref());
+            let common = self.common.answerers;
+            let mut answerers = Answerers { llm: own.as_deref().or(common.llm), ..common };
             if !self.file.statechart.oracle_enabled {
                 // Without oracles every call is denied, so that charts take their fallbacks.
-                oracle_args.llm = Some("deny");
+                answerers.llm = Some("deny");
             }
             let charts: Vec<&Chart> = group.family.charts().map(|chart| &**chart).collect();
-            let source = answers::answers(&charts, oracle_args, clock)?;
+            let source = answers::answers(&charts, answerers, clock)?;
             engine.maker_mut().answer_next_group(source);
         }
         Ok(())
@@ -217,8 +218,7 @@ impl Start<'_> {
         clock: &Arc<dyn Clock>,
     ) -> miette::Result<()> {
         let own = config.scoring.as_deref().map(|own| beside(self.base, own));
-        let args = self.common.oracle_args(None);
-        let source = answers::scores(chart, own.as_deref(), args, clock)?;
+        let source = answers::scores(chart, own.as_deref(), self.common.answerers, clock)?;
         let made = engine.maker_mut().hold_auctions(chart, config.into(), source, clock.clone());
         made.map_err(|why| miette::miette!("`auction`: {why}"))
     }
@@ -427,12 +427,13 @@ fn check(
     let entries = file.agents.iter().filter_map(|entry| entry.llm.as_deref());
     let scoring = file.auction.as_ref().and_then(|auction| auction.scoring.as_deref());
     let beside = entries.chain(scoring).filter_map(script).map(|path| base.join(path));
-    let named = [common.functions, common.world, common.store, options.config.as_deref()];
+    let Answerers { llm, functions, .. } = common.answerers;
+    let named = [functions, common.world, common.store, options.config.as_deref()];
     let charts = found.done.sources.iter().map(|(_, source)| PathBuf::from(&source.name));
     let mut all = charts
         .chain(beside)
         .chain(named.into_iter().flatten().map(Path::to_owned))
-        .chain(common.llm.and_then(script))
+        .chain(llm.and_then(script))
         .chain([Path::new(common.folder).join(RUN_FILE)]);
     // Compare paths without links: different names may lead to one file.
     let place = real(log);

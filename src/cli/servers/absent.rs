@@ -1,7 +1,6 @@
 //! Stands in for tool servers in a build without them: no options, and nothing to start.
 
-use super::Beside;
-use crate::cli::instance::Backends;
+use crate::cli::instance::{Answerers, Backends};
 use crate::cli::output::Exit;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
@@ -29,7 +28,11 @@ impl Options {
     }
 
     #[expect(clippy::unused_self, reason = "as with servers")]
-    pub(in crate::cli) fn servers(&self, _: &[&Chart], _: Beside<'_>) -> miette::Result<Servers> {
+    pub(in crate::cli) fn servers(
+        &self,
+        _: &[&Chart],
+        _: Answerers<'_>,
+    ) -> miette::Result<Servers> {
         Ok(Servers)
     }
 }
@@ -45,7 +48,7 @@ impl Servers {
         &self,
         _: &mut Backends,
         _: &[(&Checked, &Sources)],
-        _: Beside<'_>,
+        _: Answerers<'_>,
     ) -> miette::Result<Option<Exit>> {
         Ok(None)
     }

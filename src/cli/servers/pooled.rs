@@ -5,9 +5,8 @@
     reason = "a configuration names variables of the environment, and a signal ends the process"
 )]
 
-use super::Beside;
 use crate::cli::files::{Stream, read};
-use crate::cli::instance::Backends;
+use crate::cli::instance::{Answerers, Backends};
 use crate::cli::output::{Exit, StyledText, complain, complain_page, foot};
 use crate::cli::signals;
 use chartc_adapters::tools::{Configuration, Finding, FindingKind, Pool};
@@ -59,13 +58,13 @@ impl Options {
     pub(in crate::cli) fn servers(
         &self,
         charts: &[&Chart],
-        beside: Beside<'_>,
+        others: Answerers<'_>,
     ) -> miette::Result<Servers> {
         let Some(path) = &self.tools else { return Ok(Servers(None)) };
-        if word(beside) == "replay" {
+        if word(others) == "replay" {
             return Err(miette::miette!(
                 "`--llm {}` answers tool calls from its record: omit `--tools {}`",
-                beside.llm.unwrap_or_default(),
+                others.llm.unwrap_or_default(),
                 path.display()
             ));
         }
@@ -77,8 +76,8 @@ impl Options {
 }
 
 /// The kind of oracle: the part of `--llm` before the colon.
-fn word(beside: Beside<'_>) -> &str {
-    beside.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
+fn word(others: Answerers<'_>) -> &str {
+    others.llm.map_or("", |llm| llm.split(':').next().unwrap_or(llm))
 }
 
 /// Reads the file of `--tools`.
@@ -166,15 +165,15 @@ impl Servers {
         &self,
         backends: &mut Backends,
         seen: &[(&Checked, &Sources)],
-        beside: Beside<'_>,
+        others: Answerers<'_>,
     ) -> miette::Result<Option<Exit>> {
         let Some(Serving { pool }) = &self.0 else { return Ok(None) };
         let file = pool.configuration().file();
-        let word = word(beside);
+        let word = word(others);
         let scripted = backends.host.strangers(&[], &[], &[]);
         // An oracle that answers for every tool, or a script with a result for this one, may stand in for a server.
         let is_answered = |tool: &String| {
-            matches!(word, "first" | "random") && beside.functions.is_none()
+            matches!(word, "first" | "random") && others.functions.is_none()
                 || scripted.contains(tool)
         };
         let (mut all, mut lowered) = (Vec::new(), Vec::new());
@@ -198,7 +197,7 @@ impl Servers {
             complain("error: not run, because the tools of the chart are not those of the servers");
             return Ok(Some(Exit::Findings));
         }
-        let script = match (beside.functions, beside.llm) {
+        let script = match (others.functions, others.llm) {
             (Some(path), _) => path.display().to_string(),
             (None, llm) => llm.unwrap_or_default().to_owned(),
         };
@@ -210,7 +209,8 @@ impl Servers {
                 "warning: {file} maps the tool `{tool}`, so the results in {script} are not used"
             ));
         }
-        backends.tools = Arc::new(Over { pool: pool.clone(), rest: backends.tools.clone() });
+        let rest = backends.parts.tools.clone();
+        backends.parts.tools = Arc::new(Over { pool: pool.clone(), rest });
         Ok(None)
     }
 

@@ -625,7 +625,7 @@ fn find_unhandled_doubt(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
         }
         let (step, tool) = (words::step(chart, id), &chart.tools[tool.index()].name);
         let message = format!(
-            "{step} fails if `{tool}` does not answer, and the next turn calls it again: it may have run"
+            "{step} calls `{tool}` again in the next turn if no answer comes, although it may have taken effect"
         );
         let help = format!(
             "say what follows: `doubt -> …`; or declare `{tool}` as `idempotent` if it may run twice"

@@ -1,11 +1,13 @@
 //! Recorded calls: runs that are the same with nobody asked, and what is said where they are not.
 
 use super::command::{chartc, folder};
-use super::replay::world::{Around, charts, record_around};
+use super::replay::world::{charts, record_around};
 use super::root;
 use chartc_runtime::clock::Clock;
+use chartc_runtime::driver::{Driver, Parts};
+use chartc_runtime::journal::{FromJournal, Journaled};
 use chartc_runtime::oracle::cassette::Entry;
-use chartc_runtime::oracle::{CassetteSink, Recording, Replaying, Tape};
+use chartc_runtime::oracle::{CassetteSink, Recorder, Replaying};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -30,12 +32,9 @@ fn recorded_calls_give_the_same_runs() {
     for seed in 0..400 {
         let checked = &charts[seed as usize % charts.len()];
         let files = Files::default();
-        let recording = |who: Around, clock: &Arc<dyn Clock>| {
-            let tape = Tape::new(Box::new(files.clone()), clock.clone());
-            Around {
-                oracle: Arc::new(Recording::new(who.oracle, tape.clone())),
-                tools: Arc::new(Recording::new(who.tools, tape)),
-            }
+        let recording = |driver: Arc<dyn Driver>, clock: &Arc<dyn Clock>| -> Arc<dyn Driver> {
+            let recorder = Arc::new(Recorder::new(Box::new(files.clone()), clock.clone()));
+            Arc::new(Journaled::new(recorder, driver))
         };
         let first = record_around(checked, seed, false, recording);
         let files = files.0.lock().expect("one thread");
@@ -50,9 +49,10 @@ fn recorded_calls_give_the_same_runs() {
         calls += entries.len();
         tools += files.keys().filter(|name| name.starts_with("tool.")).count();
         given_up += files.values().filter(|text| text.contains("\"given_up\": true")).count();
-        let replaying = |_: Around, clock: &Arc<dyn Clock>| {
-            let replaying = Arc::new(Replaying::new("memory", entries, clock.clone()));
-            Around { oracle: replaying.clone(), tools: replaying }
+        let replaying = |_: Arc<dyn Driver>, clock: &Arc<dyn Clock>| -> Arc<dyn Driver> {
+            let replaying = Replaying::new("memory", entries, clock.clone());
+            let replaying = Arc::new(FromJournal(replaying));
+            Arc::new(Parts { oracle: replaying.clone(), people: None, tools: replaying })
         };
         let again = record_around(checked, seed, false, replaying);
         let again = again.replace("\"oracle\":\"replay:memory\"", "\"oracle\":\"chance\"");

@@ -112,9 +112,8 @@ fn an_event_is_passed_on_while_the_model_thinks() {
     assert_eq!(ran.states, ["again"]);
     let passed = |line: &&Line| matches!(line.what, What::PassedOn { .. });
     assert_eq!(ran.lines.iter().filter(passed).count(), 1);
-    let given_up = |line: &&Line| {
-        line.child == "read" && matches!(line.what, What::Cancelled { .. })
-    };
+    let given_up =
+        |line: &&Line| line.child == "read" && matches!(line.what, What::Cancelled { .. });
     assert_eq!(ran.lines.iter().filter(given_up).count(), 1);
 }
 
@@ -182,9 +181,7 @@ fn a_child_calls_its_model_while_the_regions_of_its_parent_wait_for_theirs() {
     asked.sort();
     let at_once = |step: &str| (step.to_owned(), 0);
     assert_eq!(asked, [at_once("/left"), at_once("/right"), at_once("early/think")]);
-    let ended = |line: &&Line| {
-        line.child.is_empty() && matches!(line.what, What::TurnEnded { .. })
-    };
+    let ended = |line: &&Line| line.child.is_empty() && matches!(line.what, What::TurnEnded { .. });
     assert_eq!(ran.lines.iter().find(ended).map(|line| line.at_ms), Some(5000));
 }
 

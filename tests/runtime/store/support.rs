@@ -16,7 +16,7 @@ pub(crate) use chartc_runtime::oracle::{
 pub(crate) use chartc_runtime::tools::{Calling, done};
 pub(crate) use chartc_runtime::trace::Line;
 pub(crate) use chartc_store::{
-    Committed, Journal, Options, Safety, Sqlite, Store, StoreError, Worker,
+    Committed, Options, PendingLines, Safety, Sqlite, Store, StoreError, Worker,
 };
 pub(crate) use std::future::pending;
 pub(crate) use std::io;
@@ -209,7 +209,7 @@ pub(crate) fn engine_at(
 }
 
 pub(crate) type After<'p> =
-    Box<dyn FnMut(&Committed<'_>, &Session<Machine<'p>, Journal>) -> Result<(), String>>;
+    Box<dyn FnMut(&Committed<'_>, &Session<Machine<'p>, PendingLines>) -> Result<(), String>>;
 
 pub(crate) fn engine_after<'p>(
     plans: &'p Arc<[Plan]>,

@@ -14,7 +14,7 @@ use chartc_runtime::Session;
 use chartc_runtime::clock::RealClock;
 use chartc_runtime::driver::Driver;
 use chartc_runtime::oracle::{Deny, Script};
-use chartc_runtime::stepped::{Journal, Making};
+use chartc_runtime::stepped::{Making, PendingLines};
 use drivers::{Ledger, Scripts};
 use std::error::Error;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn session(
     plan: &Plan,
     params: &[(String, Value)],
     making: Making<'_>,
-) -> Result<Session<Interpreter<Script>, Journal>, String> {
+) -> Result<Session<Interpreter<Script>, PendingLines>, String> {
     let machine = match making.saved {
         Some(saved) => Interpreter::resume(plan, [], Script::empty(), saved.machine())
             .map_err(|why| why.to_string())?,

@@ -6,8 +6,9 @@ use chartc_core::host::{Machine, ToolCall};
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, Reply, SEEN};
 use chartc_runtime::driver::{CallId, Driver};
+use chartc_runtime::journal::Known;
 use chartc_runtime::oracle::{Asking, OracleError, Question};
-use chartc_runtime::stepped::{Journal, Known, Making, Stepped};
+use chartc_runtime::stepped::{Making, PendingLines, Stepped};
 use chartc_runtime::tools::{Calling, done};
 use chartc_runtime::trace::Line;
 use chartc_runtime::{Saved, Session};
@@ -202,7 +203,7 @@ pub(super) type Steps =
 
 /// Returns the step function for agents whose sessions `make` creates. `name` is the name of their driver in traces.
 pub(super) fn steps<M: Machine + 'static>(
-    make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
+    make: impl Fn(Making<'_>) -> Result<Session<M, PendingLines>, String> + Send + Sync + 'static,
     name: String,
 ) -> Arc<Steps> {
     let nobody: Arc<dyn Driver> = Arc::new(Nobody(name));
@@ -214,7 +215,7 @@ fn step<M: Machine>(
     kept: Option<StoredAgent>,
     what: What,
     nobody: Arc<dyn Driver>,
-    make: impl FnOnce(Making<'_>) -> Result<Session<M, Journal>, String>,
+    make: impl FnOnce(Making<'_>) -> Result<Session<M, PendingLines>, String>,
 ) -> Result<Taken, String> {
     let at = match &what {
         What::Fired(fired) => fired.at.unwrap_or_else(wall),
@@ -225,7 +226,7 @@ fn step<M: Machine>(
     // The session is restored in each step. Calls that are still under way are known as planned, so they are planned again below, and
     // skipped.
     let mut known: BTreeMap<String, Known> =
-        kept.open.keys().map(|id| (id.clone(), Known::Planned)).collect();
+        kept.open.keys().map(|id| (id.clone(), Known::NotMade)).collect();
     let mut now = kept.time(at);
     let mut event = None;
     match what {

@@ -4,7 +4,7 @@ use chartc_core::expr::Map;
 use chartc_runtime::RunError;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Reply};
 use chartc_runtime::driver::{CallId, CallName};
-use chartc_runtime::stepped::{Call, Outcome};
+use chartc_runtime::journal::{Call, Outcome};
 use chartc_runtime::trace::Line;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;

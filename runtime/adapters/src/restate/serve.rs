@@ -5,7 +5,8 @@ use super::client::{AGENT, Done, Job, wall};
 use chartc_core::host::Machine;
 use chartc_runtime::Session;
 use chartc_runtime::driver::{Driver, Probe};
-use chartc_runtime::stepped::{Journal, Making, Outcome, made};
+use chartc_runtime::journal::{Outcome, made};
+use chartc_runtime::stepped::{Making, PendingLines};
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -35,7 +36,7 @@ pub struct Service {
 impl Service {
     /// Creates a service for agents whose sessions `make` creates. The `driver` makes their calls.
     pub fn new<M: Machine + 'static>(
-        make: impl Fn(Making<'_>) -> Result<Session<M, Journal>, String> + Send + Sync + 'static,
+        make: impl Fn(Making<'_>) -> Result<Session<M, PendingLines>, String> + Send + Sync + 'static,
         driver: Arc<dyn Driver>,
     ) -> Self {
         let steps = steps(make, driver.name());

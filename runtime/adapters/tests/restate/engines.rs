@@ -2,7 +2,8 @@
 
 use crate::cases::{Case, cases};
 use crate::node::Node;
-use crate::worlds::{InFile, InMemory, OnServer, Played, played};
+use crate::redis_server::Server;
+use crate::worlds::{InFile, InMemory, OnServer, OnStream, Played, in_world, played};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,4 +55,38 @@ async fn a_server_does_what_memory_does() {
         all.push(played(&world, case).await);
     }
     compare(&cases, &in_memory(&cases).await, &all);
+}
+
+#[tokio::test]
+async fn a_stream_does_what_memory_does() {
+    let Some(server) = Server::start("engines", &[]) else { return };
+    // A turn for which the agent is busy is held back by the intake, and comes later.
+    let cases = cases().into_iter().filter(|case| case.name != "slow").collect();
+    let cases = Arc::new(cases);
+    let mut all = Vec::new();
+    for (nth, case) in cases.iter().enumerate() {
+        let world = OnStream::new(&cases, &server, format!("events{nth}"));
+        tokio::select! {
+            one = played(&world, case) => all.push(one),
+            () = world.take_in() => panic!("the intake does not end by itself"),
+        }
+    }
+    compare(&cases, &in_memory(&cases).await, &all);
+}
+
+#[tokio::test]
+async fn a_world_does_what_memory_does() {
+    let cases = cases().into_iter().filter(|case| ["builder", "phases"].contains(&case.name));
+    let cases: Arc<Vec<Case>> = Arc::new(cases.collect());
+    let mut lines = 0;
+    for (case, memory) in cases.iter().zip(in_memory(&cases).await) {
+        let (configuration, told) = in_world(&cases, case).await;
+        for (line, one) in told.iter().zip(&memory.lines) {
+            assert_eq!(line, one, "{}", case.name);
+        }
+        assert_eq!(told.len(), memory.lines.len(), "{}", case.name);
+        assert_eq!(Some(configuration), memory.state.map(|state| state.configuration));
+        lines += told.len();
+    }
+    assert!(lines > 150, "{lines} lines");
 }

@@ -22,12 +22,8 @@ mod data;
 pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod explained;
-#[cfg(feature = "alloc")]
-mod gathering;
 mod machine;
 mod names;
-#[cfg(feature = "alloc")]
-mod notes;
 pub mod prelude;
 mod ring;
 pub mod rows;
@@ -49,12 +45,8 @@ pub use chart::{Arguments, Field, FieldVisitor, Late, Named, Posts, Steps, Words
 pub use chart::{Chart, Code, Part, Payload, PayloadOf, Place, Reason};
 #[cfg(feature = "alloc")]
 pub use data::*;
-#[cfg(feature = "alloc")]
-pub use gathering::Gathering;
 pub use machine::Machine;
 pub use names::{Absent, Answers, Item, Name, count, named};
-#[cfg(feature = "alloc")]
-pub use notes::Notes;
 pub use ring::{Held, Ring, Slots};
 #[cfg(feature = "alloc")]
 pub use values::*;

@@ -186,7 +186,7 @@ pub struct Engine<M, K, O> {
     /// The times at which time alone changes something for an agent.
     timers: Agenda<usize>,
     /// The times at which sleeping agents begin their next turns, in an autonomous run.
-    turns: BTreeSet<(Instant, usize)>,
+    turns: Agenda<usize>,
     /// Agents whose turn is under way.
     thinking: BTreeSet<usize>,
     /// Agents that have finished thinking and have not acted.
@@ -234,7 +234,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             woken: Arc::default(),
             no_model: None,
             timers: Agenda::default(),
-            turns: BTreeSet::new(),
+            turns: Agenda::default(),
             thinking: BTreeSet::new(),
             thought: VecDeque::new(),
             tick_stats: TickStats::default(),
@@ -295,7 +295,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let index = self.slots.len();
         let Made { agent, has_turns, provider } = made;
         if !mode.is_over() {
-            self.turns.insert((self.now(), index));
+            self.turns.set(&index, Some(self.now()));
         }
         if has_turns {
             self.takers.push(index);
@@ -638,8 +638,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 Loop::Starting | Loop::Running => Some(run.now),
                 _ => None,
             };
-            self.turns.remove(&(run.now, index));
-            self.turns.extend(due.map(|at| (at, index)));
+            self.turns.set(&index, due);
             if let Some(slot) = self.slots[index].as_mut() {
                 slot.mail = one.mail;
                 slot.wants_turn = one.wants_turn;

@@ -313,7 +313,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         if matches!(slot.mode, Loop::Sleeping(_)) {
             let now = self.clock.now();
             slot.mode = Loop::Sleeping(Some(now));
-            self.turns.insert((now, index));
+            self.turns.set(&index, Some(now));
         }
         self.woken.put(index);
     }
@@ -581,8 +581,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if is_last && self.thinking.is_empty() {
                 break;
             }
-            let limit = (!is_last)
-                .then(|| period.min(end).min(self.turns.first().map_or(end, |(at, _)| *at)));
+            let limit = (!is_last).then(|| period.min(end).min(self.turns.first().unwrap_or(end)));
             if self.pass(limit).await == Passed::Nothing {
                 break;
             }
@@ -627,8 +626,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// Begins a turn of each agent whose time has come.
     fn begin_turns(&mut self) -> io::Result<()> {
         let now = self.now();
-        while let Some((at, index)) = self.turns.first().copied().filter(|(at, _)| *at <= now) {
-            self.turns.remove(&(at, index));
+        for index in self.turns.take_due(now) {
             let mode = self.slots[index].as_ref().map(|slot| &slot.mode);
             let is_due = match mode {
                 Some(Loop::Starting) => true,
@@ -663,7 +661,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 }
             };
             if let Loop::Sleeping(Some(until)) = mode {
-                self.turns.insert((until, index));
+                self.turns.set(&index, Some(until));
             }
             if let Some(slot) = self.slots[index].as_mut() {
                 slot.mode = mode;
@@ -690,7 +688,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let wait = doubled.min(settings.max_backoff).max(settings.interval).max(1);
         let until = now.saturating_add(wait);
         slot.mode = Loop::Sleeping(Some(until));
-        self.turns.insert((until, index));
+        self.turns.set(&index, Some(until));
         Ok(())
     }
 
@@ -718,7 +716,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                     slot.mode = Loop::Running;
                 } else {
                     slot.mode = Loop::Starting;
-                    self.turns.insert((self.clock.now(), index.unwrap_or_default()));
+                    self.turns.set(&index.unwrap_or_default(), Some(self.clock.now()));
                 }
                 true
             }

@@ -3,13 +3,13 @@
 use super::*;
 use chartc_core::expr::Value;
 use chartc_core::host::ToolCall;
-use chartc_runtime::driver::{CallId, CallName, Driver, Probe};
-use chartc_runtime::oracle::{Answer, Asking, Kind, OracleError, Question, ready};
+use chartc_runtime::driver::{CallName, Driver, Probe};
+use chartc_runtime::journal::Journaled;
+use chartc_runtime::oracle::{Answer, Asking, Question, ready};
 use chartc_runtime::tools::{Calling, done};
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 #[derive(Default)]
@@ -116,8 +116,8 @@ fn text(asking: &mut Asking) -> Result<String, OracleError> {
 }
 
 /// A process after another one: the store and what was paid stay, the journal is new.
-fn process(keep: &Arc<InMemory>, paid: &Arc<Paid>) -> Journaled<Paid> {
-    Journaled::new(keep.clone(), "ada", paid.clone())
+fn process(keep: &Arc<InMemory>, paid: &Arc<Paid>) -> Journaled<KeptCalls, Paid> {
+    Journaled::new(Arc::new(KeptCalls::new(keep.clone(), "ada")), paid.clone())
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn an_answer_is_paid_for_once_and_known_to_the_next_process() {
     assert_eq!(*paid.0.lock().expect("a lock"), ["one", "refuse", "t"]);
     // Another question under the name is another call.
     assert_eq!(text(&mut next.ask(&id("a"), question("two"))), Ok("to two".into()));
-    let other = Journaled::new(keep, "bob", paid);
+    let other = Journaled::new(Arc::new(KeptCalls::new(keep, "bob")), paid);
     assert_eq!(other.probe(&id("a")), Probe::NotMade, "agents have calls of their own");
 }
 

@@ -60,7 +60,7 @@ fn without_notes(seq: u64, notes: &[u64]) -> u64 {
 /// The observable state of a run after each action of its host.
 fn marks<T: Sink>(checked: &Checked, seed: u64, sink: T, notes: &Notes) -> (Vec<String>, T) {
     let mut all = Vec::new();
-    let sink = run_around(checked, seed, false, sink, |around, _| around, &mut |session| {
+    let sink = run_around(checked, seed, false, sink, |driver, _| driver, &mut |session| {
         all.push(mark(session, &notes.borrow()));
     });
     (all, sink)

@@ -10,6 +10,7 @@ use chartc_core::interpreter::Interpreter;
 use chartc_core::model::{Chart, FunctionKind, Type, VariableKind};
 use chartc_runtime::budget::Usage;
 use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
+use chartc_runtime::driver::{Driver, Parts};
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::{self, Answer, Asking, Oracle, OracleError, Question};
 use chartc_runtime::replay::{ReplayError, Replayed, Tape, replay};
@@ -182,13 +183,7 @@ impl Clock for Restless {
 
 /// One run, by its seed: the text of its trace.
 pub(crate) fn record(checked: &Checked, seed: u64, restless: bool) -> String {
-    record_around(checked, seed, restless, |around, _| around)
-}
-
-/// Who answers and who has tools.
-pub(crate) struct Around {
-    pub(crate) oracle: Arc<dyn Oracle>,
-    pub(crate) tools: Arc<dyn Tools>,
+    record_around(checked, seed, restless, |driver, _| driver)
 }
 
 /// The same with somebody between the chart and chance, or instead of it.
@@ -196,7 +191,7 @@ pub(crate) fn record_around(
     checked: &Checked,
     seed: u64,
     restless: bool,
-    change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
+    change: impl FnOnce(Arc<dyn Driver>, &Arc<dyn Clock>) -> Arc<dyn Driver>,
 ) -> String {
     let sink = JsonLines(Vec::new());
     let sink = run_around(checked, seed, restless, sink, change, &mut |_| {});
@@ -209,7 +204,7 @@ pub(crate) fn run_around<T: Sink>(
     seed: u64,
     restless: bool,
     sink: T,
-    change: impl FnOnce(Around, &Arc<dyn Clock>) -> Around,
+    change: impl FnOnce(Arc<dyn Driver>, &Arc<dyn Clock>) -> Arc<dyn Driver>,
     look: &mut dyn FnMut(&Run<'_, T>),
 ) -> T {
     let plans = checked.plans();
@@ -238,9 +233,10 @@ pub(crate) fn run_around<T: Sink>(
         fits: oracle::Random::new(random.number()),
     });
     let origin = Origin { real_clock: restless, ..Origin::default() };
-    let around = change(Around { oracle: chance.clone(), tools: chance }, &clock);
-    let mut session = Session::new(machine, around.oracle, clock, sink)
-        .with_tools(around.tools)
+    let parts = Parts { oracle: chance.clone(), people: None, tools: chance.clone() };
+    let driver = change(Arc::new(parts), &clock);
+    let mut session = Session::new(machine, chance, clock, sink)
+        .with_driver(driver)
         .with_host_log(log)
         .with_origin(origin);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
