@@ -61,8 +61,8 @@ async fn a_server_does_what_memory_does() {
 async fn a_stream_does_what_memory_does() {
     let Some(server) = Server::start("engines", &[]) else { return };
     // A turn for which the agent is busy is held back by the intake, and comes later.
-    let cases = cases().into_iter().filter(|case| case.name != "slow").collect();
-    let cases = Arc::new(cases);
+    let cases = cases().into_iter().filter(|case| case.name != "slow");
+    let cases: Arc<Vec<Case>> = Arc::new(cases.collect());
     let mut all = Vec::new();
     for (nth, case) in cases.iter().enumerate() {
         let world = OnStream::new(&cases, &server, format!("events{nth}"));
