@@ -5,7 +5,9 @@ use chartc_core::expr::Value;
 use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_runtime::agent::Action;
-use chartc_world::{AgentEntry, AgentSet, Family, Request, Settings, SpawnLimits, StatechartConfig};
+use chartc_world::{
+    AgentEntry, AgentSet, Family, Request, Settings, SpawnLimits, StatechartConfig,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
