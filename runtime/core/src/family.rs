@@ -373,7 +373,7 @@ impl<M: Machine> Handling<'_, M> {
     }
 
     /// The children of a member that have a turn after an input of which the member has left these notices, in order.
-    fn turns(&self, member: &[StepKey], seen: &[Notice]) -> Vec<StepKey> {
+    fn turns(&self, member: &MemberPath, seen: &[Notice]) -> Vec<StepKey> {
         let Some(machine) = self.member(member) else { return Vec::new() };
         let (is_walking, mut living, mut turns) =
             (machine.is_walking(), machine.children(), Vec::new());
