@@ -387,9 +387,10 @@ impl<M: Machine> Handling<'_, M> {
                 Notice::Start(key) if self.runs(member, *key) => {
                     living.push(*key);
                     let of_element = key.element.is_some();
-                    let has_turn = match self.children_last {
-                        true => of_element && !is_walking && !ends,
-                        false => of_element || is_turn,
+                    let has_turn = if self.children_last {
+                        of_element && !is_walking && !ends
+                    } else {
+                        of_element || is_turn
                     };
                     turns.extend(has_turn.then_some(*key));
                 }

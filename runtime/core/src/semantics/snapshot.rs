@@ -433,7 +433,7 @@ impl Snapshot {
         touched.clone_from(active);
         unbroken.clone_from(active);
         let Plain { phase, turns, walking, dead, event } = plain;
-        snapshot.scalars = Scalars { phase, turns, walking, dead, event, ..Scalars::default() };
+        snapshot.scalars = Scalars { phase, turns, event, walking, dead, ..Scalars::default() };
         snapshot
     }
 
