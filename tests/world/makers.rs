@@ -2,8 +2,12 @@
 
 use crate::door::{act, invoke, map, with, world, write};
 use chartc_core::expr::Value;
+use chartc_core::model::Chart;
+use chartc_core::plan::Plan;
 use chartc_runtime::agent::Action;
-use chartc_world::{Request, Settings, SpawnLimits};
+use chartc_world::{
+    AgentEntry, AgentSet, Family, Request, Settings, SpawnLimits, StatechartConfig,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,4 +147,24 @@ fn whoever_is_asked_before_spawns_is_asked_last_and_nothing_moves_after_a_no() {
     assert_eq!(why, "invocation_failed: not now");
     assert_eq!((world.ledger(), world.agents()), before);
     assert!(world.take_requests().is_empty() && world.artifact("kid2").is_none());
+}
+
+#[test]
+fn a_run_file_shortens_what_agents_remember_and_never_lengthens_it() {
+    let kept = |own: Option<u32>, said: Option<u32>| {
+        let mut chart = Chart::empty("Lamp");
+        chart.history_kept = own;
+        let family = Family { plans: [Plan::new(&Arc::new(chart))].into() };
+        let mut agents = AgentSet::default();
+        agents.add("lamp.chart".into(), Arc::new(family), AgentEntry::default());
+        let said = StatechartConfig { max_history_depth: said, ..StatechartConfig::default() };
+        agents.follow(&said);
+        agents.groups[0].family.root().history_kept
+    };
+    // `None` keeps everything.
+    assert_eq!(kept(None, Some(3)), Some(3));
+    assert_eq!(kept(Some(20), Some(3)), Some(3));
+    assert_eq!(kept(Some(2), Some(3)), Some(2));
+    assert_eq!(kept(Some(20), None), Some(20));
+    assert_eq!(kept(None, None), None);
 }

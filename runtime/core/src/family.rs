@@ -333,40 +333,16 @@ impl<M: Machine> Handling<'_, M> {
         stopping: bool,
         sink: &mut dyn Sink,
     ) {
-        let (mut first, mut turns) = (Vec::new(), Vec::new());
-        let begins = |one: &Notice| matches!(one, Notice::TurnBegan);
-        let ends = |one: &Notice| matches!(one, Notice::TurnEnded);
-        let mut is_turn = match seen.iter().find(|one| begins(one) || ends(one)) {
-            Some(first) => ends(first),
-            None => self.member(member).is_some_and(Machine::is_walking),
-        };
-        let children_last = self.children_last;
-        let is_turn_of_last =
-            seen.iter().any(ends) || self.member(member).is_some_and(Machine::is_walking);
+        let mut first = Vec::new();
+        let turns = self.turns(member, &seen);
         for one in seen.drain(..) {
             match one {
-                Notice::Start(key) if self.runs(member, key) => {
-                    self.begin(member, key, sink);
-                    let has_turn = if children_last {
-                        key.element.is_some() && !is_turn_of_last
-                    } else {
-                        key.element.is_some() || is_turn
-                    };
-                    turns.extend(has_turn.then_some(key));
-                }
+                Notice::Start(key) if self.runs(member, key) => self.begin(member, key, sink),
                 Notice::Cancel(key) => {
                     let child = joined(member, key);
                     if self.member(&child).is_some() {
                         first.push(Task::Handle(child.clone(), Input::Stop, Origin::Family));
                         first.push(Task::Forget(child));
-                    }
-                }
-                Notice::TurnBegan | Notice::TurnEnded => {
-                    is_turn = matches!(one, Notice::TurnBegan);
-                    if is_turn != children_last {
-                        turns.extend(
-                            self.member(member).map(Machine::children).into_iter().flatten(),
-                        );
                     }
                 }
                 Notice::Ended(status) if !member.is_empty() && !stopping => {
@@ -378,7 +354,11 @@ impl<M: Machine> Handling<'_, M> {
                     first.push(Task::Handle(member.clone(), Input::Stop, Origin::Family));
                     first.push(Task::Forget(member.clone()));
                 }
-                Notice::Start(_) | Notice::Ended(_) | Notice::Dead => {}
+                Notice::Start(_)
+                | Notice::TurnBegan
+                | Notice::TurnEnded
+                | Notice::Ended(_)
+                | Notice::Dead => {}
             }
         }
         for key in turns {
@@ -390,6 +370,40 @@ impl<M: Machine> Handling<'_, M> {
             self.tasks.queue.push_front(task);
         }
         self.tasks.seen = seen;
+    }
+
+    /// The children of a member that have a turn after an input of which the member has left these notices, in order.
+    fn turns(&self, member: &MemberPath, seen: &[Notice]) -> Vec<StepKey> {
+        let Some(machine) = self.member(member) else { return Vec::new() };
+        let (is_walking, mut living, mut turns) =
+            (machine.is_walking(), machine.children(), Vec::new());
+        let mut edges =
+            seen.iter().filter(|one| matches!(one, Notice::TurnBegan | Notice::TurnEnded));
+        // A turn that ends in this input was on when it began.
+        let mut is_turn = edges.next().map_or(is_walking, |one| matches!(one, Notice::TurnEnded));
+        let ends = seen.iter().any(|one| matches!(one, Notice::TurnEnded));
+        for one in seen {
+            match one {
+                Notice::Start(key) if self.runs(member, *key) => {
+                    living.push(*key);
+                    let of_element = key.element.is_some();
+                    let has_turn = if self.children_last {
+                        of_element && !is_walking && !ends
+                    } else {
+                        of_element || is_turn
+                    };
+                    turns.extend(has_turn.then_some(*key));
+                }
+                Notice::TurnBegan | Notice::TurnEnded => {
+                    is_turn = matches!(one, Notice::TurnBegan);
+                    if is_turn != self.children_last {
+                        turns.extend(living.iter().copied());
+                    }
+                }
+                Notice::Start(_) | Notice::Cancel(_) | Notice::Ended(_) | Notice::Dead => {}
+            }
+        }
+        turns
     }
 }
 

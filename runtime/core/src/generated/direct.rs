@@ -19,6 +19,7 @@ use super::chart::{Chart, Part, Payload, PayloadOf, Place, Reason};
 use super::{BadParam, Item, Name};
 use crate::arena::{EventId, StateId, TransitionId};
 use crate::machine::{Effect, ErrorKind, Fault, Instant, Loss, Receipt, Record, Sink, Status};
+use crate::semantics::Phase;
 use crate::semantics::microstep::{self, Microsteps};
 use crate::store::Occurrence;
 use crate::tables::Tables;
@@ -496,16 +497,6 @@ pub fn tell<S: Sink + ?Sized>(instructions: &[Instruction], sink: &mut S) {
 }
 
 // The registers of a machine with direct code, besides its configuration.
-
-/// The phase of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Phase {
-    #[default]
-    New,
-    Running,
-    Ending(Status),
-    Ended(Status),
-}
 
 /// The registers of a machine with direct code, besides its configuration.
 #[derive(Debug, Clone, Default)]

@@ -102,8 +102,7 @@ pub struct Stepper<P: Program> {
 }
 
 /// The registers of the machine as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Scalars {
     phase: Phase,
     turns: u32,
@@ -126,13 +125,17 @@ struct Scalars {
 }
 
 /// The phase of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Phase {
+pub enum Phase {
+    /// It has not started.
+    #[default]
     New,
+    /// It has started, and not ended.
     Running,
     /// A final child of the root was entered in this microstep.
     Ending(Status),
+    /// It has ended.
     Ended(Status),
 }
 

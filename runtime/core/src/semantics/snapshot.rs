@@ -1,12 +1,13 @@
 //! All registers of a machine as data, by number.
 //!
-//! **The problem.** A run must be storable at any stable point and continue exactly there. A stored snapshot comes from outside: it may be
-//! damaged, or belong to another chart. Restoring it must not make the machine index out of range later.
+//! **The problem.** A run must be storable at any stable point and continue exactly there. What is stored, by names, comes from outside: it
+//! may be damaged. Restoring it must not make the machine index out of range later.
 //!
 //! **The idea.** [`Snapshot`] has one vector for each kind of register, as long as the tables. Registers that the store leaves out appear
-//! with their initial values, so a snapshot does not depend on what a machine has allocated. `restore` checks everything before it writes
-//! the first register: the format, the hash of the chart, the lengths (`fits`), a legal configuration, and that each register could occur
-//! in a run (`is_possible`). On an error the machine is unchanged. The program's data is not here; its owner saves it beside the snapshot.
+//! with their initial values, so a snapshot does not depend on what a machine has allocated. It is never stored itself: `named` converts it
+//! to and from names. `restore` checks everything before it writes the first register: a legal configuration, and that each register could
+//! occur in a run (`is_possible`). On an error the machine is unchanged. The program's data is not here; its owner saves it beside the
+//! snapshot.
 //!
 //! Two more forms of registers are in this file. [`Plain`] converts those of direct code. [`Registers`] are a cheap copy for machines with
 //! the same tables: an exploration returns to them to try several inputs at one point.
@@ -21,25 +22,18 @@
 
 use super::{Phase, Scalars, Stepper, is_legal};
 use crate::arena::{EventId, StateId, StepId, TransitionId};
-use crate::machine::{Instant, Receiver, Status, StepKey};
+use crate::machine::{Instant, Receiver, StepKey};
 use crate::program::Program;
 use crate::store::{
-    Amounts, Cells, CellsMut, Counts, Fan, Occurrence, Part, Question, Sent, StepRegister, Store,
-    Underway, Walk, bits,
+    Amounts, Cells, Counts, Fan, Part, Question, Sent, StepRegister, Store, Underway, Walk, bits,
 };
 use crate::tables::{StateRowKind, StepRowKind, Tables, TriggerRow};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The version of the layout of [`Snapshot`].
-pub(super) const FORMAT: u32 = 4;
-
 /// The registers of a machine in a stable configuration. The program's data is saved beside them, by the program's owner.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
-    pub(super) format: u32,
-    pub(super) hash: u64,
     pub(super) scalars: Scalars,
     pub(super) bits: [Vec<u64>; 4],
     pub(super) entered_at: Vec<Instant>,
@@ -47,27 +41,19 @@ pub struct Snapshot {
     pub(super) questions: Vec<Option<Question>>,
     pub(super) steps: Vec<StepRegister>,
     pub(super) walks: Vec<Walk>,
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) fans: Vec<Fan>,
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) amounts: Vec<Amounts>,
     pub(super) deadlines: Vec<u64>,
     /// The slots of deadlines that still have to be armed: their transitions are new since the version of the chart that saved the
     /// registers.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(super) added: Vec<u32>,
     /// The waiting sent events in order of delivery. The slot of each is its index.
     pub(super) sends: Vec<Sent>,
-    pub(super) queue: Vec<Occurrence>,
 }
 
 /// The reason why a snapshot cannot be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreError {
-    /// The snapshot has the layout of another version of this crate.
-    Format,
-    /// The snapshot belongs to another chart, or to another version of this chart.
-    OtherChart,
     /// The snapshot's configuration is not legal in the chart.
     IllegalConfiguration,
     /// A register refers to something that the chart does not have, or holds a count that no run can reach.
@@ -77,8 +63,6 @@ pub enum RestoreError {
 impl core::fmt::Display for RestoreError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Self::Format => "the snapshot has another format version",
-            Self::OtherChart => "the snapshot is of another chart",
             Self::IllegalConfiguration => "the snapshot's configuration is not one of this chart",
             Self::ImpossibleRegister => "the snapshot has registers that no run of this chart has",
         })
@@ -120,8 +104,6 @@ impl<P: Program> Stepper<P> {
             if self.scalars.walking { set.to_vec() } else { cells.configuration.to_vec() }
         };
         Snapshot {
-            format: FORMAT,
-            hash: self.tables.hash,
             // The internal queue is empty, so the position of its head means nothing.
             scalars: Scalars { queue_head: 0, ..self.scalars },
             bits: [
@@ -148,27 +130,18 @@ impl<P: Program> Stepper<P> {
             added: Vec::new(),
             // The slots are numbered anew: the program saves the payloads in the same order.
             sends: (0..).zip(self.sends()).map(|(slot, sent)| Sent { slot, ..*sent }).collect(),
-            queue: Vec::new(),
         }
     }
 
     /// Replaces the registers by those of a snapshot.
     ///
     /// # Errors
-    /// The snapshot has another format, belongs to another chart, or has an illegal configuration or impossible registers. The machine is
-    /// unchanged then.
+    /// The snapshot has an illegal configuration or impossible registers. The machine is unchanged then.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
-        if snapshot.format != FORMAT {
-            return Err(RestoreError::Format);
-        }
         let tables = self.tables.clone();
         let cells = self.store.cells_mut();
         let [configuration, history, touched, unbroken] = &snapshot.bits;
         let [turns_here, turns_in, fails_here, calls] = &snapshot.counters;
-        if !fits(snapshot, &tables, &cells) {
-            // Everything is checked before the first register is written.
-            return Err(RestoreError::OtherChart);
-        }
         // Before the start no state is active, which is not a legal configuration.
         let is_new = matches!(snapshot.scalars.phase, super::Phase::New);
         if !is_new && !is_legal(&self.tables, configuration) {
@@ -272,26 +245,6 @@ impl<P: Program> Stepper<P> {
     }
 }
 
-/// Whether a snapshot is of this chart and has as many registers of each kind as its machine.
-fn fits(snapshot: &Snapshot, tables: &Tables, cells: &CellsMut<'_>) -> bool {
-    let [configuration, history, touched, unbroken] = &snapshot.bits;
-    let states = tables.states.len();
-    snapshot.hash == tables.hash
-        && configuration.len() == cells.configuration.len()
-        && touched.len() == configuration.len()
-        && unbroken.len() == configuration.len()
-        && history.len() == cells.history.len()
-        && snapshot.entered_at.len() == states
-        && snapshot.counters.iter().all(|c| c.len() == states)
-        && snapshot.questions.len() == states
-        && snapshot.steps.len() == tables.steps.len()
-        && snapshot.walks.len() == tables.walks.len()
-        && snapshot.fans.len() == tables.fans()
-        && snapshot.amounts.len() == if tables.reads_amounts { states } else { 0 }
-        && snapshot.deadlines.len() == cells.deadlines.len()
-        && snapshot.sends.len() <= tables.sends as usize
-}
-
 /// A bound for counts that no run reaches. Larger values could overflow later.
 const FAR: u32 = u32::MAX / 2;
 // The same for times in milliseconds.
@@ -300,9 +253,7 @@ const FAR_AWAY: u64 = u64::MAX / 2;
 /// Whether every register could occur in a run. Snapshots are external data and are not trusted.
 fn is_possible(snapshot: &Snapshot, tables: &Tables) -> bool {
     let Scalars { turns, events, now, started_at, event, .. } = snapshot.scalars;
-    // In a stable configuration nothing waits in the internal queue.
-    snapshot.queue.is_empty()
-        && has_possible_sends(snapshot, tables)
+    has_possible_sends(snapshot, tables)
         && has_possible_sets(snapshot, tables)
         && has_possible_questions(snapshot, tables)
         && has_possible_steps(snapshot, tables)
@@ -329,6 +280,7 @@ fn has_possible_sends(snapshot: &Snapshot, tables: &Tables) -> bool {
             }
     });
     sends
+        && snapshot.sends.len() <= tables.sends as usize
         && snapshot.sends.is_sorted_by_key(|sent| sent.due)
         && snapshot.sends.len() == snapshot.scalars.sends as usize
 }
@@ -430,9 +382,9 @@ fn has_possible_fans(snapshot: &Snapshot, tables: &Tables) -> bool {
 
 /// The registers that a machine with direct code has.
 #[derive(Debug, Clone, Copy)]
-pub struct Plain<'l> {
-    /// `None` before the start. Afterwards the status of the run, if it has ended.
-    pub ended: Option<Option<Status>>,
+pub struct Plain {
+    /// The phase of the run.
+    pub phase: Phase,
     /// The number of turns that have ended.
     pub turns: u32,
     /// Whether a turn is being walked.
@@ -441,47 +393,16 @@ pub struct Plain<'l> {
     pub dead: bool,
     /// The current host event.
     pub event: Option<EventId>,
-    /// The active leaves.
-    pub leaves: &'l [StateId],
 }
 
 impl Snapshot {
-    /// A snapshot of a machine with direct code. Registers that the machine does not have get their initial values.
-    pub fn plain(tables: &Tables, plain: Plain<'_>) -> Self {
+    /// The registers of a machine in which no state is active, with the room that the chart needs.
+    pub(super) fn empty(tables: &Tables) -> Self {
         let (states, words) = (tables.states.len(), bits::words(tables.states.len()));
-        let mut active = vec![0; words];
-        for leaf in plain.leaves {
-            let mut state = *leaf;
-            bits::insert(&mut active, state.index());
-            while state.index() > 0 {
-                state = tables.state(state).parent;
-                bits::insert(&mut active, state.index());
-            }
-        }
-        let phase = match plain.ended {
-            None => Phase::New,
-            Some(None) => Phase::Running,
-            Some(Some(status)) => Phase::Ended(status),
-        };
+        let none = || vec![0; words];
         Self {
-            format: FORMAT,
-            hash: tables.hash,
-            scalars: Scalars {
-                phase,
-                turns: plain.turns,
-                events: 0,
-                now: 0,
-                started_at: 0,
-                event: plain.event,
-                queue_head: 0,
-                queue_len: 0,
-                sends: 0,
-                walking: plain.walking,
-                stopped: false,
-                dead: plain.dead,
-            },
-            // Between two turns the sets of a turn equal the configuration, as in the snapshots of a stepper.
-            bits: [active.clone(), vec![0; words * tables.histories()], active.clone(), active],
+            scalars: Scalars::default(),
+            bits: [none(), vec![0; words * tables.histories()], none(), none()],
             entered_at: vec![0; states],
             counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
             questions: vec![None; states],
@@ -492,19 +413,34 @@ impl Snapshot {
             deadlines: vec![u64::MAX; tables.deadlines()],
             added: Vec::new(),
             sends: Vec::new(),
-            queue: Vec::new(),
         }
     }
 
-    /// The registers of a machine with direct code, but without the leaves.
-    pub fn as_plain(&self) -> Plain<'static> {
+    /// A snapshot of a machine with direct code, from its registers and its active leaves. Registers that the machine does not have get
+    /// their initial values.
+    pub fn plain(tables: &Tables, plain: Plain, leaves: &[StateId]) -> Self {
+        let mut snapshot = Self::empty(tables);
+        let [active, _, touched, unbroken] = &mut snapshot.bits;
+        for leaf in leaves {
+            let mut state = *leaf;
+            bits::insert(active, state.index());
+            while state.index() > 0 {
+                state = tables.state(state).parent;
+                bits::insert(active, state.index());
+            }
+        }
+        // Between two turns the sets of a turn equal the configuration, as in the snapshots of a stepper.
+        touched.clone_from(active);
+        unbroken.clone_from(active);
+        let Plain { phase, turns, walking, dead, event } = plain;
+        snapshot.scalars = Scalars { phase, turns, event, walking, dead, ..Scalars::default() };
+        snapshot
+    }
+
+    /// The registers of a machine with direct code.
+    pub fn as_plain(&self) -> Plain {
         let Scalars { phase, turns, walking, dead, event, .. } = self.scalars;
-        let ended = match phase {
-            Phase::New => None,
-            Phase::Running => Some(None),
-            Phase::Ending(status) | Phase::Ended(status) => Some(Some(status)),
-        };
-        Plain { ended, turns, walking, dead, event, leaves: &[] }
+        Plain { phase, turns, walking, dead, event }
     }
 
     /// The active leaves, in document order.

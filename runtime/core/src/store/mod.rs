@@ -31,7 +31,6 @@ use crate::tables::Tables;
 
 /// Something that can trigger transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Occurrence {
     /// A host event, or a raised event, whose payload the program keeps in a queue.
     Event(EventId),

@@ -5,20 +5,16 @@ use crate::machine::{Instant, Receiver, StepKey};
 
 /// The register of a step, in the form in which a run is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepRegister {
     /// The key of the attempt that has started and not ended.
     pub pending: Option<StepKey>,
     /// The time at which the step was started.
     pub started_at: Instant,
     /// Whether the step's state was entered in this macrostep, so that the step starts when the macrostep ends.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub due: bool,
     /// The tool that the model is calling.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub calling: Option<ToolId>,
     /// The number of tool calls by the model since the step was started.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub called: u32,
 }
 
@@ -54,7 +50,6 @@ impl Underway {
 
 /// The register of a step with an `each`, while it is under way.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fan {
     /// The number of elements.
     pub size: u32,
@@ -112,7 +107,6 @@ impl Fan {
 
 /// The register of one walk over steps: that of the chart or of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Walk {
     /// The progress of the walk in this turn.
     pub stage: WalkStage,
@@ -190,7 +184,6 @@ pub struct Amounts {
 
 /// An open question of a leaf, and the tool call that its answer has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Question {
     /// The key of its answer, or of the tool's result.
     pub key: StepKey,
@@ -208,7 +201,6 @@ impl Question {
 
 /// A sent event that is not delivered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sent {
     /// The event.
     pub event: EventId,
@@ -219,7 +211,6 @@ pub struct Sent {
     /// The slot in which the program keeps its payload.
     pub slot: u32,
     /// The chart that receives the event.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub to: Receiver,
 }
 

@@ -2,40 +2,29 @@
 
 use super::super::chart::{Named, Payload, Reason};
 use super::super::{Name, String, by_value, no_row};
-use super::{Current, Direct, Machine, Phase, Registers, event_of};
+use super::{Current, Direct, Machine, Registers, event_of};
 use crate::arena::{EventId, StateId};
 use crate::expr::{Map, Value};
 use crate::host::{self, Mismatch, Note, Offer, ToolCall};
 use crate::machine::{Fault, Input, Instant, Receipt, Sink, StepKey};
 use crate::saved::{Saved, Unfit};
-use crate::semantics::{Plain, RestoreError, Snapshot};
+use crate::semantics::{Phase, Plain, RestoreError, Snapshot};
 use crate::tables::Tables;
 use alloc::vec::Vec;
 
 impl<P: Direct> Machine<P> {
     fn snapshot(&self) -> Snapshot {
         let Registers { phase, turns, walking, dead, event } = self.program.registers().clone();
-        let ended = match phase {
-            Phase::New => None,
-            Phase::Running => Some(None),
-            Phase::Ending(status) | Phase::Ended(status) => Some(Some(status)),
-        };
-        let leaves = if ended.is_some() { self.program.leaves() } else { &[] };
+        let leaves = if phase == Phase::New { &[] } else { self.program.leaves() };
         let event = event.get();
-        Snapshot::plain(P::TABLES, Plain { ended, turns, walking, dead, event, leaves })
+        Snapshot::plain(P::TABLES, Plain { phase, turns, walking, dead, event }, leaves)
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
-        let leaves: Vec<StateId> = snapshot.leaves(P::TABLES);
-        let Plain { ended, turns, walking, dead, event, .. } = snapshot.as_plain();
-        if ended.is_some() && !self.program.go_to(&leaves) {
+        let Plain { phase, turns, walking, dead, event } = snapshot.as_plain();
+        if phase != Phase::New && !self.program.go_to(&snapshot.leaves(P::TABLES)) {
             return Err(RestoreError::IllegalConfiguration);
         }
-        let phase = match ended {
-            None => Phase::New,
-            Some(None) => Phase::Running,
-            Some(Some(status)) => Phase::Ended(status),
-        };
         *self.program.registers_mut() =
             Registers { phase, turns, walking, dead, event: Current::of(event) };
         Ok(())

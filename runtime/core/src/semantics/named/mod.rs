@@ -20,7 +20,7 @@
 
 pub(super) mod version;
 
-use super::snapshot::{FORMAT, Snapshot};
+use super::snapshot::Snapshot;
 use super::{Phase, Scalars};
 use crate::arena::{ChoiceId, EventId, SendId, StateId, StepId, ToolId};
 use crate::machine::{Element, Instant, Receiver, StepKey};
@@ -581,44 +581,28 @@ impl Named {
 
     /// A snapshot with the scalars and the sets of states. Its other registers have their initial values.
     fn number_sets(&self, numbers: &Numbers<'_>) -> Result<Snapshot, Gone> {
-        let tables = numbers.tables;
-        let states = tables.states.len();
-        let history = self.number_history(numbers);
-        Ok(Snapshot {
-            format: FORMAT,
-            hash: tables.hash,
-            scalars: Scalars {
-                phase: self.phase,
-                turns: self.turns,
-                events: self.events,
-                now: self.now,
-                started_at: self.started_at,
-                event: self.event.as_ref().and_then(|name| numbers.event(name).ok()),
-                queue_head: 0,
-                queue_len: 0,
-                sends: self.sends.len() as u32,
-                walking: self.walking,
-                stopped: self.stopped,
-                dead: self.dead,
-            },
-            bits: [
-                state_set(numbers, &self.active, true)?,
-                history,
-                state_set(numbers, &self.touched, false)?,
-                state_set(numbers, &self.unbroken, false)?,
-            ],
-            entered_at: vec![0; states],
-            counters: [vec![0; states], vec![0; states], vec![0; states], vec![0; states]],
-            questions: vec![None; states],
-            steps: vec![StepRegister::default(); tables.steps.len()],
-            walks: vec![Walk::NEW; tables.walks.len()],
-            fans: vec![Fan::default(); tables.fans()],
-            amounts: vec![Amounts::default(); if tables.reads_amounts { states } else { 0 }],
-            deadlines: Vec::new(),
-            added: Vec::new(),
-            sends: Vec::new(),
-            queue: Vec::new(),
-        })
+        let mut snapshot = Snapshot::empty(numbers.tables);
+        snapshot.scalars = Scalars {
+            phase: self.phase,
+            turns: self.turns,
+            events: self.events,
+            now: self.now,
+            started_at: self.started_at,
+            event: self.event.as_ref().and_then(|name| numbers.event(name).ok()),
+            queue_head: 0,
+            queue_len: 0,
+            sends: self.sends.len() as u32,
+            walking: self.walking,
+            stopped: self.stopped,
+            dead: self.dead,
+        };
+        snapshot.bits = [
+            state_set(numbers, &self.active, true)?,
+            self.number_history(numbers),
+            state_set(numbers, &self.touched, false)?,
+            state_set(numbers, &self.unbroken, false)?,
+        ];
+        Ok(snapshot)
     }
 
     fn number_history(&self, numbers: &Numbers<'_>) -> Vec<u64> {
