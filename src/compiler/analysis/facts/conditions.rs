@@ -447,7 +447,13 @@ impl<'e> Terms<'e, '_> {
                 return self.leaf(Cow::Borrowed(whole), None);
             }
         };
-        self.leaf(Cow::Borrowed(part), Some((CompareOp::NotEqual, zero)))
+        match constant(part) {
+            Some(value) => {
+                let differs = expr::compare(CompareOp::NotEqual, &value, &zero);
+                Formula::Constant(differs.unwrap_or(false))
+            }
+            None => self.leaf(Cow::Borrowed(part), Some((CompareOp::NotEqual, zero))),
+        }
     }
 
     /// Translates `len(x) == 0`.
