@@ -27,7 +27,7 @@
 //! constant 3, so `n` is tried with 2, 3 and 4. Nothing compares `note`: keys omit it, and `text` is tried with a single value.
 
 use crate::analysis::facts::usage::walk;
-use crate::analysis::facts::values::turned;
+use crate::analysis::facts::values::{literal, turned};
 use chartc_core::arena::{
     ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId,
 };
@@ -165,7 +165,7 @@ impl<'c> Relevant<'c> {
             ExprKind::Answer(step) => Some(vec![Slot::Answer(*step)]),
             ExprKind::Call(id, arguments) => {
                 for argument in arguments {
-                    if constant(argument).is_some() {
+                    if literal(argument).is_some() {
                         continue;
                     }
                     match self.slots_of(argument, place) {
@@ -295,7 +295,7 @@ impl<'c> Relevant<'c> {
                     left = right;
                 }
             }
-            _ if constant(expr).is_some() => {}
+            _ if literal(expr).is_some() => {}
             _ => match self.slots_of(expr, place) {
                 // A Bool is a condition by itself. A value of another type may be distinguished by more than constants.
                 Some(slots) if expr.ty == Type::Bool => {
@@ -331,7 +331,7 @@ impl<'c> Relevant<'c> {
         if let ExprKind::Observable(seen) = &expr.kind {
             return self.observed(seen, Some(Comparand::new(op, bound)));
         }
-        if is_fixed(self.chart, expr, 0) && constant(expr).is_some() {
+        if is_fixed(self.chart, expr, 0) && literal(expr).is_some() {
             return self.params(bound);
         }
         let Some(slots) = self.slots_of(expr, place) else {
@@ -339,7 +339,7 @@ impl<'c> Relevant<'c> {
             return self.params(bound);
         };
         for slot in slots {
-            match constant(bound) {
+            match literal(bound) {
                 Some(value) => {
                     let class = self.class_mut(slot);
                     if !class.constants.contains(&value) {
@@ -362,7 +362,7 @@ impl<'c> Relevant<'c> {
     }
 
     fn params(&mut self, bound: &Expr) {
-        if constant(bound).is_none() {
+        if literal(bound).is_none() {
             self.whole(bound, PayloadSource::Anywhere);
         }
     }
@@ -372,7 +372,7 @@ impl<'c> Relevant<'c> {
             self.class_mut(into).tangled = true;
             return self.whole(expr, place);
         }
-        if let Some(value) = constant(expr) {
+        if let Some(value) = literal(expr) {
             let class = self.class_mut(into);
             if !class.constants.contains(&value) {
                 class.constants.push(value);
@@ -728,7 +728,7 @@ pub(crate) fn is_total(chart: &Chart, expr: &Expr, depth: u32) -> bool {
             total(inner)
                 && match op {
                     UnaryOp::Not => inner.ty == Type::Bool,
-                    UnaryOp::Negate => inner.ty == Type::Float || constant(expr).is_some(),
+                    UnaryOp::Negate => inner.ty == Type::Float || literal(expr).is_some(),
                 }
         }
         ExprKind::Binary(op, a, b) => total(a) && total(b) && is_total_operation(*op, a, b),
@@ -789,34 +789,6 @@ fn are_comparable(first: &Expr, rest: &[(CompareOp, Expr)]) -> bool {
     })
 }
 
-/// The value of a literal, also a negated one or one converted to a Float.
-pub(super) fn constant(expr: &Expr) -> Option<Value> {
-    let negated = |inner: &Expr| match constant(inner)? {
-        Value::Int(n) => n.checked_neg().map(Value::Int),
-        Value::Float(x) => Some(Value::Float(-x)),
-        _ => None,
-    };
-    match &expr.kind {
-        ExprKind::None => Some(Value::None),
-        ExprKind::Bool(value) => Some(Value::Bool(*value)),
-        ExprKind::Int(value) => Some(Value::Int(*value)),
-        ExprKind::Float(value) => Some(Value::Float(*value)),
-        ExprKind::Duration(value) => Some(Value::Duration(*value)),
-        ExprKind::Text(text) => text.literal().map(|t| Value::Text(t.into())),
-        ExprKind::Enum(_, name) => Some(Value::Text(name.clone())),
-        ExprKind::Unary(UnaryOp::Negate, inner) => negated(inner),
-        ExprKind::Builtin(chartc_core::model::Builtin::Float, items) => match items.as_slice() {
-            [only] => match constant(only)? {
-                Value::Int(n) => Some(Value::Float(n as f64)),
-                Value::Float(x) => Some(Value::Float(x)),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// The slots from which the nth value of a payload may come.
 pub(super) fn payload(chart: &Chart, place: PayloadSource, nth: u32) -> Vec<Slot> {
     let events = || (0..chart.events.len()).map(EventId::at);
@@ -856,7 +828,7 @@ pub(super) const DEEP: u32 = 64;
 
 /// Whether an expression is constant during a run: a literal, a param, or a whole number computed from these.
 pub(super) fn is_fixed(chart: &Chart, expr: &Expr, depth: u32) -> bool {
-    if constant(expr).is_some() {
+    if literal(expr).is_some() {
         return true;
     }
     match &expr.kind {

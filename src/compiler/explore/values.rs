@@ -20,8 +20,9 @@
 //! counterexample. Hints flow backwards, from a condition to the slots from which its variables are set. Generated values are small: the
 //! constants bound their number, length and nesting.
 
-use super::relevant::{Class, Relevant, Slot, Use, Uses, constant, mentioned};
+use super::relevant::{Class, Relevant, Slot, Use, Uses, mentioned};
 use crate::analysis::facts::usage::walk;
+use crate::analysis::facts::values::literal;
 use chartc_core::arena::VarId;
 use chartc_core::expr::{Map, Value, type_text};
 use chartc_core::model::{
@@ -486,7 +487,7 @@ impl Hints {
         let mut hint = Hint::default();
         let mut paths: Vec<Vec<String>> = Vec::new();
         walk(chart, expr, &mut |part| {
-            if let Some(value) = constant(part) {
+            if let Some(value) = literal(part) {
                 note(&mut hint.literals, &value);
             }
             let path = path(part);
@@ -532,7 +533,7 @@ fn path(expr: &Expr) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = expr;
     loop {
-        let key = |key: &Expr| match constant(key) {
+        let key = |key: &Expr| match literal(key) {
             Some(Value::Text(name)) => Some(name),
             Some(_) | None => None,
         };

@@ -40,7 +40,7 @@ use crate::syntax::source::Span;
 use chartc_core::arena::{StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, VariableKind,
+    Action, BinaryOp, Chart, CompareOp, Expr, ExprKind, Transition, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,13 +108,22 @@ fn check(
                 .help(help),
         );
     }
-    if facts.ranges.bear_on(chart, guard) && facts.ranges.forbid(chart, guard) {
+    if is_dead(context, guard) {
         let message = format!("`{}` never becomes true, so this {so}", text());
-        let found = rules::IMPOSSIBLE_GUARD.at(span, message).help(help);
-        let read = facts.ranges.read(chart, guard).into_iter();
-        return Some(read.take(BOUNDS).fold(found, |found, (id, range)| {
-            found.related(context.map.variables[id.index()], bounds(context, id, range))
-        }));
+        return Some(shown_bounds(
+            context,
+            guard,
+            rules::IMPOSSIBLE_GUARD.at(span, message).help(help),
+        ));
+    }
+    if let Some(part) = alternatives(guard).into_iter().find(|part| is_dead(context, part)) {
+        let part_text = words::short(&notation::expression_in(chart, part, payload));
+        let message =
+            format!("`{part_text}` never becomes true, so this part of `{}` does nothing", text());
+        let found = rules::IMPOSSIBLE_GUARD
+            .at(span, message)
+            .help("correct the condition, or remove the part");
+        return Some(shown_bounds(context, part, found));
     }
     if home.is_closed_by(chart, guard) {
         let message =
@@ -122,6 +131,37 @@ fn check(
         return Some(rules::IMPOSSIBLE_GUARD.at(span, message).help(help));
     }
     None
+}
+
+/// Whether a condition never holds within the bounds of its variables.
+fn is_dead(context: &Context<'_>, condition: &Expr) -> bool {
+    let Context { chart, facts, .. } = context;
+    facts.ranges.bear_on(chart, condition) && facts.ranges.forbid(chart, condition)
+}
+
+/// The operands of `or` in a condition that are not taken apart by `or` themselves; empty if there is no `or`.
+fn alternatives(condition: &Expr) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    let mut open = vec![(condition, false)];
+    while let Some((condition, is_part)) = open.pop() {
+        match &condition.kind {
+            ExprKind::Binary(BinaryOp::Or, a, b) => open.extend([(&**b, true), (&**a, true)]),
+            ExprKind::Binary(BinaryOp::And, a, b) if !is_part => {
+                open.extend([(&**b, false), (&**a, false)]);
+            }
+            _ if is_part => found.push(condition),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Adds the bounds of the variables that a condition reads to a finding.
+fn shown_bounds(context: &Context<'_>, condition: &Expr, found: Diagnostic) -> Diagnostic {
+    let read = context.facts.ranges.read(context.chart, condition).into_iter();
+    read.take(BOUNDS).fold(found, |found, (id, range)| {
+        found.related(context.map.variables[id.index()], bounds(context, id, range))
+    })
 }
 
 /// Describes the bounds of a variable.
@@ -225,7 +265,10 @@ pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
 
 /// Whether a condition always holds when it is evaluated, and is not a literal `true`.
 fn always(context: &Context<'_>, guard: &Expr, home: &ScopeCondition) -> bool {
-    guard.kind != ExprKind::Bool(true) && home.is_opened_by(context.chart, guard)
+    let Context { chart, facts, .. } = context;
+    guard.kind != ExprKind::Bool(true)
+        && (home.is_opened_by(chart, guard)
+            || facts.ranges.bear_on(chart, guard) && facts.ranges.require(chart, guard))
 }
 
 fn report_needless(context: &Context<'_>, guard: &Expr, text: &str, span: Span) -> Diagnostic {
@@ -247,7 +290,8 @@ fn report_needless(context: &Context<'_>, guard: &Expr, text: &str, span: Span) 
             found = found.related(map.variables[id.index()], "its range");
         }
     }
-    found
+    let by_itself = is_impossible(chart, &[(guard, false)]);
+    if by_itself { found } else { shown_bounds(context, guard, found).about(span) }
 }
 
 // Conditions on counters that bound nothing, because no cycle through them changes the counter effectively.

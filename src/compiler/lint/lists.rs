@@ -2,7 +2,7 @@
 
 use super::{Context, Lint, words};
 use crate::analysis::facts::usage::{own_expressions, walk, written};
-use crate::analysis::turn::flow::{Flow, Site};
+use crate::analysis::turn::flow::Site;
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{FunctionId, StateId, StepId, TransitionId, VarId};
@@ -247,15 +247,11 @@ struct Indexed {
 /// Finds indexes into lists that may be too short, if no condition of the chart reads the list and some run gets there without
 /// setting it. Index expressions in conditions do not count: if they fail, the condition is false.
 fn indexed(context: &Context<'_>) -> Vec<Indexed> {
-    let Context { chart, facts, .. } = context;
     let mut found = candidates(context);
-    if found.iter().any(|f| matches!(f.held, ListOrigin::Variable(_))) {
-        let flow = Flow::new(chart, facts);
-        found.retain(|f| match f.held {
-            ListOrigin::Variable(id) => flow.may_be_fresh(&[f.place.site()], id),
-            ListOrigin::Function(_) | ListOrigin::Answer(_) | ListOrigin::Part(_) => true,
-        });
-    }
+    found.retain(|f| match f.held {
+        ListOrigin::Variable(id) => context.flow().may_be_fresh(&[f.place.site()], id),
+        ListOrigin::Function(_) | ListOrigin::Answer(_) | ListOrigin::Part(_) => true,
+    });
     found
 }
 

@@ -38,6 +38,7 @@ mod unordered_assignments;
 pub mod words;
 
 use crate::analysis::facts::Facts;
+use crate::analysis::turn::flow::Flow;
 use crate::explore::Runs;
 use crate::lower::{Lowered, SourceMap};
 use crate::rules;
@@ -45,6 +46,7 @@ use crate::syntax::diagnostic::{Diagnostic, Rule, Severity, Stage};
 use crate::syntax::source::{Sources, Span};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::Chart;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// The input of a lint: a chart and what is known about it.
@@ -65,9 +67,16 @@ pub struct Context<'c> {
     pub full_prompts: bool,
     /// Whether the whole file has been read. Text that was lost to an error might use a declaration.
     pub all_read: bool,
+    /// Computed when first asked for.
+    flow: OnceCell<Flow<'c>>,
 }
 
-impl Context<'_> {
+impl<'c> Context<'c> {
+    /// The values that variables and answers may have where they are read.
+    fn flow(&self) -> &Flow<'c> {
+        self.flow.get_or_init(|| Flow::new(self.chart, self.facts))
+    }
+
     /// Whether a run may enter the state: according to all explored runs, if the exploration was complete, and to the facts.
     fn enters(&self, state: StateId) -> bool {
         let seen = self.runs.seen.as_ref().is_none_or(|seen| seen.entered[state.index()]);
@@ -214,7 +223,9 @@ pub fn run<'l>(
         d.rule.code == rules::LOST_DIVISION.code
             || d.severity == Severity::Error && d.stage != Stage::Behaviour
     });
-    let context = Context { chart, facts, runs, family, map, sources, full_prompts, all_read };
+    let flow = OnceCell::new();
+    let context =
+        Context { chart, facts, runs, family, map, sources, full_prompts, all_read, flow };
     let mut all = Vec::new();
     for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
         let mut found = Vec::new();

@@ -5,7 +5,7 @@ use super::{Context, Lint, permissions, words};
 use crate::analysis::facts::conditions::is_impossible;
 use crate::analysis::facts::usage::{ExprOwner, Fixed, Usage, expressions, fixed, written};
 use crate::analysis::turn::calls::{Value, early};
-use crate::analysis::turn::flow::{Flow, Lack, Site, with_values};
+use crate::analysis::turn::flow::{Lack, Site, with_values};
 use crate::explore::witness::json;
 use crate::notation;
 use crate::rules::{self, read_before_set};
@@ -79,12 +79,16 @@ fn is_false(chart: &Chart, row: usize) -> bool {
 }
 
 /// Reports reads of variables that nothing sets and whose initial value is a placeholder, unless a condition on them is reported.
-pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn blank(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let told: BTreeSet<VarId> =
         fixed(chart, &Usage::new(chart)).into_iter().map(|f| f.variable).collect();
-    for (id, site) in
-        flow.blank().into_iter().filter(|(id, _)| !told.contains(id)).take(MOST_CONDITIONS)
+    for (id, site) in context
+        .flow()
+        .blank()
+        .into_iter()
+        .filter(|(id, _)| !told.contains(id))
+        .take(MOST_CONDITIONS)
     {
         let row = &chart.variables[id.index()];
         let (span, what) = data::place(context, site);
@@ -119,14 +123,10 @@ pub(super) fn blank(context: &Context<'_>, flow: &Flow<'_>, diagnostics: &mut Ve
 }
 
 /// Reports conditions on variables that are set, but never on a path to the condition.
-pub(super) fn always_alike(
-    context: &Context<'_>,
-    flow: &Flow<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn always_alike(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
     let mut setters = None;
-    for fixed in flow.fixed().into_iter().take(MOST_CONDITIONS) {
+    for fixed in context.flow().fixed().into_iter().take(MOST_CONDITIONS) {
         let transition = data::transition_of(fixed.site);
         // If all runs have been explored, C0330 reports the transition, with the values that the runs have there.
         let tried = context.runs.seen.is_some() && !fixed.holds && transition.is_some();
@@ -199,13 +199,9 @@ fn constant(context: &Context<'_>, id: VarId) -> Option<String> {
 }
 
 /// Reports permissions whose conditions no value of their variables satisfies where they are evaluated.
-pub(super) fn never_permits(
-    context: &Context<'_>,
-    flow: &Flow<'_>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn never_permits(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, map, .. } = context;
-    for (row, values) in flow.never_permits().into_iter().take(MOST_CONDITIONS) {
+    for (row, values) in context.flow().never_permits().into_iter().take(MOST_CONDITIONS) {
         let span = map.permissions[row];
         if values.is_empty() || is_told(diagnostics, span) {
             continue;
@@ -353,11 +349,11 @@ fn find_maybe_unset(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let inferred = |id: VarId| {
         agent && matches!(chart.variables[id.index()].kind, VariableKind::Var { per_turn: true })
     };
-    let flow = Flow::new(chart, facts);
-    // These findings of C0412 need the same data flow, which is computed once.
-    always_alike(context, &flow, diagnostics);
-    never_permits(context, &flow, diagnostics);
-    blank(context, &flow, diagnostics);
+    // These findings of C0412 need the same data flow.
+    always_alike(context, diagnostics);
+    never_permits(context, diagnostics);
+    blank(context, diagnostics);
+    let flow = context.flow();
     let mut unset = flow.unset(facts, &inferred);
     if context.full_prompts {
         unset.extend(flow.empty_prompts(facts));

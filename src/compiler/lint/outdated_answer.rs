@@ -25,7 +25,7 @@ use crate::analysis::facts::reach::{
     ScopeCondition, domain, entered_by_default, exclusive, is_history, is_leaf,
 };
 use crate::analysis::facts::usage::{reads, walk};
-use crate::analysis::turn::flow::{Flow, Site};
+use crate::analysis::turn::flow::Site;
 use crate::front::chart::scan::{TokenKind, tokens};
 use crate::rules::OUTDATED_ANSWER;
 use crate::syntax::diagnostic::Diagnostic;
@@ -48,8 +48,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !context.all_read {
         return;
     }
-    // Both take a pass over the chart, so they are computed only if an answer has effects.
-    let (flow, writers) = (OnceCell::new(), OnceCell::new());
+    // This takes a pass over the chart, so it is computed only if an answer has effects.
+    let writers = OnceCell::new();
     let steps = (0..chart.steps.len()).map(StepId::at);
     for (step, wait, mut shown) in steps.filter_map(|id| question(context, id)).take(MOST_QUESTIONS)
     {
@@ -58,16 +58,15 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         if effects.is_empty() {
             continue;
         }
-        let flow = || flow.get_or_init(|| Flow::new(chart, facts));
         let writers = writers.get_or_init(|| Writers::from_chart(chart));
         for effect in effects {
             let id = effect.variable;
             let find = |window: &Window<'_>| {
-                let holds = |guard: &Expr, leaf| flow().may_hold(guard, leaf);
+                let holds = |guard: &Expr, leaf| context.flow().may_hold(guard, leaf);
                 let all = ChangeSearch::new(window, writers).of(id);
                 let mut all = all.iter().take(MOST_QUESTIONS);
                 let is_it = |change: &&VariableChange<'_>| {
-                    !sets_once(context, flow(), step, change) && window.may_happen(change, &holds)
+                    !sets_once(context, step, change) && window.may_happen(change, &holds)
                 };
                 all.find(is_it).map(|change| change.by)
             };
@@ -107,12 +106,8 @@ fn question(context: &Context<'_>, id: StepId) -> Option<(StepId, Wait, BTreeSet
 }
 
 /// Whether a change happens only while the variable has one value, which the question never shows.
-fn sets_once(
-    context: &Context<'_>,
-    flow: &Flow<'_>,
-    step: StepId,
-    change: &VariableChange<'_>,
-) -> bool {
+fn sets_once(context: &Context<'_>, step: StepId, change: &VariableChange<'_>) -> bool {
+    let flow = context.flow();
     let VariableChange { variable, guards, .. } = change;
     let parts = context.map.step(step).prompt_parts.len();
     let mut sites: Vec<Site> = (0..parts).map(|nth| Site::Prompt(step, nth)).collect();

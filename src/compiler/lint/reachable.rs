@@ -24,9 +24,9 @@
 use super::data::{is_yaml, way_in};
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::{equals, implies, is_impossible};
+use crate::analysis::facts::conditions::{implies, is_impossible};
 use crate::analysis::facts::deadline::{leaves, left, resets};
-use crate::analysis::facts::endless::{is_outside_parallel, undriven};
+use crate::analysis::facts::endless::{KnownConditions, is_outside_parallel, undriven};
 use crate::analysis::facts::loops::holds_on_entry;
 use crate::analysis::facts::reach::{
     Cause, Takers, domain, entered_by_default, entries, is_final, is_history, is_leaf, meet,
@@ -39,8 +39,7 @@ use crate::rules;
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Observable, StateKind, Step,
-    StepKind, Transition, Trigger, Type, VariableKind,
+    AskOn, Chart, ChoiceKind, Expr, ExprKind, Observable, StateKind, Step, StepKind, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -726,9 +725,6 @@ enum Because {
     Early(StepId),
 }
 
-/// Conditions on the data that hold when a state is entered.
-type KnownConditions = Vec<Expr>;
-
 /// Finds the `when` transitions that hold as soon as their states are entered, in document order.
 fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
     let mut ways: Option<BTreeMap<StateId, Ways>> = None;
@@ -738,12 +734,12 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         let (id, state) = (TransitionId::at(i), transition.source);
         let Some(guard) = &transition.guard else { continue };
         let mut read = BTreeSet::new();
-        // Values that change with the configuration are not tracked, and guards that always hold are reported elsewhere.
+        let is_local = reads(chart, guard, &mut read);
+        // Guards that always hold are reported elsewhere.
         if !facts.reach.can_take(id)
             || !leaves(facts, transition, id)
             || !is_outside_parallel(chart, state)
-            || reads(chart, guard, &mut read)
-            || read.is_empty()
+            || read.is_empty() && !is_local
             || implies(chart, None, Some(guard))
             || !works(chart, state)
             || is_forestalled(chart, id, &read)
@@ -752,6 +748,7 @@ fn passing(chart: &Chart, facts: &Facts) -> Vec<Passing> {
         }
         let ways = ways.get_or_insert_with(|| all_ways(chart, facts));
         if let Some(into) = ways.get(&state)
+            && (!into.restored || is_left_first(chart, id))
             && (always(chart, state, into, guard, &read)
                 || !into.open && holds_on_entry(chart, facts, id))
         {
@@ -772,6 +769,17 @@ fn works(chart: &Chart, state: StateId) -> bool {
         || chart.transitions.iter().any(|l| inside(l.source) && l.trigger != Trigger::When)
 }
 
+/// Whether nothing else can be taken while the guard of this `when` transition holds. If it holds on every other way into the state, no
+/// history restores the state, because the state is never active when the parent of the history is left.
+fn is_left_first(chart: &Chart, id: TransitionId) -> bool {
+    let state = chart.transition(id).source;
+    let mut whens = chart.transitions.iter().filter(|other| {
+        matches!(other.trigger, Trigger::When | Trigger::StateDone(_))
+            && chart.contains(state, other.source)
+    });
+    whens.nth(1).is_none()
+}
+
 /// Whether another `when` transition in the state, which may be taken first, sets a variable that this one reads.
 fn is_forestalled(chart: &Chart, id: TransitionId, read: &BTreeSet<VarId>) -> bool {
     let state = chart.transition(id).source;
@@ -789,7 +797,9 @@ struct Ways {
     transitions: Vec<TransitionId>,
     /// Whether a run starts in the state.
     starts: bool,
-    /// Whether a history state may restore the state, or not all ways into it are known.
+    /// Whether a history state may restore the state.
+    restored: bool,
+    /// Whether not all ways into the state are known.
     open: bool,
 }
 
@@ -818,7 +828,7 @@ fn all_ways(chart: &Chart, facts: &Facts) -> BTreeMap<StateId, Ways> {
             // A history may restore any descendant of its parent.
             let parent = chart.state(*target).parent.unwrap_or(StateId::at(0));
             for state in (parent.0..chart.state(parent).end.0).map(StateId) {
-                found.entry(state).or_default().open = true;
+                found.entry(state).or_default().restored = true;
             }
         }
         histories.extend(fresh);
@@ -861,127 +871,26 @@ fn always(
     if ways.open || ways.transitions.is_empty() && !ways.starts {
         return false;
     }
-    let holds = |known: &KnownConditions| is_implied(chart, known, guard);
     let by_lines = ways.transitions.iter().all(|id| {
         let transition = chart.transition(*id);
         // The result of a tool call is stored after the guard was evaluated, so what the guard implies may not hold any more.
         let called = matches!(transition.trigger, Trigger::Choice(choice)
             if matches!(chart.choices[choice.index()].kind, ChoiceKind::Call(..)));
-        !called
-            && after_transition(chart, transition, state, read).is_some_and(|known| holds(&known))
+        let mut known = KnownConditions::when(transition);
+        known.follow(chart, transition, state);
+        !called && known.imply_on_entry(chart, guard)
     });
-    let at_start = || begun(chart, state, read).is_some_and(|known| holds(&known));
-    by_lines && (!ways.starts || at_start())
+    by_lines && (!ways.starts || begun(chart, state, read).imply_on_entry(chart, guard))
 }
 
-/// The conditions on these variables that hold when the transition has entered the state; `None` if there are none.
-fn after_transition(
-    chart: &Chart,
-    transition: &Transition,
-    state: StateId,
-    read: &BTreeSet<VarId>,
-) -> Option<KnownConditions> {
-    moved(chart, transition, state, transition.guard.iter().cloned().collect(), read)
-}
-
-/// Like [`after_transition`], for conditions that held before the transition.
-fn moved(
-    chart: &Chart,
-    transition: &Transition,
-    state: StateId,
-    mut known: KnownConditions,
-    read: &BTreeSet<VarId>,
-) -> Option<KnownConditions> {
-    let top = domain(chart, transition)?;
-    // Which of these states are active is not known, so all their exit blocks count.
-    for left in (top.0..chart.state(top).end.0).map(StateId) {
-        for block in &chart.state(left).exit {
-            forget(chart, &assigned(block), &mut known);
-        }
-    }
-    act(chart, &transition.actions, &mut known, read);
-    entered(chart, top, state, known, read)
-}
-
-/// The conditions that hold when the state has been entered from `top`; `None` if there are none.
-fn entered(
-    chart: &Chart,
-    top: StateId,
-    state: StateId,
-    mut known: KnownConditions,
-    read: &BTreeSet<VarId>,
-) -> Option<KnownConditions> {
-    let mut path: Vec<StateId> = chart.ancestors(state).take_while(|s| *s != top).collect();
-    path.reverse();
-    for above in path {
-        let row = chart.state(above);
-        row.entry.iter().for_each(|block| act(chart, block, &mut known, read));
-        // A transition may enter a descendant directly, without the default actions, so the variables that they set become unknown.
-        forget(chart, &assigned(&row.default_actions), &mut known);
-    }
-    // The entry of descendants may set variables, too.
-    for below in (state.0 + 1..chart.state(state).end.0).map(StateId) {
-        for block in &chart.state(below).entry {
-            forget(chart, &assigned(block), &mut known);
-        }
-    }
-    (!known.is_empty()).then_some(known)
-}
-
-/// The conditions that hold when a run has started in the state; `None` if there are none.
-fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> Option<KnownConditions> {
-    let mut known = defaults(chart, read);
+/// The conditions that hold when a run has started in the state.
+fn begun(chart: &Chart, state: StateId, read: &BTreeSet<VarId>) -> KnownConditions {
+    let mut known = KnownConditions::initial(chart, read);
     let root = chart.state(StateId::at(0));
-    root.entry.iter().for_each(|block| act(chart, block, &mut known, read));
-    act(chart, &root.default_actions, &mut known, read);
-    entered(chart, StateId::at(0), state, known, read)
-}
-
-/// The initial values of these variables, as conditions.
-fn defaults(chart: &Chart, read: &BTreeSet<VarId>) -> KnownConditions {
-    let one = |id: &VarId| {
-        let row = &chart.variables[id.index()];
-        let default = row.default.as_ref()?;
-        matches!(row.kind, VariableKind::Var { .. }).then(|| is(chart, *id, default)).flatten()
-    };
-    read.iter().filter_map(one).collect()
-}
-
-/// The condition that a variable has this value; `None` if the value is no literal.
-fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
-    let ty = chart.variables[id.index()].ty.clone();
-    equals(Expr { kind: ExprKind::Variable(id), ty }, value)
-}
-
-/// Removes the conditions that read one of these variables.
-fn forget(chart: &Chart, set: &BTreeSet<VarId>, known: &mut KnownConditions) {
-    known.retain(|condition| {
-        let mut read = BTreeSet::new();
-        reads(chart, condition, &mut read);
-        read.is_disjoint(set)
-    });
-}
-
-/// Updates the known conditions by the assignments of a block.
-fn act(chart: &Chart, actions: &[Action], known: &mut KnownConditions, read: &BTreeSet<VarId>) {
-    for action in actions {
-        let set = assigned(std::slice::from_ref(action));
-        forget(chart, &set, known);
-        if let Action::Assign(id, value) = action
-            && read.contains(id)
-        {
-            known.extend(is(chart, *id, value));
-        }
-    }
-}
-
-/// Whether the conditions together imply the guard.
-fn is_implied(chart: &Chart, known: &[Expr], guard: &Expr) -> bool {
-    let all = known.iter().cloned().reduce(|a, b| Expr {
-        kind: ExprKind::Binary(BinaryOp::And, Box::new(a), Box::new(b)),
-        ty: Type::Bool,
-    });
-    implies(chart, all.as_ref(), Some(guard))
+    root.entry.iter().for_each(|block| known.run(chart, block));
+    known.run(chart, &root.default_actions);
+    known.enter(chart, StateId::at(0), state);
+    known
 }
 
 /// A step of the state that sets a variable of the guard, if the guard already holds when the state is first entered on the
@@ -1001,7 +910,7 @@ fn early(
     let own = |step: &chartc_core::model::Step| chart.contains(state, step.state) && sets(step);
     let step = StepId::at(chart.steps.iter().position(own)?);
     let hops = witness(&facts.reach, state)?.hops;
-    let mut known = begun(chart, hops.first().map_or(state, |(actor, ..)| *actor), read)?;
+    let mut known = begun(chart, hops.first().map_or(state, |(actor, ..)| *actor), read);
     for (nth, (actor, transition, _)) in hops.iter().enumerate() {
         let row = chart.transition(*transition);
         let near = |s: &StateId| chart.contains(*s, *actor) || chart.contains(*actor, *s);
@@ -1014,9 +923,9 @@ fn early(
             return None;
         }
         let to = hops.get(nth + 1).map_or(state, |(next, ..)| *next);
-        known = moved(chart, row, to, known, read)?;
+        known.follow(chart, row, to);
     }
-    is_implied(chart, &known, guard).then_some(step)
+    known.imply_on_entry(chart, guard).then_some(step)
 }
 
 // States that are left as soon as they are entered.

@@ -55,6 +55,11 @@ static SUPPRESSIONS: &[Suppression] = &[
     // The values there are a consequence of the other finding.
     Suppression { rule: &NEVER_SET, by: SuppressedBy::All },
     Suppression { rule: &LOST_COUNT, by: SuppressedBy::All },
+    // A condition always holds because of how its variable is counted or set.
+    Suppression {
+        rule: &NEEDLESS_GUARD,
+        by: SuppressedBy::Rules(&[&LOST_COUNT, &BACKWARD_COUNT, &NEVER_SET]),
+    },
     Suppression { rule: &DEAD_LINE, by: SuppressedBy::All },
 ];
 

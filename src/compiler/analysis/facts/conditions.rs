@@ -23,7 +23,7 @@
 //! too, and it is the example.
 
 use super::usage::walk;
-use super::values::{Range, declared, range, turned};
+use super::values::{Range, declared, literal, range, turned, within};
 use chartc_core::arena::{PredicateId, VarId};
 use chartc_core::expr::{self, Environment, Fuel, Value, holds};
 use chartc_core::model::{
@@ -447,7 +447,13 @@ impl<'e> Terms<'e, '_> {
                 return self.leaf(Cow::Borrowed(whole), None);
             }
         };
-        self.leaf(Cow::Borrowed(part), Some((CompareOp::NotEqual, zero)))
+        match constant(part) {
+            Some(value) => {
+                let differs = expr::compare(CompareOp::NotEqual, &value, &zero);
+                Formula::Constant(differs.unwrap_or(false))
+            }
+            None => self.leaf(Cow::Borrowed(part), Some((CompareOp::NotEqual, zero))),
+        }
     }
 
     /// Translates `len(x) == 0`.
@@ -596,21 +602,11 @@ fn comparable(ty: &Type, op: CompareOp) -> bool {
 
 /// The value of a literal; `None` for other expressions and for whole numbers that are too large.
 fn constant(expr: &Expr) -> Option<Value> {
-    match &expr.kind {
-        ExprKind::None => Some(Value::None),
-        ExprKind::Bool(value) => Some(Value::Bool(*value)),
-        ExprKind::Int(value) if value.unsigned_abs() < EXACT => Some(Value::Int(*value)),
-        ExprKind::Float(value) => Some(Value::Float(*value)),
-        ExprKind::Duration(value) if *value < EXACT => Some(Value::Duration(*value)),
-        ExprKind::Text(text) => text.literal().map(|t| Value::Text(t.into())),
-        ExprKind::Enum(_, name) => Some(Value::Text(name.clone())),
-        ExprKind::Unary(UnaryOp::Negate, inner) => match constant(inner)? {
-            Value::Int(value) => Some(Value::Int(-value)),
-            Value::Float(value) => Some(Value::Float(-value)),
-            _ => None,
-        },
-        _ => None,
-    }
+    literal(expr).filter(|value| match value {
+        Value::Int(n) => n.unsigned_abs() < EXACT,
+        Value::Duration(n) => *n < EXACT,
+        _ => true,
+    })
 }
 
 // Terms of conditions: expressions that are not taken apart, and sample values that distinguish their cases.
@@ -802,24 +798,15 @@ impl<'e> Term<'e> {
 
     /// The orders that the bounds of both sides allow.
     fn orders(&self, chart: &Chart, known: Known<'_>) -> Vec<Value> {
-        let mut orders = vec![-1, 0, 1];
+        let mut orders =
+            vec![(-1, CompareOp::Less), (0, CompareOp::Equal), (1, CompareOp::Greater)];
         if let ExprKind::Compare(left, rest) = &self.expr.kind
             && let [(_, right)] = &rest[..]
         {
             let [left, right] = [&**left, right].map(|side| bounds(side, chart, known));
-            let may = |a: Option<i64>, b: Option<i64>, then: fn(i64, i64) -> bool| {
-                a.zip(b).is_none_or(|(a, b)| then(a, b))
-            };
-            orders.retain(|order| match order {
-                -1 => may(left.low, right.high, |a, b| a < b),
-                0 => {
-                    may(left.low, right.high, |a, b| a <= b)
-                        && may(left.high, right.low, |a, b| a >= b)
-                }
-                _ => may(left.high, right.low, |a, b| a > b),
-            });
+            orders.retain(|(_, op)| !left.meet(within(*op, right)).is_empty());
         }
-        orders.into_iter().map(Value::Int).collect()
+        orders.into_iter().map(|(order, _)| Value::Int(order)).collect()
     }
 }
 

@@ -2,9 +2,9 @@
 //! them.
 
 use super::Facts;
-use super::reach::{GraphNode, is_final};
+use super::reach::{GraphNode, entries, is_final};
 use super::usage::{reads, written};
-use super::values::{self, Range, declared, order_bounds, turned};
+use super::values::{self, Range, assumed, order_bounds, turned};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
     Action, BinaryOp, Builtin, Chart, ChoiceKind, CompareOp, Expr, ExprKind, StepKind, Transition,
@@ -222,18 +222,7 @@ pub(crate) fn sets(actions: &[Action], counter: VarId) -> bool {
 /// The bounds of an expression while the counter is within `range`. Assumes that a param without a declared range has its default
 /// value, if that is positive.
 pub(crate) fn value(chart: &Chart, expr: &Expr, counter: VarId, range: Range) -> Range {
-    values::range(expr, &|id| {
-        let variable = &chart.variables[id.index()];
-        match (&variable.kind, &variable.default) {
-            _ if id == counter => range,
-            (VariableKind::Param { range: None }, Some(default)) => match default.kind {
-                // A default of 0 suggests that the host sets the actual number, so nothing is assumed.
-                ExprKind::Int(n) if n > 0 => Range::one(n),
-                _ => Range::default(),
-            },
-            _ => declared(chart, id),
-        }
-    })
+    values::range(expr, &|id| if id == counter { range } else { assumed(chart, id) })
 }
 
 // Transitions whose guard bounds a counter that they do not increment, next to transitions that do.
@@ -397,24 +386,11 @@ pub(crate) fn can_return(
     counter: VarId,
 ) -> bool {
     let Some(actor) = facts.reach.actors[transition.index()] else { return false };
-    let mut seen = vec![false; facts.moves.nodes()];
-    let mut open: Vec<GraphNode> = super::reach::entries(chart, chart.transition(transition))
-        .into_iter()
-        .map(GraphNode::Entered)
-        .collect();
-    let goals: BTreeSet<StateId> =
-        facts.scopes.transition(transition).within.iter().copied().chain([actor]).collect();
-    while let Some(node) = open.pop() {
-        if std::mem::replace(&mut seen[facts.moves.place(node)], true) {
-            continue;
-        }
-        match node {
-            GraphNode::Active(state) if goals.contains(&state) => return true,
-            GraphNode::Transition(id) if sets(&chart.transition(id).actions, counter) => {}
-            _ => {
-                open.extend(facts.moves.next(node));
-            }
-        }
-    }
-    false
+    let entered = entries(chart, chart.transition(transition));
+    let from: Vec<GraphNode> = entered.into_iter().map(GraphNode::Entered).collect();
+    let within = &facts.scopes.transition(transition).within;
+    let goals: BTreeSet<StateId> = within.iter().copied().chain([actor]).collect();
+    let goes_on = |node, _| !matches!(node, GraphNode::Transition(id) if sets(&chart.transition(id).actions, counter));
+    let is_goal = |node| matches!(node, GraphNode::Active(state) if goals.contains(&state));
+    facts.moves.path(&from, goes_on, is_goal).is_some()
 }

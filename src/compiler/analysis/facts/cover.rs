@@ -29,6 +29,7 @@
 
 use super::Facts;
 use super::conditions::{Verdict, compatible, decide, equals, implies, is_impossible, root};
+use super::deadline::range;
 use super::reach::{ScopeCondition, is_end, is_history, is_leaf};
 use super::usage::{ExprOwner, expressions, reads};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
@@ -157,7 +158,7 @@ impl Earlier {
 /// Whether `first` takes precedence over `then` wherever `then` is tried.
 fn stands_before(chart: &Chart, facts: &Facts, first: TransitionId, then: TransitionId) -> bool {
     covers(chart, facts.scopes.transition(first), facts.scopes.transition(then))
-        && sooner(chart.transition(first), chart.transition(then))
+        && sooner(chart, chart.transition(first), chart.transition(then))
 }
 
 /// One of `transitions` whose guard holds whenever that of `then` does. If there is none: all of them, if whenever the guard of `then`
@@ -189,12 +190,12 @@ fn covers(chart: &Chart, whole: &ScopeCondition, part: &ScopeCondition) -> bool 
 
 /// Whether `first` takes effect before `then`, which follows it in document order. Deadlines are compared by time: the first must be
 /// due no later and must leave the state, which cancels the other's deadline.
-fn sooner(first: &Transition, then: &Transition) -> bool {
+fn sooner(chart: &Chart, first: &Transition, then: &Transition) -> bool {
     let leaves = !first.targets.is_empty() && first.kind == TransitionKind::External;
     match (&first.trigger, &then.trigger) {
         (Trigger::After(a), Trigger::After(b))
         | (Trigger::AfterTurns(a), Trigger::AfterTurns(b)) => {
-            leaves && first.guard.is_none() && not_later(a, b)
+            leaves && first.guard.is_none() && not_later(chart, a, b)
         }
         (Trigger::After(_), Trigger::AfterTurns(_))
         | (Trigger::AfterTurns(_), Trigger::After(_)) => false,
@@ -202,12 +203,10 @@ fn sooner(first: &Transition, then: &Transition) -> bool {
     }
 }
 
-fn not_later(a: &Expr, b: &Expr) -> bool {
-    match (&a.kind, &b.kind) {
-        (ExprKind::Duration(a), ExprKind::Duration(b)) => a <= b,
-        (ExprKind::Int(a), ExprKind::Int(b)) => a <= b,
-        (a, b) => a == b,
-    }
+/// Whether the first deadline is due no later than the other one, whatever the params are.
+fn not_later(chart: &Chart, a: &Expr, b: &Expr) -> bool {
+    let (one, other) = (range(chart, a), range(chart, b));
+    a.kind == b.kind || one.zip(other).is_some_and(|((_, most), (least, _))| most <= least)
 }
 
 /// The event of a key: `Some(Some(event))`, or `Some(None)` for `turn`. `None` for other keys, which are not compared across states.

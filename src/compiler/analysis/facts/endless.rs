@@ -25,14 +25,14 @@
 //! `done if tries < 3 -> write { tries = tries + 1 }` in place of the second `done`, it reports nothing.
 
 use super::Facts;
-use super::conditions::{Verdict, decide, is_impossible};
-use super::ranges::{KnownValues, defaulted};
-use super::reach::{GraphNode, Moves, entries, is_end, is_final, is_leaf};
+use super::conditions::{Verdict, decide, equals, is_impossible};
+use super::reach::{GraphNode, Moves, domain, entries, is_end, is_final, is_leaf};
 use super::usage::{assigned, changed_variables, is_where, reads, walk, written};
+use super::values::fails;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, ChoiceKind, Expr, ExprKind, Limits, Observable, Receiver, StateKind,
-    Step, StepKind, Transition, Trigger, VariableKind,
+    Action, AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, Receiver,
+    StateKind, Step, StepKind, Transition, Trigger, Type, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -313,7 +313,6 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let whens = chart.transitions.iter().filter(|transition| transition.trigger == Trigger::When);
     let mut sources: Vec<StateId> = whens.map(|transition| transition.source).collect();
     sources.sort_unstable();
-    let defaulted = defaulted(chart);
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
         if transition.trigger != Trigger::When || !facts.reach.can_take(id) {
@@ -323,7 +322,7 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
             facts.scopes.transition(id).within.iter().filter_map(|s| first_leaf(chart, facts, *s));
         for leaf in leaves {
             let Some(within) = is_alone(chart, &sources, leaf) else { continue };
-            if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within), &defaulted) {
+            if let Some((cycle, given)) = cycle(chart, facts, id, (leaf, within)) {
                 let known = found.entry(cycle).or_insert_with(|| given.clone());
                 // Of several ways to enter the cycle, keep the one with the fewest assumptions.
                 if given.len() < known.len() {
@@ -361,15 +360,14 @@ fn cycle(
     facts: &Facts,
     first: TransitionId,
     (leaf, within): (StateId, StateId),
-    defaulted: &BTreeSet<VarId>,
 ) -> Option<(Vec<TransitionId>, Vec<TransitionId>)> {
     let mut given = vec![first];
     let mut transitions = vec![first];
     let (mut at, mut transition) = (leaf, first);
     let mut landed = vec![leaf];
-    let mut held = KnownValues::new(defaulted);
+    let mut held = KnownConditions::default();
     while transitions.len() <= LONGEST {
-        let (taken, before) = (chart.transition(transition), at);
+        let taken = chart.transition(transition);
         if !taken.targets.is_empty() {
             at = leaf_of(chart, taken)?;
             let is_inside = |state| chart.contains(within, state) && state != within;
@@ -382,7 +380,7 @@ fn cycle(
             }
         }
         landed.push(at);
-        held.follow(chart, taken, (before, at));
+        held.follow(chart, taken, at);
         let next = forced(chart, facts, at, &mut given, &held)?;
         if next == first {
             return stays(chart, &transitions, &landed, &given, within).then(|| {
@@ -471,7 +469,7 @@ fn forced(
     facts: &Facts,
     leaf: StateId,
     given: &mut Vec<TransitionId>,
-    held: &KnownValues<'_>,
+    held: &KnownConditions,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
     for state in chart.ancestors(leaf) {
@@ -514,6 +512,108 @@ fn is_free(chart: &Chart, guard: &Expr) -> bool {
         }
     };
     !local && !read.is_empty() && read.iter().all(free)
+}
+
+// Conditions that certainly hold after the transitions of a path.
+
+/// Conditions on the data that hold at one point of a path: guards that were tested on it, and values that actions have set since.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KnownConditions(Vec<Expr>);
+
+impl KnownConditions {
+    /// The initial values of these variables.
+    pub(crate) fn initial(chart: &Chart, variables: &BTreeSet<VarId>) -> Self {
+        let one = |id: &VarId| {
+            let row = &chart.variables[id.index()];
+            let default = row.default.as_ref()?;
+            matches!(row.kind, VariableKind::Var { .. }).then(|| is(chart, *id, default)).flatten()
+        };
+        Self(variables.iter().filter_map(one).collect())
+    }
+
+    /// The conditions that hold when the guard of a transition does.
+    pub(crate) fn when(transition: &Transition) -> Self {
+        Self(transition.guard.iter().cloned().collect())
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Expr> {
+        self.0.iter()
+    }
+
+    /// Whether the conditions imply another one when a leaf has just been entered, so that its counts are zero.
+    pub(crate) fn imply_on_entry(&self, chart: &Chart, condition: &Expr) -> bool {
+        let zeros = [Observable::TurnsHere, Observable::FailsHere].map(|seen| {
+            let count = Expr { kind: ExprKind::Observable(seen), ty: Type::Int };
+            let zero = Expr { kind: ExprKind::Int(0), ty: Type::Int };
+            let kind = ExprKind::Compare(Box::new(count), vec![(CompareOp::Equal, zero)]);
+            Expr { kind, ty: Type::Bool }
+        });
+        let known = self.all().chain(&zeros).map(|known| (known, true));
+        is_impossible(chart, &known.chain([(condition, false)]).collect::<Vec<_>>())
+    }
+
+    /// Updates the conditions for a transition that is taken and enters `to`.
+    pub(crate) fn follow(&mut self, chart: &Chart, transition: &Transition, to: StateId) {
+        let Some(top) = domain(chart, transition) else {
+            return self.run(chart, &transition.actions);
+        };
+        self.0.retain(|condition| !reads(chart, condition, &mut BTreeSet::new()));
+        // Which of these states are active is not known, so all their exit blocks count.
+        for left in (top.0..chart.state(top).end.0).map(StateId) {
+            chart.state(left).exit.iter().for_each(|block| self.forget(chart, &assigned(block)));
+        }
+        self.run(chart, &transition.actions);
+        self.enter(chart, top, to);
+    }
+
+    /// Updates the conditions for the entry of a state from `top`, an ancestor that is active already.
+    pub(crate) fn enter(&mut self, chart: &Chart, top: StateId, state: StateId) {
+        let mut path: Vec<StateId> = chart.ancestors(state).take_while(|s| *s != top).collect();
+        path.reverse();
+        for above in path {
+            let row = chart.state(above);
+            row.entry.iter().for_each(|block| self.run(chart, block));
+            // A transition may enter a descendant directly, without the default actions, so the variables that they set become unknown.
+            self.forget(chart, &assigned(&row.default_actions));
+        }
+        for below in (state.0 + 1..chart.state(state).end.0).map(StateId) {
+            let row = chart.state(below);
+            let blocks = row.entry.iter().chain([&row.default_actions]);
+            blocks.for_each(|block| self.forget(chart, &assigned(block)));
+        }
+    }
+
+    /// Updates the conditions for a block. A failing action ends its block, so that what follows may not be assigned.
+    pub(crate) fn run(&mut self, chart: &Chart, actions: &[Action]) {
+        let mut is_sure = true;
+        for action in actions {
+            self.forget(chart, &assigned(std::slice::from_ref(action)));
+            is_sure &= !fails(action);
+            if let Action::Assign(id, value) = action
+                && is_sure
+            {
+                self.0.extend(is(chart, *id, value));
+            }
+        }
+    }
+
+    /// Removes the conditions that read one of these variables.
+    fn forget(&mut self, chart: &Chart, set: &BTreeSet<VarId>) {
+        if set.is_empty() {
+            return;
+        }
+        self.0.retain(|condition| {
+            let mut read = BTreeSet::new();
+            reads(chart, condition, &mut read);
+            read.is_disjoint(set)
+        });
+    }
+}
+
+/// The condition that a variable has this value; `None` if the value is no literal.
+fn is(chart: &Chart, id: VarId, value: &Expr) -> Option<Expr> {
+    let ty = chart.variables[id.index()].ty.clone();
+    equals(Expr { kind: ExprKind::Variable(id), ty }, value)
 }
 
 // Traps: sets of states that a run enters and never leaves.
@@ -583,21 +683,17 @@ fn lift(chart: &Chart, facts: &Facts, states: Vec<StateId>) -> Vec<StateId> {
 fn last(facts: &Facts, leaves: &BTreeSet<StateId>) -> Vec<Vec<StateId>> {
     // By component: whether it or one of its successors contains some of `leaves`.
     let mut beyond: Vec<bool> = Vec::new();
-    let mut component = vec![usize::MAX; facts.moves.nodes()];
     let mut found = Vec::new();
     // Components are in reverse topological order, so `beyond` is known for all successors.
-    for (number, nodes) in facts.moves.components().into_iter().enumerate() {
-        for node in &nodes {
-            component[facts.moves.place(*node)] = number;
-        }
+    for (number, nodes) in facts.moves.components().iter().enumerate() {
         let further = nodes
             .iter()
             .flat_map(|n| facts.moves.next(*n))
-            .map(|n| component[facts.moves.place(n)])
+            .map(|n| facts.moves.component(n))
             .any(|c| c != number && beyond.get(c).copied().unwrap_or(false));
         let mut here: Vec<StateId> = nodes
-            .into_iter()
-            .filter_map(|n| if let GraphNode::Active(s) = n { Some(s) } else { None })
+            .iter()
+            .filter_map(|n| if let GraphNode::Active(s) = n { Some(*s) } else { None })
             .filter(|s| leaves.contains(s))
             .collect();
         here.sort_unstable();

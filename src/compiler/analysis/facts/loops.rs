@@ -36,12 +36,14 @@ use super::counters::{
 };
 use super::deadline::leaves;
 use super::reach::{GraphNode, domain, entries, is_leaf};
-use super::usage::{assigned, reads, written};
-use super::values::{Bounds, Outcome, Range, assume, order_bounds, range, within};
+use super::usage::{assigned, reads};
+use super::values::{
+    Bounds, Outcome, Range, assume, assumed, execute, order_bounds, range, within,
+};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
     Action, AskOn, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, StepKind, Transition,
-    Trigger, Type,
+    Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -92,7 +94,6 @@ pub enum LostReason {
 /// The conditions on counters that bound no cycle, ordered by owner.
 pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
     let mut found = Vec::new();
-    let mut loops = None;
     let mut left = ASKED;
     for (counter, mut asked) in asked(chart).into_iter().take(MOST_COUNTERS) {
         asked.truncate(left);
@@ -110,24 +111,22 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
         };
         let track = Track::new(chart, facts, counter);
         let mut free = None;
-        let loops = loops.get_or_insert_with(|| Loops::new(facts));
         for (owner, bound) in asked {
             let range = turn.or_else(|| track.asked_by(owner));
             let Some(holds) = range.and_then(|range| alike(chart, &bound, range)) else {
-                found.extend(stuck(chart, facts, loops, (owner, &bound), &writers));
+                found.extend(stuck(chart, facts, (owner, &bound), &writers));
                 continue;
             };
             // If the comparison has another value at the start, something changes the counter before the cycle.
             let first = chart.variables[counter.index()].default.as_ref().and_then(|default| {
                 alike(chart, &bound, value(chart, default, counter, Range::default()))
             });
-            let Some(cycle) = loops.around(chart, facts, owner).filter(|_| first == Some(holds))
-            else {
+            let Some(cycle) = around(chart, facts, owner).filter(|_| first == Some(holds)) else {
                 continue;
             };
             // An upper bound that holds, or a lower bound that does not, changes only when the counter goes up.
             let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
-            let why = why(chart, facts, loops, counter, &writers, (holds == low, &cycle));
+            let why = why(chart, facts, counter, &writers, (holds == low, &cycle));
             // Another lint reports guards that never hold, whatever the reason. Counting the wrong way is worth a second finding.
             let taken = !matches!(owner, GuardOwner::Transition(id) if !facts.reach.can_take(id));
             let why = why.filter(|why| taken || matches!(why, LostReason::WrongDirection(_)));
@@ -152,15 +151,14 @@ pub fn lost(chart: &Chart, facts: &Facts) -> Vec<Lost> {
 fn stuck(
     chart: &Chart,
     facts: &Facts,
-    loops: &Loops,
     (owner, bound): (GuardOwner, &CounterBound<'_>),
     writers: &[Writer],
 ) -> Option<Lost> {
     let GuardOwner::Transition(id) = owner else { return None };
     let own = writers.iter().find(|writer| writer.owner == Owner::Transition(id))?;
     let CounterChange::To(Some(constant)) = own.change else { return None };
-    let cycle = loops.around(chart, facts, owner)?;
-    let is_back = loops.at(facts, GraphNode::Transition(id)) == cycle.component;
+    let cycle = around(chart, facts, owner)?;
+    let is_back = facts.moves.component(GraphNode::Transition(id)) == cycle.component;
     let than = range(bound.than, &|param| match &chart.variables[param.index()].default {
         Some(default) => range(default, &|_| Range::default()),
         None => Range::default(),
@@ -253,82 +251,56 @@ fn is_alike(op: CompareOp, range: Range, than: Range) -> Option<bool> {
     }
 }
 
-/// The strongly connected components of the graph of moves, which contain its cycles.
-struct Loops {
-    /// By index of the node: the number of its component.
-    component: Vec<usize>,
-    /// By component: how many nodes it has. A component of one node is a cycle only if something repeats in its state.
-    sizes: Vec<usize>,
+/// The cycle in which the condition is tested repeatedly. `None` if it is tested at most once.
+fn around(chart: &Chart, facts: &Facts, owner: GuardOwner) -> Option<Loop> {
+    let (within, own) = match owner {
+        GuardOwner::Transition(id) => {
+            let transition = chart.transition(id);
+            // These triggers may repeat although the state stays active: a step, for example, runs again in the next turn.
+            let again = transition.targets.is_empty()
+                || transition.trigger.step().is_some()
+                || matches!(transition.trigger, Trigger::Choice(_) | Trigger::When);
+            let within = &facts.scopes.transition(id).within;
+            (if within.is_empty() { vec![transition.source] } else { within.clone() }, again)
+        }
+        GuardOwner::Step(id) => (facts.scopes.step(id).within.clone(), true),
+        GuardOwner::Permission(i) => {
+            (vec![chart.permissions[i].from.unwrap_or(StateId::at(0))], true)
+        }
+    };
+    let first = within.iter().find(|s| facts.reach.can_enter(**s))?;
+    let component = facts.moves.component(GraphNode::Active(*first));
+    if facts.moves.components()[component].len() <= 1 && !own {
+        return None;
+    }
+    // `holds` is set for ancestors, too: a scope condition names a state, and the component may consist of its descendants.
+    let mut holds = vec![false; chart.states.len()];
+    let mut active = vec![false; chart.states.len()];
+    for state in chart.state_ids() {
+        if facts.moves.component(GraphNode::Active(state)) == component {
+            active[state.index()] = true;
+            let above = chart.ancestors(state);
+            for above in above.take_while(|s| !holds[s.index()]).collect::<Vec<_>>() {
+                holds[above.index()] = true;
+            }
+        }
+    }
+    Some(Loop { component, active, holds })
 }
 
-impl Loops {
-    fn new(facts: &Facts) -> Self {
-        let mut component = vec![usize::MAX; facts.moves.nodes()];
-        let mut sizes = Vec::new();
-        for (number, nodes) in facts.moves.components().iter().enumerate() {
-            sizes.push(nodes.len());
-            for node in nodes {
-                component[facts.moves.place(*node)] = number;
-            }
+/// Whether the assignment is executed in the cycle.
+fn passes(chart: &Chart, facts: &Facts, writer: &Writer, cycle: &Loop) -> bool {
+    match writer.owner {
+        Owner::Transition(id) => {
+            facts.moves.component(GraphNode::Transition(id)) == cycle.component
+                || chart.transition(id).targets.is_empty()
+                    && cycle.is_in(&facts.scopes.transition(id).within)
         }
-        Self { component, sizes }
-    }
-
-    fn at(&self, facts: &Facts, node: GraphNode) -> usize {
-        self.component[facts.moves.place(node)]
-    }
-
-    /// The cycle in which the condition is tested repeatedly. `None` if it is tested at most once.
-    fn around(&self, chart: &Chart, facts: &Facts, owner: GuardOwner) -> Option<Loop> {
-        let (within, own) = match owner {
-            GuardOwner::Transition(id) => {
-                let transition = chart.transition(id);
-                // These triggers may repeat although the state stays active: a step, for example, runs again in the next turn.
-                let again = transition.targets.is_empty()
-                    || transition.trigger.step().is_some()
-                    || matches!(transition.trigger, Trigger::Choice(_) | Trigger::When);
-                let within = &facts.scopes.transition(id).within;
-                (if within.is_empty() { vec![transition.source] } else { within.clone() }, again)
-            }
-            GuardOwner::Step(id) => (facts.scopes.step(id).within.clone(), true),
-            GuardOwner::Permission(i) => {
-                (vec![chart.permissions[i].from.unwrap_or(StateId::at(0))], true)
-            }
-        };
-        let first = within.iter().find(|s| facts.reach.can_enter(**s))?;
-        let component = self.at(facts, GraphNode::Active(*first));
-        if self.sizes[component] <= 1 && !own {
-            return None;
+        Owner::State(state) => {
+            cycle.active[state.index()]
+                || facts.moves.component(GraphNode::Entered(state)) == cycle.component
         }
-        // `holds` is set for ancestors, too: a scope condition names a state, and the component may consist of its descendants.
-        let mut holds = vec![false; chart.states.len()];
-        let mut active = vec![false; chart.states.len()];
-        for state in chart.state_ids() {
-            if self.at(facts, GraphNode::Active(state)) == component {
-                active[state.index()] = true;
-                let above = chart.ancestors(state);
-                for above in above.take_while(|s| !holds[s.index()]).collect::<Vec<_>>() {
-                    holds[above.index()] = true;
-                }
-            }
-        }
-        Some(Loop { component, active, holds })
-    }
-
-    /// Whether the assignment is executed in the cycle.
-    fn passes(&self, chart: &Chart, facts: &Facts, writer: &Writer, cycle: &Loop) -> bool {
-        match writer.owner {
-            Owner::Transition(id) => {
-                self.at(facts, GraphNode::Transition(id)) == cycle.component
-                    || chart.transition(id).targets.is_empty()
-                        && cycle.is_in(&facts.scopes.transition(id).within)
-            }
-            Owner::State(state) => {
-                cycle.active[state.index()]
-                    || self.at(facts, GraphNode::Entered(state)) == cycle.component
-            }
-            Owner::Step(id) => cycle.is_in(&facts.scopes.step(id).within),
-        }
+        Owner::Step(id) => cycle.is_in(&facts.scopes.step(id).within),
     }
 }
 
@@ -353,7 +325,6 @@ impl Loop {
 fn why(
     chart: &Chart,
     facts: &Facts,
-    loops: &Loops,
     counter: VarId,
     writers: &[Writer],
     (up, cycle): (bool, &Loop),
@@ -364,7 +335,7 @@ fn why(
     let first = default.map(|e| value(chart, e, counter, Range::default()));
     let mut back = Vec::new();
     for writer in writers.iter().filter(|writer| takes(facts, writer)) {
-        let here = loops.passes(chart, facts, writer, cycle);
+        let here = passes(chart, facts, writer, cycle);
         match writer.change {
             CounterChange::By(by) if (by > 0) == up => {
                 passed |= here;
@@ -435,7 +406,6 @@ pub struct Uncounted {
 pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
     let mut found = Vec::new();
     let mut known: BTreeMap<VarId, Option<(Vec<Writer>, Track<'_>)>> = BTreeMap::new();
-    let mut loops = None;
     let mut looked = 0;
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
@@ -457,8 +427,7 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
             });
             let Some((writers, track)) = counted else { continue };
             looked += 1;
-            let loops = loops.get_or_insert_with(|| Loops::new(facts));
-            found.extend(one(chart, facts, loops, (id, &bound), writers, track));
+            found.extend(one(chart, facts, (id, &bound), writers, track));
         }
     }
     found.dedup_by_key(|u| (u.transition, u.counter));
@@ -469,7 +438,6 @@ pub fn uncounted(chart: &Chart, facts: &Facts) -> Vec<Uncounted> {
 fn one(
     chart: &Chart,
     facts: &Facts,
-    loops: &Loops,
     (id, bound): (TransitionId, &CounterBound<'_>),
     writers: &[Writer],
     track: &Track<'_>,
@@ -477,14 +445,14 @@ fn one(
     let up = writers.iter().any(|w| matches!(w.change, CounterChange::By(by) if by > 0));
     let low = matches!(bound.op, CompareOp::Less | CompareOp::LessEqual);
     let toward = |w: &&Writer| matches!(w.change, CounterChange::By(_));
-    let cycle = loops.around(chart, facts, GuardOwner::Transition(id))?;
-    let leads_back = loops.at(facts, GraphNode::Transition(id)) == cycle.component;
+    let cycle = around(chart, facts, GuardOwner::Transition(id))?;
+    let leads_back = facts.moves.component(GraphNode::Transition(id)) == cycle.component;
     // A transition in the cycle must repeat while the bound is not reached; one out of it must leave once the bound is reached.
     if leads_back != (up == low) {
         return None;
     }
     let counted = writers.iter().filter(toward).find(|w| takes(facts, w))?;
-    let passes = writers.iter().filter(toward).any(|w| loops.passes(chart, facts, w, &cycle));
+    let passes = writers.iter().filter(toward).any(|w| passes(chart, facts, w, &cycle));
     if passes && (!leads_back || is_bounded(chart, facts, &cycle)) {
         return None;
     }
@@ -621,45 +589,15 @@ fn round_without(
 ) -> Option<Vec<TransitionId>> {
     let goals: BTreeSet<StateId> =
         facts.scopes.transition(transition).within.iter().copied().collect();
-    // By node: how the breadth-first search came to it; `None` if it has not, `Some(None)` at a start.
-    let mut seen: Vec<Option<Option<GraphNode>>> = vec![None; facts.moves.nodes()];
-    let mut open: VecDeque<(GraphNode, Option<GraphNode>)> =
-        from.iter().map(|n| (*n, None)).collect();
-    let starts: BTreeSet<usize> = from.iter().map(|n| facts.moves.place(*n)).collect();
-    while let Some((node, before)) = open.pop_front() {
-        let place = facts.moves.place(node);
-        // If a start is itself a goal, the path must leave it and come back, so a start may be visited a second time.
-        let first = before.is_none();
-        let back = before.is_some() && starts.contains(&place);
-        if seen[place].is_some() && !(back && seen[place] == Some(None)) {
-            continue;
-        }
-        let goal = matches!(node, GraphNode::Active(s) if goals.contains(&s));
-        let arrives = goal && (!first || !starts.contains(&place));
-        if arrives {
-            let mut transitions = Vec::new();
-            let mut at = before;
-            while let Some(node) = at {
-                if let GraphNode::Transition(id) = node {
-                    transitions.push(id);
-                }
-                at = seen[facts.moves.place(node)].flatten();
-            }
-            transitions.reverse();
-            return Some(transitions);
-        }
-        seen[place] = Some(before);
-        let open_to_all = match node {
-            GraphNode::Transition(id) => is_alone(chart, chart.transition(id)) && id != transition,
-            GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => true,
-        };
-        if open_to_all && !track.is_set_at(node) {
-            // The root is an ancestor of every state, so a path through it would connect all of them.
-            let inward = facts.moves.next(node).filter(|n| *n != GraphNode::Active(StateId::at(0)));
-            open.extend(inward.map(|next| (next, Some(node))));
-        }
-    }
-    None
+    let is_open = |node| match node {
+        GraphNode::Transition(id) => is_alone(chart, chart.transition(id)) && id != transition,
+        GraphNode::Active(_) | GraphNode::Entered(_) | GraphNode::Any(_) => true,
+    };
+    // The root is an ancestor of every state, so a path through it would connect all of them.
+    let root = GraphNode::Active(StateId::at(0));
+    let goes_on = |node, next| is_open(node) && !track.is_set_at(node) && next != root;
+    let is_goal = |node| matches!(node, GraphNode::Active(state) if goals.contains(&state));
+    facts.moves.path(from, goes_on, is_goal)
 }
 
 // The bounds of one counter at each node of the graph of moves.
@@ -668,16 +606,12 @@ fn round_without(
 // next number that the chart relates to the counter, and at last to unbounded, so that the iteration ends. The effects of transitions,
 // blocks and code are computed exactly where they are understood; any other assignment may set any value.
 
-/// The number of times that the bounds of a node grow freely before they are widened to thresholds.
-const PATIENCE: u8 = 4;
-/// The number of times that the bounds of a node grow before they are widened to unbounded.
-const GROWTHS: u8 = 24;
-
 /// The bounds of one counter, which conditions narrow.
 #[derive(Clone)]
 struct CounterRange<'c> {
     chart: &'c Chart,
     counter: VarId,
+    resets: Resets,
     range: Range,
 }
 
@@ -687,14 +621,22 @@ impl<'c> Bounds<'c> for CounterRange<'c> {
     }
 
     fn variable(&self, id: VarId) -> Range {
-        let variable = Expr { kind: ExprKind::Variable(id), ty: Type::Int };
-        value(self.chart, &variable, self.counter, self.range)
+        if id == self.counter { self.range } else { assumed(self.chart, id) }
     }
 
-    fn narrow(&mut self, id: VarId, to: Range) {
+    fn assigned(&self, id: VarId, value: &Expr) -> Option<Range> {
+        let skips = || self.resets == Resets::Skipped && is_reset(self.chart, self.counter, value);
+        (id == self.counter && !skips()).then(|| range(value, &|id| self.variable(id)))
+    }
+
+    fn set(&mut self, id: VarId, to: Range) {
         if id == self.counter {
             self.range = to;
         }
+    }
+
+    fn forget(&mut self, id: VarId) {
+        self.set(id, Range::default());
     }
 
     fn join(&mut self, other: &Self) {
@@ -727,8 +669,8 @@ struct Track<'c> {
     blocks: bool,
     /// The initial value of the counter.
     first: Range,
-    /// The thresholds for widening, ascending.
-    stops: Vec<i64>,
+    /// The thresholds for widening.
+    stops: &'c [i64],
     /// By index of the node: the bounds before the effect of the node. `None` if no run reaches it.
     before: Vec<Option<Range>>,
 }
@@ -770,7 +712,7 @@ impl<'c> Track<'c> {
         let first =
             default.map_or_else(Range::default, |e| value(chart, e, counter, Range::default()));
         let before = vec![None; facts.moves.nodes()];
-        let stops = stops(chart, counter, first);
+        let stops = facts.ranges.stops(counter);
         let mut track = Self {
             chart,
             facts,
@@ -869,9 +811,8 @@ impl<'c> Track<'c> {
                     continue;
                 }
                 grown[place] = grown[place].saturating_add(1);
-                if let Some(known) = known.filter(|_| grown[place] > PATIENCE) {
-                    let stops = if grown[place] > GROWTHS { &[][..] } else { &self.stops };
-                    joined = joined.widened(known, stops);
+                if let Some(known) = known {
+                    joined = joined.grown(known, grown[place], self.stops);
                 }
                 self.before[place] = Some(joined);
                 open.push_back(next);
@@ -933,11 +874,7 @@ impl<'c> Track<'c> {
                 return range;
             }
             rounds += 1;
-            if rounds > PATIENCE {
-                let stops = if rounds > GROWTHS { &[][..] } else { &self.stops };
-                next = next.widened(range, stops);
-            }
-            range = next;
+            range = next.grown(range, rounds, self.stops);
         }
     }
 
@@ -1006,10 +943,13 @@ impl<'c> Track<'c> {
         self.leaving.iter().copied().filter(inside)
     }
 
+    fn here(&self, range: Range) -> CounterRange<'c> {
+        CounterRange { chart: self.chart, counter: self.counter, resets: self.resets, range }
+    }
+
     /// The bounds, narrowed by how a condition evaluates; empty if that is impossible.
     fn refined(&self, condition: &Expr, outcome: Outcome, range: Range) -> Range {
-        let (chart, counter) = (self.chart, self.counter);
-        let mut here = CounterRange { chart, counter, range };
+        let mut here = self.here(range);
         if assume(&mut here, condition, outcome) { here.range } else { Range::EMPTY }
     }
 
@@ -1017,31 +957,10 @@ impl<'c> Track<'c> {
         blocks.iter().fold(before, |range, block| self.block(block, range))
     }
 
+    /// The bounds after a block; empty if no run gets past it.
     fn block(&self, actions: &[Action], before: Range) -> Range {
-        let mut range = before;
-        for action in actions {
-            match action {
-                Action::Assign(id, e)
-                    if *id == self.counter
-                        && self.resets == Resets::Skipped
-                        && is_reset(self.chart, self.counter, e) => {}
-                Action::Assign(id, e) if *id == self.counter => {
-                    range = value(self.chart, e, self.counter, range);
-                }
-                Action::If(condition, then, other) => {
-                    let branches = [(then, Outcome::True), (other, Outcome::False)];
-                    let after = branches.into_iter().filter_map(|(branch, outcome)| {
-                        let held = self.refined(condition, outcome, range);
-                        (!held.is_empty()).then(|| self.block(branch, held))
-                    });
-                    range = after.fold(Range::EMPTY, Range::join);
-                }
-                // The number of iterations is unknown.
-                Action::For(_, _, body) if sets(body, self.counter) => range = Range::default(),
-                _ => {}
-            }
-        }
-        range
+        let mut here = self.here(before);
+        if execute(&mut here, actions, &mut |_, _| {}) { here.range } else { Range::EMPTY }
     }
 
     /// Whether the effect of the node may set the counter.
@@ -1074,36 +993,4 @@ impl<'c> Track<'c> {
             }
         }
     }
-}
-
-// Thresholds for widening: the numbers at which a growing bound of a counter stops first.
-
-/// The numbers that the chart relates to the counter (its initial value, bounds and assigned numbers), each with its neighbors.
-/// Ascending.
-fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
-    let mut stops: Vec<i64> = [first.low, first.high].into_iter().flatten().collect();
-    let mut named = |e: &Expr| {
-        e.walk(&mut |e| {
-            let range = value(chart, e, counter, Range::default());
-            let ends = [range.low, range.high].into_iter().flatten();
-            // `x < 3` is decided at 2 and 3, `x <= 3` at 3 and 4.
-            stops.extend(ends.flat_map(|n| [n.saturating_sub(1), n, n.saturating_add(1)]));
-        });
-    };
-    let guards = chart.transitions.iter().filter_map(|transition| transition.guard.as_ref());
-    for bound in guards.flat_map(|guard| bounds(chart, guard)) {
-        if bound.counter == counter {
-            named(bound.than);
-        }
-    }
-    for block in written(chart) {
-        Action::walk(block, &mut |action| match action {
-            Action::Assign(id, e) if *id == counter => named(e),
-            Action::If(e, ..) => named(e),
-            _ => {}
-        });
-    }
-    stops.sort_unstable();
-    stops.dedup();
-    stops
 }

@@ -38,9 +38,11 @@ use chartc_core::model::{
     TransitionKind, Trigger, UnaryOp,
 };
 use chartc_core::structure;
+use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Bfs, Dfs, Reversed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::OnceLock;
 
 /// How a state is first entered, over the fewest transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -412,6 +414,17 @@ pub struct Moves {
     graph: DiGraph<(), (), u32>,
     /// The number of states, which determines the index of each node.
     states: usize,
+    /// Computed when first asked for.
+    components: OnceLock<Components>,
+}
+
+/// The strongly connected components of the graph, which contain its cycles.
+#[derive(Debug, Clone)]
+struct Components {
+    /// In reverse topological order.
+    nodes: Vec<Vec<GraphNode>>,
+    /// By index of the node: the number of its component.
+    numbers: Vec<usize>,
 }
 
 /// The meaning of a node.
@@ -448,7 +461,7 @@ impl Moves {
             graph.add_node(());
         }
         graph.extend_with_edges(edges);
-        Self { graph, states }
+        Self { graph, states, components: OnceLock::new() }
     }
 
     /// By state: whether a path leads from it to one of `goals`.
@@ -486,10 +499,71 @@ impl Moves {
         self.graph.neighbors(self.index(node)).map(|n| self.node(n))
     }
 
+    /// The transitions on the shortest path from one of the nodes `from` to a goal, over at least one edge. `goes_on` decides which edges
+    /// may be on the path.
+    pub(crate) fn path(
+        &self,
+        from: &[GraphNode],
+        goes_on: impl Fn(GraphNode, GraphNode) -> bool,
+        is_goal: impl Fn(GraphNode) -> bool,
+    ) -> Option<Vec<TransitionId>> {
+        let mut before: Vec<Option<GraphNode>> = vec![None; self.nodes()];
+        let mut open: VecDeque<GraphNode> = from.iter().copied().collect();
+        while let Some(node) = open.pop_front() {
+            for next in self.next(node).filter(|next| goes_on(node, *next)) {
+                if before[self.place(next)].replace(node).is_some() {
+                    continue;
+                }
+                if is_goal(next) {
+                    return Some(self.back(&before, next, from));
+                }
+                open.push_back(next);
+            }
+        }
+        None
+    }
+
+    /// The transitions on the path that leads from one of the nodes `from` to the goal.
+    fn back(
+        &self,
+        before: &[Option<GraphNode>],
+        goal: GraphNode,
+        from: &[GraphNode],
+    ) -> Vec<TransitionId> {
+        let mut transitions = Vec::new();
+        let mut at = before[self.place(goal)];
+        while let Some(node) = at {
+            if let GraphNode::Transition(transition) = node {
+                transitions.push(transition);
+            }
+            at = before[self.place(node)].filter(|_| !from.contains(&node));
+        }
+        transitions.reverse();
+        transitions
+    }
+
     /// The strongly connected components, in reverse topological order: the first has no successors.
-    pub fn components(&self) -> Vec<Vec<GraphNode>> {
-        let found = petgraph::algo::kosaraju_scc(&self.graph);
-        found.into_iter().map(|c| c.into_iter().map(|n| self.node(n)).collect()).collect()
+    pub fn components(&self) -> &[Vec<GraphNode>] {
+        &self.all_components().nodes
+    }
+
+    /// The number of the component of a node, by which [`Self::components`] lists it.
+    pub(crate) fn component(&self, node: GraphNode) -> usize {
+        self.all_components().numbers[self.place(node)]
+    }
+
+    fn all_components(&self) -> &Components {
+        self.components.get_or_init(|| {
+            let mut numbers = vec![usize::MAX; self.nodes()];
+            let mut nodes = Vec::new();
+            for (number, found) in kosaraju_scc(&self.graph).into_iter().enumerate() {
+                for node in &found {
+                    numbers[node.index()] = number;
+                }
+                nodes.push(found.into_iter().map(|node| self.node(node)).collect());
+            }
+            Components { nodes, numbers }
+        })
     }
 
     /// The number of nodes.

@@ -12,11 +12,18 @@
 //! **Example.** With `n` in 0..=5 and a param `most` in 1..=3, `min(n + 1, most)` is in 1..=3. If `n >= most` is true, `n` is in 1..=5. If it
 //! is not true, `n` is in 0..=2.
 
+use super::usage::{assigned, own_expressions, written};
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp, VariableKind,
+    Action, BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp,
+    VariableKind,
 };
+
+/// The number of times that bounds grow freely.
+const PATIENCE: u8 = 4;
+/// The number of times that bounds grow before they become unbounded.
+const GROWTHS: u8 = 24;
 
 /// An interval from the least to the greatest value, both included. `None` is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,8 +120,17 @@ impl Range {
         }
     }
 
+    /// The bounds in an iteration in which they have grown from `known`, now for the nth time. After [`PATIENCE`] times, they are widened to
+    /// thresholds, and after [`GROWTHS`] times to unbounded, so that the iteration ends.
+    pub(crate) fn grown(self, known: Self, times: u8, stops: &[i64]) -> Self {
+        if times <= PATIENCE {
+            return self;
+        }
+        self.widened(known, if times <= GROWTHS { stops } else { &[] })
+    }
+
     /// Moves each bound that has grown since `known` outward to the next of `stops`, which are ascending. A bound beyond all of them
-    /// becomes unbounded. So a bound that is widened again and again soon stops growing.
+    /// becomes unbounded.
     pub(crate) fn widened(self, known: Self, stops: &[i64]) -> Self {
         let low = |n: i64| stops[..stops.partition_point(|s| *s <= n)].last().copied();
         let high = |n: i64| stops.get(stops.partition_point(|s| *s < n)).copied();
@@ -173,6 +189,34 @@ fn related(range: Range, op: CompareOp, other: Range) -> Range {
     }
 }
 
+/// The value of a literal, also a negated one or one converted to a Float.
+pub(crate) fn literal(expr: &Expr) -> Option<Value> {
+    let negated = |inner: &Expr| match literal(inner)? {
+        Value::Int(n) => n.checked_neg().map(Value::Int),
+        Value::Float(x) => Some(Value::Float(-x)),
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::None => Some(Value::None),
+        ExprKind::Bool(value) => Some(Value::Bool(*value)),
+        ExprKind::Int(value) => Some(Value::Int(*value)),
+        ExprKind::Float(value) => Some(Value::Float(*value)),
+        ExprKind::Duration(value) => Some(Value::Duration(*value)),
+        ExprKind::Text(text) => text.literal().map(|t| Value::Text(t.into())),
+        ExprKind::Enum(_, name) => Some(Value::Text(name.clone())),
+        ExprKind::Unary(UnaryOp::Negate, inner) => negated(inner),
+        ExprKind::Builtin(Builtin::Float, items) => match items.as_slice() {
+            [only] => match literal(only)? {
+                Value::Int(n) => Some(Value::Float(n as f64)),
+                Value::Float(x) => Some(Value::Float(x)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The declared range of a param of whole numbers, durations in milliseconds; unbounded for other variables.
 pub(crate) fn declared(chart: &Chart, id: VarId) -> Range {
     let whole = |value: &Value| match value {
@@ -187,6 +231,19 @@ pub(crate) fn declared(chart: &Chart, id: VarId) -> Range {
         VariableKind::Param { range: None } | VariableKind::Input | VariableKind::Var { .. } => {
             Range::default()
         }
+    }
+}
+
+/// The declared range of a variable; of a param without one, its default value if that is positive.
+pub(crate) fn assumed(chart: &Chart, id: VarId) -> Range {
+    let variable = &chart.variables[id.index()];
+    match (&variable.kind, &variable.default) {
+        (VariableKind::Param { range: None }, Some(default)) => match default.kind {
+            // A default of 0 suggests that the host sets the actual number, so nothing is assumed.
+            ExprKind::Int(n) if n > 0 => Range::one(n),
+            _ => Range::default(),
+        },
+        _ => declared(chart, id),
     }
 }
 
@@ -249,16 +306,61 @@ fn is_count(seen: &Observable) -> bool {
     )
 }
 
-/// What is known of variables where conditions are evaluated.
+/// What is known of variables at one point of a run.
 pub(crate) trait Bounds<'c>: Clone {
     /// The chart of the variables.
     fn chart(&self) -> &'c Chart;
     /// The bounds of a variable.
     fn variable(&self, id: VarId) -> Range;
-    /// Keeps only the values of a variable that are within the range, which is not empty.
-    fn narrow(&mut self, id: VarId, to: Range);
+    /// The bounds of the value that is assigned to a variable; `None` if the assignment has no effect on what is known.
+    fn assigned(&self, id: VarId, value: &Expr) -> Option<Range>;
+    /// Sets the bounds of a variable, which are not empty.
+    fn set(&mut self, id: VarId, to: Range);
+    /// Drops what is known of a variable only here.
+    fn forget(&mut self, id: VarId);
     /// Adds what is possible in another case.
     fn join(&mut self, other: &Self);
+}
+
+/// Runs actions on bounds, and calls `note` with the bounds of each value that they may assign. Returns whether a run gets past them.
+pub(crate) fn execute<'c, B: Bounds<'c>>(
+    bounds: &mut B,
+    actions: &[Action],
+    note: &mut dyn FnMut(VarId, Range),
+) -> bool {
+    for action in actions {
+        match action {
+            Action::Assign(id, value) => {
+                if let Some(range) = bounds.assigned(*id, value) {
+                    bounds.set(*id, range);
+                    note(*id, range);
+                }
+            }
+            Action::If(condition, then, otherwise) => {
+                let mut other = bounds.clone();
+                let first = assume(bounds, condition, Outcome::True) && execute(bounds, then, note);
+                let second = assume(&mut other, condition, Outcome::False)
+                    && execute(&mut other, otherwise, note);
+                // A condition that fails ends the block.
+                if !either(bounds, other, (first, second)) {
+                    return false;
+                }
+            }
+            Action::For(_, _, body) => {
+                // An iteration may begin after earlier ones have set these variables, and the list may be empty.
+                let set = assigned(body);
+                for id in &set {
+                    bounds.forget(*id);
+                }
+                execute(bounds, body, note);
+                for id in &set {
+                    bounds.forget(*id);
+                }
+            }
+            _ => {}
+        }
+    }
+    true
 }
 
 /// How a condition evaluates.
@@ -347,10 +449,49 @@ fn compare<'c, B: Bounds<'c>>(
     }
     for (side, to) in [(left, one), (right, other)] {
         if let ExprKind::Variable(id) = side.kind {
-            bounds.narrow(id, to);
+            bounds.set(id, to);
         }
     }
     true
+}
+
+/// By variable: the numbers at which growing bounds stop first, because the chart compares the variable with them or computes its value
+/// from them. Ascending.
+pub(crate) fn thresholds(chart: &Chart) -> Vec<Vec<i64>> {
+    let mut stops = vec![Vec::new(); chart.variables.len()];
+    let mut note = |id: VarId, than: &Expr| {
+        let range = range(than, &|id| assumed(chart, id));
+        // `x < 3` is decided at 2 and 3, `x <= 3` at 3 and 4.
+        let near = |n: i64| [n.saturating_sub(1), n, n.saturating_add(1)];
+        stops[id.index()].extend([range.low, range.high].into_iter().flatten().flat_map(near));
+    };
+    chart.transitions.iter().filter_map(|t| t.guard.as_ref()).for_each(|e| compared(e, &mut note));
+    chart.predicates.iter().for_each(|p| compared(&p.expr, &mut note));
+    for block in written(chart) {
+        Action::walk(block, &mut |action| match action {
+            Action::Assign(id, value) => value.walk(&mut |part| note(*id, part)),
+            Action::If(condition, ..) => compared(condition, &mut note),
+            _ => {}
+        });
+    }
+    for stops in &mut stops {
+        stops.sort_unstable();
+        stops.dedup();
+    }
+    stops
+}
+
+/// Calls `note` with each variable in a condition that is compared, and with what it is compared with.
+fn compared(condition: &Expr, note: &mut dyn FnMut(VarId, &Expr)) {
+    condition.walk(&mut |part| {
+        let ExprKind::Compare(first, rest) = &part.kind else { return };
+        let [(_, second)] = &rest[..] else { return };
+        for (side, other) in [(&**first, second), (second, &**first)] {
+            if let ExprKind::Variable(id) = side.kind {
+                note(id, other);
+            }
+        }
+    });
 }
 
 /// Whether the evaluation of an expression may fail. True in cases of doubt; overflow is ignored.
@@ -375,6 +516,16 @@ pub(crate) fn may_fail(expr: &Expr) -> bool {
         ExprKind::Observable(_) | ExprKind::Payload(_) | ExprKind::Answer(_) => e.ty == Type::Json,
         _ => false,
     })
+}
+
+/// Whether an action may fail, which ends its block.
+pub(crate) fn fails(action: &Action) -> bool {
+    match action {
+        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
+        Action::Log(_) | Action::Result(..) => own_expressions(action).into_iter().any(may_fail),
+        Action::Do(..) | Action::Raise(..) | Action::Send { .. } => true,
+        Action::Cancel(_) => false,
+    }
 }
 
 #[cfg(test)]

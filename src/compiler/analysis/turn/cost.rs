@@ -160,38 +160,11 @@ fn bounds(
 /// The shortest cycle of transitions from a state back to it. Empty if there is none.
 fn round(chart: &Chart, facts: &Facts, state: StateId) -> Vec<TransitionId> {
     let goal = GraphNode::Active(state);
-    let mut from: Vec<Option<GraphNode>> = vec![None; facts.moves.nodes()];
-    let mut open = VecDeque::from([goal]);
-    while let Some(node) = open.pop_front() {
-        for next in facts.moves.next(node) {
-            // An ancestor that stays active does not lead back into the state.
-            let up = matches!((node, next), (GraphNode::Active(s), GraphNode::Active(t)) if chart.contains(t, s));
-            let known = &mut from[facts.moves.place(next)];
-            if known.is_some() || up && chart.state(state).parent.is_none() {
-                continue;
-            }
-            *known = Some(node);
-            if next == goal {
-                return back(facts, &from, goal);
-            }
-            open.push_back(next);
-        }
-    }
-    Vec::new()
-}
-
-/// The transitions on the path that the search has found back to the goal.
-fn back(facts: &Facts, from: &[Option<GraphNode>], goal: GraphNode) -> Vec<TransitionId> {
-    let mut transitions = Vec::new();
-    let mut at = from[facts.moves.place(goal)];
-    while let Some(node) = at.filter(|node| *node != goal) {
-        if let GraphNode::Transition(transition) = node {
-            transitions.push(transition);
-        }
-        at = from[facts.moves.place(node)];
-    }
-    transitions.reverse();
-    transitions
+    // An ancestor that stays active does not lead back into the state.
+    let is_up = |node, next| matches!((node, next), (GraphNode::Active(s), GraphNode::Active(t)) if chart.contains(t, s));
+    let is_top = chart.state(state).parent.is_none();
+    let goes_on = |node, next| !(is_top && is_up(node, next));
+    facts.moves.path(&[goal], goes_on, |node| node == goal).unwrap_or_default()
 }
 
 /// The sum of the call limits of states, if each calling step is inside a state with such a limit.

@@ -22,11 +22,15 @@
 //! | `n > 2` holds | `Within(n, …)` without *initial* | *3* |
 //! | `n > 2` does not hold | `Within(n, …)` without *3* | *initial* |
 //! | `n = 3` | `Set(n, 3)` | *3* |
-//! | `n = n + 1` | `Set(n, OTHER)` | *other* |
+//! | `n = n + 1` | `Compute(n, n, …)` | *other* |
+//!
+//! If the bounds of `n` in the whole chart are narrow, say 0..=3, each of its values has a bit, and `n + 1` leads from bit to bit.
 
+use crate::analysis::facts::Facts;
 use crate::analysis::facts::conditions::Map;
+use crate::analysis::facts::ranges::Range;
 use crate::analysis::facts::usage::{actions, expressions, own_expressions, walk};
-use crate::analysis::facts::values::may_fail;
+use crate::analysis::facts::values::{fails, may_fail};
 use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate, holds};
@@ -57,6 +61,8 @@ pub(super) struct CellInfo {
     pub(super) default: Option<Data>,
     /// The constants that the chart assigns to the cell: bit 2 of a mask is the first, and so on.
     pub(super) constants: Vec<Data>,
+    /// The bits of all other values: [`OTHER`]; for a whole number with few values, those of its constants.
+    pub(super) unknown: u16,
     /// Whether the cell is reset in each turn.
     pub(super) per_turn: bool,
     /// Whether anything sets the cell.
@@ -87,10 +93,25 @@ impl CellInfo {
         self.default.iter().map(|data| (FRESH, data)).chain(constants)
     }
 
-    /// The bit of a value that is assigned. `OTHER` if it is no constant, or none that is distinguished.
+    /// The bits of a value that is assigned. All unknown ones if it is no constant, or none that is distinguished.
     pub(super) fn bit(&self, value: Option<&Data>) -> u16 {
         let nth = value.and_then(|v| self.constants.iter().position(|c| c == v));
-        nth.map_or(OTHER, |nth| 4 << nth)
+        nth.map_or(self.unknown, |nth| 4 << nth)
+    }
+
+    /// Whether the chart computes the value, and all values are known.
+    pub(super) const fn is_counted(&self) -> bool {
+        self.unknown != OTHER
+    }
+
+    /// Distinguishes all values of a whole number, if they are few.
+    fn distinguish(&mut self, range: Range) {
+        let Some((low, high)) = range.low.zip(range.high) else { return };
+        if high.checked_sub(low).is_none_or(|more| more >= MOST_CONSTANTS as i64) {
+            return;
+        }
+        self.constants = (low..=high).map(Data::Int).collect();
+        self.unknown = (0..self.constants.len()).fold(0, |all, nth| all | 4 << nth);
     }
 
     /// The bits of the constants that are `none`.
@@ -159,7 +180,7 @@ pub(super) fn constant(expr: &Expr) -> Option<Data> {
 }
 
 impl Cells {
-    pub(super) fn new(chart: &Chart) -> Self {
+    pub(super) fn new(chart: &Chart, facts: &Facts) -> Self {
         let mut read: BTreeSet<Value> = BTreeSet::new();
         expressions(chart, &mut |_, expr| {
             expr.walk(&mut |e| {
@@ -184,23 +205,32 @@ impl Cells {
                 Value::Answer(_) => (Some(Data::None), true, true),
             };
             cells.numbers.insert(value, cells.rows.len());
-            cells.rows.push(CellInfo { value, default, constants: Vec::new(), per_turn, is_set });
+            let (constants, unknown) = (Vec::new(), OTHER);
+            cells.rows.push(CellInfo { value, default, constants, unknown, per_turn, is_set });
         }
+        let mut computed: BTreeSet<VarId> = BTreeSet::new();
         actions(chart, &mut |action| {
             let Action::Assign(id, expr) = action else { return };
             let Some(nth) = cells.numbers.get(&Value::Variable(*id)) else { return };
             let row = &mut cells.rows[*nth];
             row.is_set = true;
-            if let Some(value) = constant(expr)
-                && row.constants.len() < MOST_CONSTANTS
-                && !row.constants.contains(&value)
-            {
-                row.constants.push(value);
+            match constant(expr) {
+                Some(value) => {
+                    if row.constants.len() < MOST_CONSTANTS && !row.constants.contains(&value) {
+                        row.constants.push(value);
+                    }
+                }
+                None => drop(computed.insert(*id)),
             }
         });
         for id in into(chart) {
             if let Some(nth) = cells.numbers.get(&Value::Variable(id)) {
                 cells.rows[*nth].is_set = true;
+            }
+        }
+        for id in computed {
+            if let Some((nth, range)) = cells.variable(id).zip(facts.ranges.get(id)) {
+                cells.rows[nth].distinguish(range);
             }
         }
         cells
@@ -236,7 +266,7 @@ impl Cells {
         });
         for id in into(chart) {
             if let Some(nth) = self.variable(id) {
-                masks[nth] |= OTHER;
+                masks[nth] |= self.rows[nth].unknown;
             }
         }
         // Answers come from outside, so nothing is known of them.
@@ -308,7 +338,7 @@ impl Applier<'_> {
                 self.whole(acts);
                 merge(self.masks, &before);
             }
-            Code::Set(cell) => self.masks[*cell] = OTHER,
+            Code::Set(cell, bits) => self.masks[*cell] = *bits,
             Code::Fresh(cells) => cells.iter().for_each(|cell| self.masks[*cell] = FRESH),
         }
         true
@@ -335,7 +365,12 @@ impl Applier<'_> {
             }
             match &act.does {
                 Does::Nothing => {}
-                Does::Set(cell, bit) => self.masks[*cell] = *bit,
+                Does::Set(cell, bits) => self.masks[*cell] = *bits,
+                Does::Compute(cell, from, table) => {
+                    let given = self.masks[*from];
+                    let results = table.iter().filter(|(bit, _)| given & bit != 0);
+                    self.masks[*cell] = results.fold(0, |all, (_, bits)| all | bits);
+                }
                 Does::If(parts) => {
                     let before = self.masks.to_vec();
                     let mut taken: Option<Masks> = None;
@@ -416,8 +451,8 @@ pub(super) enum Code {
     Do(Vec<ActionEffect>),
     /// A block runs, or not.
     Maybe(Vec<ActionEffect>),
-    /// A cell gets an unknown value.
-    Set(usize),
+    /// A cell gets an unknown value, one of these bits.
+    Set(usize, u16),
     /// These cells get their initial values.
     Fresh(Vec<usize>),
 }
@@ -453,8 +488,10 @@ pub(super) struct ActionEffect {
 pub(super) enum Does {
     /// No cell changes.
     Nothing,
-    /// The cell then has exactly this content, a single bit.
+    /// The cell then has one of these contents.
     Set(usize, u16),
+    /// The cell then has a value that is computed from another cell, or from itself: each bit of that one, with the bits of the result.
+    Compute(usize, usize, Vec<(u16, u16)>),
     /// One of two blocks runs, each with the test that holds before it.
     If([(Test, Vec<ActionEffect>); 2]),
     /// A block runs any number of times.
@@ -547,7 +584,10 @@ impl<'b, 'c> Book<'b, 'c> {
                 let acts = self.block(*site, block);
                 (!acts.is_empty()).then_some(Code::Maybe(acts))
             }
-            Op::Set(value) => self.cells.number(*value).map(Code::Set),
+            Op::Set(value) => {
+                let cell = self.cells.number(*value)?;
+                Some(Code::Set(cell, self.cells.rows[cell].unknown))
+            }
             Op::Fresh => {
                 let rows = self.cells.rows.iter().enumerate();
                 Some(Code::Fresh(
@@ -602,9 +642,9 @@ impl<'b, 'c> Book<'b, 'c> {
             looks.extend(self.looks(site, expr, how));
         }
         let does = match action {
-            Action::Assign(id, value) => self.cells.variable(*id).map_or(Does::Nothing, |cell| {
-                Does::Set(cell, self.cells.rows[cell].bit(constant(value).as_ref()))
-            }),
+            Action::Assign(id, value) => {
+                self.cells.variable(*id).map_or(Does::Nothing, |cell| self.assigned(cell, value))
+            }
             Action::If(test, then, other) => {
                 Does::If([(then, true), (other, false)].map(|(part, value)| {
                     let test = Test::from_condition(self.chart, self.cells, test, value);
@@ -615,6 +655,27 @@ impl<'b, 'c> Book<'b, 'c> {
             _ => Does::Nothing,
         };
         ActionEffect { looks, fails: fails(action), does }
+    }
+}
+
+impl Book<'_, '_> {
+    /// The effect of the assignment of an expression.
+    fn assigned(&self, cell: usize, value: &Expr) -> Does {
+        let row = &self.cells.rows[cell];
+        let Some(Some(from)) = only_cell(self.cells, value) else {
+            return Does::Set(cell, row.bit(constant(value).as_ref()));
+        };
+        let source = &self.cells.rows[from];
+        let results = source.bits().map(|(bit, data)| {
+            let result = evaluate(value, &One { of: source.value, is: data }, &Fuel::default());
+            (bit, row.bit(result.ok().as_ref()))
+        });
+        let mut table: Vec<(u16, u16)> = results.collect();
+        table.push((OTHER, row.unknown));
+        if source.default.is_none() {
+            table.push((FRESH, row.unknown));
+        }
+        Does::Compute(cell, from, table)
     }
 }
 
@@ -892,16 +953,6 @@ pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
         ExprKind::Variable(id) => cells.variable(id),
         ExprKind::Answer(id) => cells.answer(id),
         _ => None,
-    }
-}
-
-/// Whether an action may fail, which ends its block.
-pub(super) fn fails(action: &Action) -> bool {
-    match action {
-        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
-        Action::Log(_) | Action::Result(..) => own_expressions(action).into_iter().any(may_fail),
-        Action::Do(..) | Action::Raise(..) | Action::Send { .. } => true,
-        Action::Cancel(_) => false,
     }
 }
 

@@ -121,7 +121,7 @@ pub struct Fixed {
 impl<'c> Flow<'c> {
     /// Analyzes a chart. Takes about linear time in its states, transitions and steps.
     pub fn new(chart: &'c Chart, facts: &Facts) -> Self {
-        let cells = Cells::new(chart);
+        let cells = Cells::new(chart, facts);
         let mut flow = Self { chart, cells, records: Records::new(), solved: None };
         if flow.cells.rows.is_empty() {
             return flow;
@@ -223,7 +223,10 @@ impl<'c> Flow<'c> {
         }
         for (site, seen) in by_site {
             let Some(guard) = self.guard(site) else { continue };
-            if let Some(holds) = self.constant(guard, &seen) {
+            // A line may test again what another one has tested before it counts, so only a count that is never right is a fault.
+            let is_counted = seen.iter().any(|(cell, _)| self.cells.rows[*cell].is_counted());
+            if let Some(holds) = self.constant(guard, &seen).filter(|holds| !(*holds && is_counted))
+            {
                 let values = self.values(&seen);
                 if values.iter().any(|(id, _)| {
                     self.cells
