@@ -1,11 +1,11 @@
 //! Collects the declarations of files and charts from their syntax, also if they have errors.
 
-use super::outline::SymbolKind;
+use super::outline::{self, SymbolKind};
 use crate::Compilation;
 use chartc_compiler::syntax::source::FileId;
 use chartc_compiler::syntax::{
     Chart, ChartItem, Client, Component, Function, FunctionKind, Item, LineKind, MayKind, Param,
-    State, StateItem, StateKind, Step, Tool, ToolSet, TypeExpr, VariableKind,
+    State, StateItem, StateKind, Step, Tool, ToolSet, TypeExpr,
 };
 use std::collections::BTreeSet;
 
@@ -102,12 +102,7 @@ pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
         let doc = noted.doc.as_str();
         match &noted.node {
             ChartItem::Variable(one) => {
-                let kind = match one.kind {
-                    VariableKind::Param => SymbolKind::Param,
-                    VariableKind::Input => SymbolKind::Input,
-                    VariableKind::Var { .. } => SymbolKind::Variable,
-                };
-                let decl = Decl::new(&one.name.node, kind, doc);
+                let decl = Decl::new(&one.name.node, outline::variable_kind(one), doc);
                 found.push(Decl { ty: Some(&one.ty), ..decl });
             }
             ChartItem::Event(name, params) => {
@@ -161,15 +156,9 @@ fn step_type(step: &Step) -> Option<&TypeExpr> {
 }
 
 fn option<'c>(kind: &'c LineKind, doc: &'c str) -> Option<Decl<'c>> {
-    match kind {
-        LineKind::May(may) => match &may.kind {
-            MayKind::Option(name, params) => {
-                Some(Decl { params, ..Decl::new(&name.node, SymbolKind::Option, doc) })
-            }
-            MayKind::Call(..) => None,
-        },
-        LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => None,
-    }
+    let LineKind::May(may) = kind else { return None };
+    let MayKind::Option(name, params) = &may.kind else { return None };
+    Some(Decl { params, ..Decl::new(&name.node, SymbolKind::Option, doc) })
 }
 
 /// A state with its descendants.

@@ -170,12 +170,15 @@ fn pattern(pattern: &ToolPattern) -> String {
 }
 
 fn variable(variable: &Variable, span: Span) -> Symbol {
-    let kind = match variable.kind {
+    symbol(&variable.name, variable_kind(variable), notation::type_expr(&variable.ty), span)
+}
+
+pub(super) const fn variable_kind(variable: &Variable) -> SymbolKind {
+    match variable.kind {
         VariableKind::Param => SymbolKind::Param,
         VariableKind::Input => SymbolKind::Input,
         VariableKind::Var { .. } => SymbolKind::Variable,
-    };
-    symbol(&variable.name, kind, notation::type_expr(&variable.ty), span)
+    }
 }
 
 fn chart(chart: &Chart, span: Span) -> Symbol {
@@ -255,17 +258,10 @@ fn step(step: &Step, span: Span) -> Symbol {
 
 /// The symbol of the option that a `may` line offers.
 fn option(kind: &LineKind, span: Span) -> Option<Symbol> {
-    match kind {
-        LineKind::May(may) => match &may.kind {
-            MayKind::Option(name, params) => {
-                let detail =
-                    if params.is_empty() { String::new() } else { notation::params(params) };
-                Some(symbol(name, SymbolKind::Option, detail, span))
-            }
-            MayKind::Call(..) => None,
-        },
-        LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => None,
-    }
+    let LineKind::May(may) = kind else { return None };
+    let MayKind::Option(name, params) = &may.kind else { return None };
+    let detail = if params.is_empty() { String::new() } else { notation::params(params) };
+    Some(symbol(name, SymbolKind::Option, detail, span))
 }
 
 // Searches the symbols of a whole compilation by letters of their names.
