@@ -36,7 +36,7 @@ use super::counters::{
 };
 use super::deadline::leaves;
 use super::reach::{GraphNode, domain, entries, is_leaf};
-use super::usage::{assigned, reads, written};
+use super::usage::{assigned, reads};
 use super::values::{Bounds, Outcome, Range, assume, order_bounds, range, within};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -1096,7 +1096,7 @@ fn stops(chart: &Chart, counter: VarId, first: Range) -> Vec<i64> {
             named(bound.than);
         }
     }
-    for block in written(chart) {
+    for block in chart.bodies() {
         Action::walk(block, &mut |action| match action {
             Action::Assign(id, e) if *id == counter => named(e),
             Action::If(e, ..) => named(e),

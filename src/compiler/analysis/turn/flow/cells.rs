@@ -25,7 +25,7 @@
 //! | `n = n + 1` | `Set(n, OTHER)` | *other* |
 
 use crate::analysis::facts::conditions::Map;
-use crate::analysis::facts::usage::{actions, expressions, own_expressions, walk};
+use crate::analysis::facts::usage::{actions, expressions, walk};
 use crate::analysis::facts::values::may_fail;
 use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
@@ -597,7 +597,7 @@ impl<'b, 'c> Book<'b, 'c> {
     fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
         let how = How::in_action(action);
         let mut looks = Vec::new();
-        for expr in own_expressions(action) {
+        for expr in action.expressions() {
             let how = if is_plain(expr) { How::Soft } else { how };
             looks.extend(self.looks(site, expr, how));
         }
@@ -899,7 +899,7 @@ pub(super) fn cell_of(cells: &Cells, expr: &Expr) -> Option<usize> {
 pub(super) fn fails(action: &Action) -> bool {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
-        Action::Log(_) | Action::Result(..) => own_expressions(action).into_iter().any(may_fail),
+        Action::Log(_) | Action::Result(..) => action.expressions().into_iter().any(may_fail),
         Action::Do(..) | Action::Raise(..) | Action::Send { .. } => true,
         Action::Cancel(_) => false,
     }
