@@ -12,7 +12,8 @@ use chartc_compiler::front::{Alone, chart};
 use chartc_compiler::lower::Lowered;
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity, nearest};
 use chartc_compiler::syntax::source::{Source, Sources};
-use chartc_compiler::syntax::{ChartItem, File, Item};
+use chartc_compiler::syntax::visit::{self, Mode, Node, Role};
+use chartc_compiler::syntax::{File, Item, dotted};
 use chartc_core::model::Chart;
 use chartc_core::wording::counted;
 use serde_json::{Value, json};
@@ -285,21 +286,14 @@ fn parsed(name: &str, text: &str) -> Option<File> {
 /// The names of the tools and types that a file declares, also in its charts.
 fn names(file: &File) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut tools, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for item in &file.items {
-        match &item.node {
-            Item::Tool(tool) => drop(tools.insert(tool.name.text())),
-            Item::Record(record) => drop(types.insert(record.name.node.clone())),
-            Item::Enum(one) => drop(types.insert(one.name.node.clone())),
-            Item::Chart(chart) => {
-                for item in &chart.items {
-                    if let ChartItem::Tool(tool) = &item.node {
-                        tools.insert(tool.name.text());
-                    }
-                }
-            }
+    visit::file(file, &mut |node| {
+        let Node::Name { parts, role, mode: Mode::Declared } = node else { return };
+        match role {
+            Role::Tool => drop(tools.insert(dotted(parts))),
+            Role::Type | Role::Enum => drop(types.insert(dotted(parts))),
             _ => {}
         }
-    }
+    });
     (tools, types)
 }
 

@@ -5,10 +5,8 @@
 use crate::rules::{disguised_name, misleading_text};
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{Ident, Source, Span};
-use crate::syntax::{
-    Chart, ChartItem, EventPattern, File, Function, Item, Line, LineKind, MayKind, Noted, Param,
-    Path, Scenario, State, StateItem, StateKind, Step, Tool,
-};
+use crate::syntax::visit::{self, Mode, Node, Role};
+use crate::syntax::{EventPattern, File, Line, LineKind};
 use chartc_core::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_script::{Script, UnicodeScript};
@@ -215,127 +213,41 @@ fn differing(a: &str, b: &str) -> (bool, bool) {
 
 /// All declared names, in document order.
 fn of(file: &File) -> Vec<Named<'_>> {
-    let mut found = NameCollector(Vec::new());
-    for item in &file.items {
-        found.item(&item.node);
-    }
-    found.0
+    let mut found = Vec::new();
+    visit::file(file, &mut |node| match node {
+        Node::Line(Line { kind: LineKind::On(EventPattern::Event(_, bound)), .. }) => {
+            found.extend(bound.iter().map(|name| ("name", name)));
+        }
+        Node::Name { parts, role, mode: Mode::Declared } => {
+            let what = word(role);
+            found.extend(parts.iter().filter_map(|name| Some((what?, name))));
+        }
+        _ => {}
+    });
+    found
 }
 
-struct NameCollector<'f>(Vec<Named<'f>>);
-
-impl<'f> NameCollector<'f> {
-    fn add(&mut self, what: &'static str, name: &'f Ident) {
-        self.0.push((what, name));
-    }
-
-    fn path(&mut self, what: &'static str, path: &'f Path) {
-        self.0.extend(path.names.iter().map(|name| (what, name)));
-    }
-
-    fn params(&mut self, what: &'static str, params: &'f [Param]) {
-        self.0.extend(params.iter().map(|param| (what, &param.name)));
-    }
-
-    fn item(&mut self, item: &'f Item) {
-        match item {
-            Item::Record(record) => {
-                self.add("type", &record.name);
-                self.0.extend(record.fields.iter().map(|field| ("field", &field.node.name)));
-            }
-            Item::Enum(list) => {
-                self.add("type", &list.name);
-                self.0.extend(list.names.iter().map(|name| ("value", &name.node)));
-            }
-            Item::Function(function) => self.function(function),
-            Item::Tool(tool) => self.tool(tool),
-            Item::ToolSet(set) => self.add("set of tools", &set.name),
-            Item::Client(client) => self.add("client", &client.name),
-            Item::Component(component) => self.add("component", &component.name),
-            Item::Chart(chart) => self.chart(chart),
-            Item::Scenario(test) => self.scenario(test),
-            Item::Import(_) | Item::Bad(_) => {}
-        }
-    }
-
-    fn function(&mut self, function: &'f Function) {
-        self.add("function", &function.name);
-        self.params("parameter", &function.params);
-    }
-
-    fn tool(&mut self, tool: &'f Tool) {
-        self.path("tool", &tool.name);
-        self.params("parameter", &tool.params);
-    }
-
-    fn scenario(&mut self, test: &'f Scenario) {
-        self.add("test", &test.name);
-    }
-
-    fn chart(&mut self, chart: &'f Chart) {
-        self.add("chart", &chart.name);
-        for item in &chart.items {
-            match &item.node {
-                ChartItem::Variable(variable) => self.add("variable", &variable.name),
-                ChartItem::Event(name, fields) => {
-                    self.path("event", name);
-                    self.params("field", fields);
-                }
-                ChartItem::Function(function) => self.function(function),
-                ChartItem::Tool(tool) => self.tool(tool),
-                ChartItem::ToolSet(set) => self.add("set of tools", &set.name),
-                ChartItem::Predicate(predicate) => self.add("condition", &predicate.name),
-                ChartItem::Client(client) => self.add("client", &client.name),
-                ChartItem::Component(component) => self.add("component", &component.name),
-                ChartItem::State(item) => self.state_item(item),
-                _ => {}
-            }
-        }
-    }
-
-    fn state(&mut self, state: &'f State) {
-        self.add("state", &state.name);
-        if let StateKind::Final(params, ..) = &state.kind {
-            self.params("parameter", params);
-        }
-        for item in state.body.iter().flat_map(|body| &body.items) {
-            self.state_item(&item.node);
-        }
-    }
-
-    fn state_item(&mut self, item: &'f StateItem) {
-        match item {
-            StateItem::State(state) => self.state(state),
-            StateItem::History(history) => self.add("state", &history.name),
-            StateItem::Line(line) => self.line(line),
-            StateItem::From(from) => self.lines(&from.lines),
-            StateItem::Step(step) => self.step(step),
-            _ => {}
-        }
-    }
-
-    fn lines(&mut self, lines: &'f [Noted<Line>]) {
-        for line in lines {
-            self.line(&line.node);
-        }
-    }
-
-    fn line(&mut self, line: &'f Line) {
-        match &line.kind {
-            LineKind::May(may) => {
-                if let MayKind::Option(name, params) = &may.kind {
-                    self.add("option", name);
-                    self.params("argument", params);
-                }
-            }
-            LineKind::On(EventPattern::Event(_, bound)) => {
-                self.0.extend(bound.iter().map(|name| ("name", name)));
-            }
-            LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => {}
-        }
-    }
-
-    fn step(&mut self, step: &'f Step) {
-        self.add("step", &step.name);
-    }
+/// What a message calls a declared name; `None` if its look does not matter.
+fn word(role: Role) -> Option<&'static str> {
+    Some(match role {
+        Role::Type | Role::Enum => "type",
+        Role::Field | Role::EventField => "field",
+        Role::EnumValue => "value",
+        Role::Function => "function",
+        Role::Parameter => "parameter",
+        Role::Tool => "tool",
+        Role::ToolSet => "set of tools",
+        Role::Client => "client",
+        Role::Component => "component",
+        Role::Chart => "chart",
+        Role::Param | Role::Input | Role::Variable => "variable",
+        Role::Event => "event",
+        Role::Predicate => "condition",
+        Role::State => "state",
+        Role::Option => "option",
+        Role::OptionField => "argument",
+        Role::Step => "step",
+        Role::Test => "test",
+        _ => return None,
+    })
 }

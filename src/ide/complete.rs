@@ -16,7 +16,7 @@ mod cursor;
 mod gather;
 mod xml;
 
-use super::known::{self, Decl, StateNode};
+use super::known::{self, Decl};
 use super::notation::{self, Notation};
 use super::outline::{SymbolKind, rank};
 use crate::Compilation;
@@ -420,7 +420,7 @@ struct VisibleNames<'c> {
     /// The declarations of charts and files, the nearest first.
     decls: Vec<Decl<'c>>,
     /// The states of the chart around the cursor, or of the chart that a test tests.
-    states: Option<StateNode<'c>>,
+    states: Option<Decl<'c>>,
     /// The names of the states around the cursor, outermost first.
     path: Vec<String>,
     /// The names of states in parts of the file that cannot be parsed.
@@ -532,10 +532,11 @@ impl<'c> VisibleNames<'c> {
     }
 
     /// The states around the cursor, outermost first, as far as they are known.
-    fn around(&self) -> Vec<&StateNode<'c>> {
-        let mut found: Vec<&StateNode<'c>> = self.states.iter().collect();
+    fn around(&self) -> Vec<&Decl<'c>> {
+        let mut found: Vec<&Decl<'c>> = self.states.iter().collect();
         for name in &self.path {
-            let inner = found.last().and_then(|node| node.children.iter().find(|c| c.name == name));
+            let inner =
+                found.last().and_then(|node| node.children.iter().find(|c| c.name == *name));
             match inner {
                 Some(inner) => found.push(inner),
                 None => break,
@@ -546,9 +547,9 @@ impl<'c> VisibleNames<'c> {
 }
 
 /// Collects the offsets of all names of states below `node`.
-fn collect(node: &StateNode<'_>, places: &mut BTreeSet<usize>) {
+fn collect(node: &Decl<'_>, places: &mut BTreeSet<usize>) {
     for child in &node.children {
-        places.insert(child.start);
+        places.insert(child.name_span.start as usize);
         collect(child, places);
     }
 }

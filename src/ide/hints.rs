@@ -1,7 +1,6 @@
 //! Computes hints that an editor shows between the words of a file: types, names of parameters, policies, and numbers of calls.
 
 use super::hover::{Index, Subject, drivers, figures, policy};
-use super::visit::{self, SyntaxNode};
 use crate::costs::amount_text;
 use chartc_compiler::analysis::turn::TurnCost;
 use chartc_compiler::analysis::turn::cost::{CallBound, RunCost, money};
@@ -9,6 +8,7 @@ use chartc_compiler::compile::Compilation;
 use chartc_compiler::front;
 use chartc_compiler::lower::Lowered;
 use chartc_compiler::syntax::source::{FileId, Span};
+use chartc_compiler::syntax::visit::{self, Node};
 use chartc_compiler::syntax::{
     self, Action, Expr, ExprKind, File, Step, StepItem, TestAnswer, TestItem,
 };
@@ -117,12 +117,12 @@ impl HintCollector<'_> {
     fn parameters(&mut self, index: &Index<'_>, syntax: &File) {
         let mut calls: Vec<(Span, Vec<&Expr>)> = Vec::new();
         visit::file(syntax, &mut |node| match node {
-            SyntaxNode::Expr(expr) => {
+            Node::Expr(expr) => {
                 if let ExprKind::Call(name, arguments) = &expr.kind {
                     calls.push((name.span, arguments.iter().collect()));
                 }
             }
-            SyntaxNode::Action(noted) => match &noted.node {
+            Node::Action(noted) => match &noted.node {
                 Action::Do(name, arguments) => {
                     calls.push((name.span, arguments.iter().collect()));
                 }
@@ -131,18 +131,18 @@ impl HintCollector<'_> {
                 }
                 _ => {}
             },
-            SyntaxNode::Target(target) => {
+            Node::Target(target) => {
                 let name = target.path.names.last().map_or(target.path.span, |name| name.span);
                 calls.push((name, target.arguments.iter().collect()));
             }
-            SyntaxNode::Test(noted) => match &noted.node {
+            Node::TestItem(noted) => match &noted.node {
                 TestItem::Send(path, arguments)
                 | TestItem::Answers(_, TestAnswer::Option(path, arguments)) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
                 _ => {}
             },
-            SyntaxNode::Does(step) => match &step.kind {
+            Node::Step(step) => match &step.kind {
                 syntax::StepKind::Call(path, arguments) => {
                     calls.push((path.span, arguments.iter().collect()));
                 }
@@ -179,7 +179,7 @@ impl HintCollector<'_> {
     fn policies(&mut self, index: &Index<'_>, syntax: &File) {
         let mut own: BTreeMap<Span, &Step> = BTreeMap::new();
         visit::file(syntax, &mut |node| {
-            if let SyntaxNode::Does(step) = node {
+            if let Node::Step(step) = node {
                 own.insert(step.name.span, step);
             }
         });

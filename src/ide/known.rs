@@ -1,242 +1,280 @@
-//! Collects the declarations of files and charts from their syntax, also if they have errors.
+//! The declarations of files and charts as a tree, from their syntax, also if they have errors.
 
+use super::notation;
 use super::outline::SymbolKind;
 use crate::Compilation;
-use chartc_compiler::syntax::source::FileId;
+use chartc_compiler::syntax::source::{FileId, Ident, Span};
 use chartc_compiler::syntax::{
-    Chart, ChartItem, Client, Component, Function, FunctionKind, Item, LineKind, MayKind, Param,
-    State, StateItem, StateKind, Step, Tool, ToolSet, TypeExpr, VariableKind,
+    Chart, ChartItem, Component, EventPattern, File, Function, FunctionKind, Item, Line, LineKind,
+    MayKind, Noted, Param, Path, State, StateItem, StateKind, Step, StepItem, StepKind, Tool,
+    ToolPattern, ToolSet, TypeExpr, VariableKind,
 };
 use std::collections::BTreeSet;
 
-/// The name of an enum's value, or of a record's field with its type.
-pub(super) type MemberName<'c> = (&'c str, Option<&'c TypeExpr>);
-
-/// A declaration in a file or a chart.
+/// A declaration with those inside it.
 #[derive(Debug, Clone)]
 pub(super) struct Decl<'c> {
     /// The name as written. Names of tools and events may have dots.
     pub(super) name: String,
+    /// The span of the name.
+    pub(super) name_span: Span,
+    /// The span of the whole declaration.
+    pub(super) whole: Span,
     /// The kind of what is declared.
     pub(super) kind: SymbolKind,
-    /// The type of a value, or the result of a function or tool.
+    /// The type of a value, or the result of a function, tool or step.
     pub(super) ty: Option<&'c TypeExpr>,
     /// The parameters of a function, tool, event, option or final state.
     pub(super) params: &'c [Param],
     /// The documentation, from its `///` lines.
     pub(super) doc: &'c str,
-    /// The values of an enum, or the fields of a record.
-    pub(super) parts: Vec<MemberName<'c>>,
+    /// What neither the type nor the parameters say, in a few words.
+    detail: String,
+    /// The fields of a record, the values of an enum, or what a chart or a state contains.
+    pub(super) children: Vec<Decl<'c>>,
+}
+
+/// The documentation and the span of an item.
+type Note<'c> = (&'c str, Span);
+
+const fn note<T>(noted: &Noted<T>) -> Note<'_> {
+    (noted.doc.as_str(), noted.span)
 }
 
 impl<'c> Decl<'c> {
-    fn new(name: impl Into<String>, kind: SymbolKind, doc: &'c str) -> Self {
-        Self { name: name.into(), kind, ty: None, params: &[], doc, parts: Vec::new() }
+    fn new(name: &Ident, kind: SymbolKind, (doc, whole): Note<'c>) -> Self {
+        let (name, name_span, detail) = (name.node.clone(), name.span, String::new());
+        let (ty, params, children) = (None, &[][..], Vec::new());
+        Self { name, name_span, whole, kind, ty, params, doc, detail, children }
     }
-}
 
-/// The declarations outside of charts, those of the file `first` before those of other files.
-pub(super) fn outside(compilation: &Compilation, first: FileId) -> Vec<Decl<'_>> {
-    let mut files: Vec<_> = compilation.files.iter().collect();
-    files.sort_by_key(|file| (file.id != first, file.id));
-    let mut found = Vec::new();
-    for file in files {
-        for noted in &file.items {
-            let doc = noted.doc.as_str();
-            match &noted.node {
-                Item::Record(record) => {
-                    let mut decl = Decl::new(&record.name.node, SymbolKind::Type, doc);
-                    let fields = record.fields.iter().map(|field| &field.node);
-                    decl.parts = fields.map(|f| (f.name.node.as_str(), Some(&f.ty))).collect();
-                    found.push(decl);
-                }
-                Item::Enum(names) => {
-                    let mut decl = Decl::new(&names.name.node, SymbolKind::Enum, doc);
-                    decl.parts = names.names.iter().map(|n| (n.node.node.as_str(), None)).collect();
-                    found.push(decl);
-                }
-                Item::Function(one) => found.push(function(one, doc)),
-                Item::Tool(one) => found.push(tool(one, doc)),
-                Item::ToolSet(one) => found.push(tool_set(one, doc)),
-                Item::Client(one) => found.push(client(one, doc)),
-                Item::Component(one) => found.push(component(one, doc)),
-                Item::Chart(one) => {
-                    found.push(Decl::new(&one.name.node, SymbolKind::Chart, doc));
-                }
-                Item::Import(_) | Item::Scenario(_) | Item::Bad(_) => {}
+    fn dotted(name: &Path, kind: SymbolKind, note: Note<'c>) -> Self {
+        Self::new(&Ident::new(name.text(), name.span), kind, note)
+    }
+
+    fn typed(self, ty: &'c TypeExpr) -> Self {
+        Self { ty: Some(ty), ..self }
+    }
+
+    /// A few words beside the name: a type, parameters or a trigger; may be empty.
+    pub(super) fn detail(&self) -> String {
+        let ty = || self.ty.map(notation::type_expr).unwrap_or_default();
+        let params = || notation::params(self.params);
+        match self.kind {
+            SymbolKind::Function | SymbolKind::Tool => format!("{} -> {}", params(), ty()),
+            SymbolKind::Effect => params(),
+            SymbolKind::Param | SymbolKind::Input | SymbolKind::Variable | SymbolKind::Field => {
+                ty()
             }
+            _ if self.params.is_empty() => self.detail.trim_start().to_owned(),
+            _ => params() + &self.detail,
         }
     }
-    found
+
+    fn is_state(&self) -> bool {
+        use SymbolKind::{Final, History, Parallel, State};
+        matches!(self.kind, State | Parallel | Final | History)
+    }
 }
 
-fn function<'c>(one: &'c Function, doc: &'c str) -> Decl<'c> {
+/// The declarations of a file.
+pub(super) fn declarations(file: &File) -> Vec<Decl<'_>> {
+    file.items.iter().filter_map(|noted| top(&noted.node, note(noted))).collect()
+}
+
+fn top<'c>(item: &'c Item, note: Note<'c>) -> Option<Decl<'c>> {
+    Some(match item {
+        Item::Import(import) => Decl::new(&import.path, SymbolKind::Import, note),
+        Item::Record(record) => {
+            let field = |noted: &'c Noted<Param>| {
+                Decl::new(&noted.node.name, SymbolKind::Field, self::note(noted))
+                    .typed(&noted.node.ty)
+            };
+            let children = record.fields.iter().map(field).collect();
+            Decl { children, ..Decl::new(&record.name, SymbolKind::Type, note) }
+        }
+        Item::Enum(list) => {
+            let value = |noted: &'c Noted<Ident>| {
+                Decl::new(&noted.node, SymbolKind::EnumValue, self::note(noted))
+            };
+            let children = list.names.iter().map(value).collect();
+            Decl { children, ..Decl::new(&list.name, SymbolKind::Enum, note) }
+        }
+        Item::Function(one) => function(one, note),
+        Item::Tool(one) => tool(one, note),
+        Item::ToolSet(one) => tool_set(one, note),
+        Item::Client(one) => Decl::new(&one.name, SymbolKind::Client, note),
+        Item::Component(one) => component(one, note),
+        Item::Chart(chart) => Decl { children: items(chart), ..whole(chart, note) },
+        Item::Scenario(test) => {
+            let detail = format!("for {}", test.chart.node);
+            Decl { detail, ..Decl::new(&test.name, SymbolKind::Test, note) }
+        }
+        Item::Bad(_) => return None,
+    })
+}
+
+fn whole<'c>(chart: &Chart, note: Note<'c>) -> Decl<'c> {
+    Decl::new(&chart.name, SymbolKind::Chart, note)
+}
+
+fn function<'c>(one: &'c Function, note: Note<'c>) -> Decl<'c> {
     let (kind, ty) = match &one.kind {
         FunctionKind::Pure(result, ..) => (SymbolKind::Function, Some(result)),
         FunctionKind::Effect => (SymbolKind::Effect, None),
     };
-    Decl { ty, params: &one.params, ..Decl::new(&one.name.node, kind, doc) }
+    Decl { ty, params: &one.params, ..Decl::new(&one.name, kind, note) }
 }
 
-fn tool<'c>(one: &'c Tool, doc: &'c str) -> Decl<'c> {
-    let decl = Decl::new(one.name.text(), SymbolKind::Tool, doc);
-    Decl { ty: Some(&one.result), params: &one.params, ..decl }
+fn tool<'c>(one: &'c Tool, note: Note<'c>) -> Decl<'c> {
+    let decl = Decl::dotted(&one.name, SymbolKind::Tool, note);
+    Decl { params: &one.params, ..decl.typed(&one.result) }
 }
 
-fn tool_set<'c>(one: &'c ToolSet, doc: &'c str) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::ToolSet, doc)
+fn tool_set<'c>(set: &'c ToolSet, note: Note<'c>) -> Decl<'c> {
+    let pattern = |pattern: &ToolPattern| match pattern {
+        ToolPattern::Any(_) => "any".to_owned(),
+        ToolPattern::Name(path) => path.text(),
+        ToolPattern::Prefix(path) => format!("{}.*", path.text()),
+    };
+    let plus: Vec<String> = set.plus.iter().map(pattern).collect();
+    let minus: String = set.minus.iter().map(|one| format!(" - {}", pattern(one))).collect();
+    let detail = format!("{}{minus}", plus.join(" | "));
+    Decl { detail, ..Decl::new(&set.name, SymbolKind::ToolSet, note) }
 }
 
-fn client<'c>(one: &'c Client, doc: &'c str) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::Client, doc)
+fn component<'c>(component: &'c Component, note: Note<'c>) -> Decl<'c> {
+    let steps: Vec<&str> = component.inserts.iter().map(|one| one.step.node.as_str()).collect();
+    let detail = format!("into {}", steps.join(", "));
+    Decl { detail, ..Decl::new(&component.name, SymbolKind::Component, note) }
 }
 
-fn component<'c>(one: &'c Component, doc: &'c str) -> Decl<'c> {
-    Decl::new(&one.name.node, SymbolKind::Component, doc)
-}
-
-/// The declarations in a chart without its states, but with the steps and options of all states.
-pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
+/// The declarations in a chart.
+fn items(chart: &Chart) -> Vec<Decl<'_>> {
     let mut found = Vec::new();
     for noted in &chart.items {
-        let doc = noted.doc.as_str();
-        match &noted.node {
+        let note = note(noted);
+        found.push(match &noted.node {
             ChartItem::Variable(one) => {
                 let kind = match one.kind {
                     VariableKind::Param => SymbolKind::Param,
                     VariableKind::Input => SymbolKind::Input,
                     VariableKind::Var { .. } => SymbolKind::Variable,
                 };
-                let decl = Decl::new(&one.name.node, kind, doc);
-                found.push(Decl { ty: Some(&one.ty), ..decl });
+                Decl::new(&one.name, kind, note).typed(&one.ty)
             }
             ChartItem::Event(name, params) => {
-                let decl = Decl::new(name.text(), SymbolKind::Event, doc);
-                found.push(Decl { params, ..decl });
+                Decl { params, ..Decl::dotted(name, SymbolKind::Event, note) }
             }
-            ChartItem::Function(one) => found.push(function(one, doc)),
-            ChartItem::Tool(one) => found.push(tool(one, doc)),
-            ChartItem::ToolSet(one) => found.push(tool_set(one, doc)),
-            ChartItem::Predicate(one) => {
-                found.push(Decl::new(&one.name.node, SymbolKind::Predicate, doc));
+            ChartItem::Function(one) => function(one, note),
+            ChartItem::Tool(one) => tool(one, note),
+            ChartItem::ToolSet(one) => tool_set(one, note),
+            ChartItem::Predicate(one) => Decl::new(&one.name, SymbolKind::Predicate, note),
+            ChartItem::Client(one) => Decl::new(&one.name, SymbolKind::Client, note),
+            ChartItem::Component(one) => component(one, note),
+            ChartItem::State(item) => {
+                state_item(item, note, &mut found);
+                continue;
             }
-            ChartItem::Client(one) => found.push(client(one, doc)),
-            ChartItem::Component(one) => found.push(component(one, doc)),
-            ChartItem::State(item) => of_item(item, doc, &mut found),
-            _ => {}
-        }
+            _ => continue,
+        });
     }
     found
 }
 
-fn of_item<'c>(item: &'c StateItem, doc: &'c str, found: &mut Vec<Decl<'c>>) {
+fn state_item<'c>(item: &'c StateItem, note: Note<'c>, found: &mut Vec<Decl<'c>>) {
     match item {
-        StateItem::State(state) => {
-            for noted in state.body.iter().flat_map(|body| &body.items) {
-                of_item(&noted.node, &noted.doc, found);
-            }
+        StateItem::State(one) => found.push(state(one, note)),
+        StateItem::History(history) => {
+            let detail = if history.deep { "deep" } else { "" }.to_owned();
+            found.push(Decl { detail, ..Decl::new(&history.name, SymbolKind::History, note) });
         }
-        StateItem::Step(one) => {
-            found.push(Decl {
-                ty: step_type(one),
-                ..Decl::new(&one.name.node, SymbolKind::Step, doc)
-            });
-        }
-        StateItem::Line(line) => found.extend(option(&line.kind, doc)),
+        StateItem::Step(one) => found.push(step(one, note)),
+        StateItem::Line(line) => found.extend(option(line, note)),
         StateItem::From(from) => {
-            let lines = from.lines.iter();
-            found.extend(lines.filter_map(|one| option(&one.node.kind, &one.doc)));
+            found.extend(from.lines.iter().filter_map(|one| option(&one.node, self::note(one))));
         }
         _ => {}
     }
 }
 
-/// The type that a step declares in `returns`.
-fn step_type(step: &Step) -> Option<&TypeExpr> {
-    use chartc_compiler::syntax::StepItem;
-    step.items.iter().find_map(|noted| match &noted.node {
+fn state<'c>(state: &'c State, note: Note<'c>) -> Decl<'c> {
+    let mut decl = Decl::new(&state.name, SymbolKind::State, note);
+    match &state.kind {
+        StateKind::State => {}
+        StateKind::Parallel => decl.kind = SymbolKind::Parallel,
+        StateKind::Final(params, _, status) => {
+            (decl.kind, decl.params) = (SymbolKind::Final, params);
+            decl.detail.extend(status.iter().map(|word| format!(" : {}", word.node)));
+        }
+    }
+    for noted in state.body.iter().flat_map(|body| &body.items) {
+        state_item(&noted.node, self::note(noted), &mut decl.children);
+    }
+    decl
+}
+
+fn step<'c>(step: &'c Step, note: Note<'c>) -> Decl<'c> {
+    let detail = match &step.kind {
+        StepKind::Llm => "llm".to_owned(),
+        StepKind::Code(_) => "code".to_owned(),
+        StepKind::Ask(ask) => match &ask.on {
+            EventPattern::Event(path, _) => format!("ask on {}", path.text()),
+            _ => "ask on turn".to_owned(),
+        },
+        StepKind::Call(tool, _) => format!("call {}", tool.text()),
+        StepKind::Human(_) => "human".to_owned(),
+        StepKind::Run(run) => format!("run {}", run.chart.node),
+    };
+    let ty = step.items.iter().find_map(|noted| match &noted.node {
         StepItem::Returns(ty, _) => Some(ty),
         _ => None,
-    })
+    });
+    Decl { ty, detail, ..Decl::new(&step.name, SymbolKind::Step, note) }
 }
 
-fn option<'c>(kind: &'c LineKind, doc: &'c str) -> Option<Decl<'c>> {
-    match kind {
-        LineKind::May(may) => match &may.kind {
-            MayKind::Option(name, params) => {
-                Some(Decl { params, ..Decl::new(&name.node, SymbolKind::Option, doc) })
-            }
-            MayKind::Call(..) => None,
-        },
-        LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => None,
+/// The option that a `may` line offers.
+fn option<'c>(line: &'c Line, note: Note<'c>) -> Option<Decl<'c>> {
+    let LineKind::May(may) = &line.kind else { return None };
+    let MayKind::Option(name, params) = &may.kind else { return None };
+    Some(Decl { params, ..Decl::new(name, SymbolKind::Option, note) })
+}
+
+// The parts of the tree that are visible somewhere.
+
+/// The declarations outside of charts, those of the file `first` before those of other files.
+pub(super) fn outside(compilation: &Compilation, first: FileId) -> Vec<Decl<'_>> {
+    let mut files: Vec<_> = compilation.files.iter().collect();
+    files.sort_by_key(|file| (file.id != first, file.id));
+    let is_named = |decl: &Decl<'_>| !matches!(decl.kind, SymbolKind::Import | SymbolKind::Test);
+    files.into_iter().flat_map(declarations).filter(is_named).collect()
+}
+
+/// The declarations in a chart without its states, but with the steps and options of all states.
+pub(super) fn inside(chart: &Chart) -> Vec<Decl<'_>> {
+    let mut found = Vec::new();
+    flatten(items(chart), &mut found);
+    found
+}
+
+fn flatten<'c>(decls: Vec<Decl<'c>>, found: &mut Vec<Decl<'c>>) {
+    for decl in decls {
+        if decl.is_state() {
+            flatten(decl.children, found);
+        } else {
+            found.push(decl);
+        }
     }
-}
-
-/// A state with its descendants.
-#[derive(Debug, Clone)]
-pub(super) struct StateNode<'c> {
-    /// The name as written.
-    pub(super) name: &'c str,
-    /// The kind: state, parallel, final or history; for the root, chart.
-    pub(super) kind: SymbolKind,
-    /// The parameters of a final state.
-    pub(super) params: &'c [Param],
-    /// The documentation, from its `///` lines.
-    pub(super) doc: &'c str,
-    /// The offset of its name.
-    pub(super) start: usize,
-    /// The children in document order.
-    pub(super) children: Vec<StateNode<'c>>,
 }
 
 /// The states of a chart as a tree, whose root is the chart itself.
-pub(super) fn states(chart: &Chart) -> StateNode<'_> {
-    let mut root = StateNode {
-        name: &chart.name.node,
-        kind: SymbolKind::Chart,
-        params: &[],
-        doc: "",
-        start: chart.name.span.start as usize,
-        children: Vec::new(),
-    };
-    for noted in &chart.items {
-        if let ChartItem::State(item) = &noted.node {
-            root.children.extend(node(item, &noted.doc));
-        }
-    }
-    root
+pub(super) fn states(chart: &Chart) -> Decl<'_> {
+    Decl { children: only_states(items(chart)), ..whole(chart, ("", chart.name.span)) }
 }
 
-fn node<'c>(item: &'c StateItem, doc: &'c str) -> Option<StateNode<'c>> {
-    match item {
-        StateItem::State(state) => Some(state_node(state, doc)),
-        StateItem::History(history) => Some(StateNode {
-            name: &history.name.node,
-            kind: SymbolKind::History,
-            params: &[],
-            doc,
-            start: history.name.span.start as usize,
-            children: Vec::new(),
-        }),
-        _ => None,
-    }
-}
-
-fn state_node<'c>(state: &'c State, doc: &'c str) -> StateNode<'c> {
-    let (kind, params): (_, &[Param]) = match &state.kind {
-        StateKind::State => (SymbolKind::State, &[]),
-        StateKind::Parallel => (SymbolKind::Parallel, &[]),
-        StateKind::Final(params, ..) => (SymbolKind::Final, params),
-    };
-    let items = state.body.iter().flat_map(|body| &body.items);
-    StateNode {
-        name: &state.name.node,
-        kind,
-        params,
-        doc,
-        start: state.name.span.start as usize,
-        children: items.filter_map(|noted| node(&noted.node, &noted.doc)).collect(),
-    }
+fn only_states(decls: Vec<Decl<'_>>) -> Vec<Decl<'_>> {
+    let states = decls.into_iter().filter(Decl::is_state);
+    states.map(|decl| Decl { children: only_states(decl.children), ..decl }).collect()
 }
 
 /// The chart of this name; one in the file `first` takes precedence.
@@ -260,14 +298,10 @@ pub(super) fn charts(compilation: &Compilation) -> impl Iterator<Item = (&Chart,
     })
 }
 
-/// The type `name` with the names of its values or fields.
-pub(super) fn parts<'d, 'c>(
-    decls: &'d [Decl<'c>],
-    name: &str,
-) -> Option<(&'d Decl<'c>, &'d [MemberName<'c>])> {
+/// The record or the enum `name`. Its children are its fields or values.
+pub(super) fn named_type<'d, 'c>(decls: &'d [Decl<'c>], name: &str) -> Option<&'d Decl<'c>> {
     let is_type = |decl: &&Decl<'_>| matches!(decl.kind, SymbolKind::Type | SymbolKind::Enum);
-    let found = decls.iter().filter(is_type).find(|decl| decl.name == name)?;
-    Some((found, &found.parts))
+    decls.iter().filter(is_type).find(|decl| decl.name == name)
 }
 
 /// Removes all but the first declaration of each kind and name.
@@ -278,5 +312,6 @@ pub(super) fn unique(decls: Vec<Decl<'_>>) -> Vec<Decl<'_>> {
 
 /// A declaration of which only the name is known, because its text cannot be parsed.
 pub(super) fn lost<'c>(name: String, kind: SymbolKind) -> Decl<'c> {
-    Decl::new(name, kind, "")
+    let nowhere = Span::new(FileId(0), 0, 0);
+    Decl { name, ..Decl::new(&Ident::new(String::new(), nowhere), kind, ("", nowhere)) }
 }

@@ -9,7 +9,7 @@
 //! 2. [`names::definition`] looks the offset up in the index, and returns the span of `state open`.
 //! 3. The server turns the span into a file and a range.
 //!
-//! What lowering has resolved comes from the compilation. Where the text has errors, modules read the syntax ([`known`], [`visit`]),
+//! What lowering has resolved comes from the compilation. Where the text has errors, modules read the syntax ([`known`], `syntax::visit`),
 //! the tokens, or the text itself with readers that never fail ([`xml`], [`yaml`]).
 
 pub mod actions;
@@ -22,7 +22,6 @@ pub mod names;
 mod notation;
 pub mod outline;
 pub mod tokens;
-mod visit;
 mod xml;
 pub mod yaml;
 

@@ -1,13 +1,9 @@
 //! Lists the declarations of a file as a tree.
 
-use super::notation;
+use super::known::{self, Decl};
 use crate::Compilation;
-use chartc_compiler::syntax::source::{FileId, Ident, Span};
-use chartc_compiler::syntax::{
-    Chart, ChartItem, Enum, EventPattern, File, Function, FunctionKind, Item, LineKind, MayKind,
-    Noted, Record, State, StateItem, StateKind, Step, StepKind, Tool, ToolPattern, ToolSet,
-    Variable, VariableKind,
-};
+use chartc_compiler::syntax::File;
+use chartc_compiler::syntax::source::{FileId, Span};
 
 /// A declaration with those inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,11 +61,18 @@ pub(super) fn syntax(compilation: &Compilation, file: FileId) -> Option<&File> {
     compilation.files.get(file.0 as usize)
 }
 
-// Converts syntax to symbols.
+// Converts declarations to symbols.
 
 /// The symbols of a file.
 fn symbols(file: &File) -> Vec<Symbol> {
-    finish(file.id, file.items.iter().filter_map(|noted| top(&noted.node, noted.span)).collect())
+    finish(file.id, known::declarations(file).into_iter().map(symbol).collect())
+}
+
+fn symbol(decl: Decl<'_>) -> Symbol {
+    let detail = decl.detail();
+    let Decl { name, kind, whole, name_span, children, .. } = decl;
+    let children = children.into_iter().map(symbol).collect();
+    Symbol { name, detail, kind, whole, name_span, children }
 }
 
 /// Removes symbols of other files, restores the order of the file, and extends each symbol to contain its children. This is needed because
@@ -84,188 +87,6 @@ fn finish(file: FileId, symbols: Vec<Symbol>) -> Vec<Symbol> {
     }
     kept.sort_by_key(|symbol| (symbol.whole, symbol.name_span));
     kept
-}
-
-fn symbol(name: &Ident, kind: SymbolKind, detail: String, whole: Span) -> Symbol {
-    let (name, name_span) = (name.node.clone(), name.span);
-    Symbol { name, detail, kind, whole, name_span, children: Vec::new() }
-}
-
-fn top(item: &Item, span: Span) -> Option<Symbol> {
-    Some(match item {
-        Item::Import(import) => symbol(&import.path, SymbolKind::Import, String::new(), span),
-        Item::Record(record) => self::record(record, span),
-        Item::Enum(names) => self::names(names, span),
-        Item::Function(function) => self::function(function, span),
-        Item::Tool(tool) => self::tool(tool, span),
-        Item::ToolSet(set) => tool_set(set, span),
-        Item::Client(client) => symbol(&client.name, SymbolKind::Client, String::new(), span),
-        Item::Component(component) => component_symbol(component, span),
-        Item::Chart(chart) => self::chart(chart, span),
-        Item::Scenario(test) => {
-            symbol(&test.name, SymbolKind::Test, format!("for {}", test.chart.node), span)
-        }
-        Item::Bad(_) => return None,
-    })
-}
-
-fn component_symbol(component: &chartc_compiler::syntax::Component, span: Span) -> Symbol {
-    let steps: Vec<&str> = component.inserts.iter().map(|one| one.step.node.as_str()).collect();
-    let detail = format!("into {}", steps.join(", "));
-    symbol(&component.name, SymbolKind::Component, detail, span)
-}
-
-fn record(record: &Record, span: Span) -> Symbol {
-    let mut made = symbol(&record.name, SymbolKind::Type, String::new(), span);
-    made.children = record
-        .fields
-        .iter()
-        .map(|noted| {
-            let ty = notation::type_expr(&noted.node.ty);
-            symbol(&noted.node.name, SymbolKind::Field, ty, noted.span)
-        })
-        .collect();
-    made
-}
-
-fn names(names: &Enum, span: Span) -> Symbol {
-    let mut made = symbol(&names.name, SymbolKind::Enum, String::new(), span);
-    let value = |noted: &Noted<Ident>| {
-        symbol(&noted.node, SymbolKind::EnumValue, String::new(), noted.span)
-    };
-    made.children = names.names.iter().map(value).collect();
-    made
-}
-
-fn function(function: &Function, span: Span) -> Symbol {
-    let params = notation::params(&function.params);
-    match &function.kind {
-        FunctionKind::Pure(result, ..) => {
-            let detail = format!("{params} -> {}", notation::type_expr(result));
-            symbol(&function.name, SymbolKind::Function, detail, span)
-        }
-        FunctionKind::Effect => symbol(&function.name, SymbolKind::Effect, params, span),
-    }
-}
-
-fn tool(tool: &Tool, span: Span) -> Symbol {
-    let detail =
-        format!("{} -> {}", notation::params(&tool.params), notation::type_expr(&tool.result));
-    let name = Ident::new(tool.name.text(), tool.name.span);
-    symbol(&name, SymbolKind::Tool, detail, span)
-}
-
-fn tool_set(set: &ToolSet, span: Span) -> Symbol {
-    let plus: Vec<String> = set.plus.iter().map(pattern).collect();
-    let minus: String = set.minus.iter().map(|one| format!(" - {}", pattern(one))).collect();
-    symbol(&set.name, SymbolKind::ToolSet, format!("{}{minus}", plus.join(" | ")), span)
-}
-
-fn pattern(pattern: &ToolPattern) -> String {
-    match pattern {
-        ToolPattern::Any(_) => "any".to_owned(),
-        ToolPattern::Name(path) => path.text(),
-        ToolPattern::Prefix(path) => format!("{}.*", path.text()),
-    }
-}
-
-fn variable(variable: &Variable, span: Span) -> Symbol {
-    let kind = match variable.kind {
-        VariableKind::Param => SymbolKind::Param,
-        VariableKind::Input => SymbolKind::Input,
-        VariableKind::Var { .. } => SymbolKind::Variable,
-    };
-    symbol(&variable.name, kind, notation::type_expr(&variable.ty), span)
-}
-
-fn chart(chart: &Chart, span: Span) -> Symbol {
-    let mut made = symbol(&chart.name, SymbolKind::Chart, String::new(), span);
-    made.children = chart.items.iter().flat_map(chart_item).collect();
-    made
-}
-
-fn chart_item(noted: &Noted<ChartItem>) -> Vec<Symbol> {
-    let span = noted.span;
-    vec![match &noted.node {
-        ChartItem::Variable(one) => variable(one, span),
-        ChartItem::Event(name, params) => {
-            let detail = if params.is_empty() { String::new() } else { notation::params(params) };
-            let name = Ident::new(name.text(), name.span);
-            symbol(&name, SymbolKind::Event, detail, span)
-        }
-        ChartItem::Function(one) => function(one, span),
-        ChartItem::Tool(one) => tool(one, span),
-        ChartItem::ToolSet(one) => tool_set(one, span),
-        ChartItem::Predicate(one) => symbol(&one.name, SymbolKind::Predicate, String::new(), span),
-        ChartItem::Client(one) => symbol(&one.name, SymbolKind::Client, String::new(), span),
-        ChartItem::Component(one) => component_symbol(one, span),
-        ChartItem::State(item) => return state_item(item, span),
-        _ => {
-            return Vec::new();
-        }
-    }]
-}
-
-fn state_item(item: &StateItem, span: Span) -> Vec<Symbol> {
-    vec![match item {
-        StateItem::State(one) => state(one, span),
-        StateItem::History(history) => {
-            let detail = if history.deep { "deep" } else { "" };
-            symbol(&history.name, SymbolKind::History, detail.to_owned(), span)
-        }
-        StateItem::Step(one) => step(one, span),
-        StateItem::Line(line) => return option(&line.kind, span).into_iter().collect(),
-        StateItem::From(from) => {
-            return from.lines.iter().filter_map(|one| option(&one.node.kind, one.span)).collect();
-        }
-        _ => return Vec::new(),
-    }]
-}
-
-fn state(state: &State, span: Span) -> Symbol {
-    let (kind, detail) = match &state.kind {
-        StateKind::State => (SymbolKind::State, String::new()),
-        StateKind::Parallel => (SymbolKind::Parallel, String::new()),
-        StateKind::Final(params, _, status) => {
-            let params = if params.is_empty() { String::new() } else { notation::params(params) };
-            let status = status.as_ref().map(|word| format!(" : {}", word.node));
-            (SymbolKind::Final, params + &status.unwrap_or_default())
-        }
-    };
-    let mut made = symbol(&state.name, kind, detail.trim_start().to_owned(), span);
-    let items = state.body.iter().flat_map(|body| &body.items);
-    made.children = items.flat_map(|noted| state_item(&noted.node, noted.span)).collect();
-    made
-}
-
-fn step(step: &Step, span: Span) -> Symbol {
-    let detail = match &step.kind {
-        StepKind::Llm => "llm".to_owned(),
-        StepKind::Code(_) => "code".to_owned(),
-        StepKind::Ask(ask) => match &ask.on {
-            EventPattern::Event(path, _) => format!("ask on {}", path.text()),
-            _ => "ask on turn".to_owned(),
-        },
-        StepKind::Call(tool, _) => format!("call {}", tool.text()),
-        StepKind::Human(_) => "human".to_owned(),
-        StepKind::Run(run) => format!("run {}", run.chart.node),
-    };
-    symbol(&step.name, SymbolKind::Step, detail, span)
-}
-
-/// The symbol of the option that a `may` line offers.
-fn option(kind: &LineKind, span: Span) -> Option<Symbol> {
-    match kind {
-        LineKind::May(may) => match &may.kind {
-            MayKind::Option(name, params) => {
-                let detail =
-                    if params.is_empty() { String::new() } else { notation::params(params) };
-                Some(symbol(name, SymbolKind::Option, detail, span))
-            }
-            MayKind::Call(..) => None,
-        },
-        LineKind::On(_) | LineKind::When(_) | LineKind::After { .. } => None,
-    }
 }
 
 // Searches the symbols of a whole compilation by letters of their names.

@@ -210,14 +210,6 @@ impl Mark {
         Self { kind, modifiers: Modifiers::default() }
     }
 
-    /// A mark of a declaration.
-    fn declared(kind: TokenKind) -> Self {
-        Self {
-            modifiers: Modifiers { declaration: true, ..Modifiers::default() },
-            ..Self::from_kind(kind)
-        }
-    }
-
     /// The same mark for something that cannot be assigned to.
     #[must_use]
     fn readonly(self) -> Self {
@@ -281,17 +273,16 @@ fn marks(compilation: &Compilation, file: &File) -> Marks {
     let sink = Sink { file, text, marks: Marks::default() };
     let mut walk = TokenWalk::new(sink, Names::outside(compilation, file.id));
     for noted in &file.items {
-        match &noted.node {
-            Item::Chart(chart) => walk.chart(chart),
-            Item::Scenario(test) => walk.test(test, &|name| chart_of(compilation, file, name)),
-            _ => walk.outside(&noted.node),
-        }
+        let chart = match &noted.node {
+            Item::Chart(chart) => Some(chart),
+            Item::Scenario(test) => {
+                known::chart(compilation, file.id, &test.chart.node).map(|(chart, _)| chart)
+            }
+            _ => None,
+        };
+        walk.item(&noted.node, chart);
     }
     walk.sink.marks
-}
-
-fn chart_of<'c>(compilation: &'c Compilation, file: &File, name: &str) -> Option<&'c Chart> {
-    super::known::chart(compilation, file.id, name).map(|(chart, _)| chart)
 }
 
 // Looks up the meanings of names in expressions.

@@ -607,40 +607,20 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<Expr>) {
         {
             found.push(expr.clone());
         }
-        ExprKind::Field(base, _) => {
-            // `a.b = 3` says more than the whole record `a`, so a path is not descended into.
-            let is_path = matches!(
+        ExprKind::Call(..) | ExprKind::Text(_) => {}
+        // `a.b = 3` says more than the whole record `a`, so a path is not descended into.
+        ExprKind::Field(base, _)
+            if matches!(
                 base.kind,
                 ExprKind::Variable(_) | ExprKind::Payload(_) | ExprKind::Field(..)
-            );
-            if !is_path {
-                inner.push(base);
-            } else if !found.contains(expr) {
+            ) =>
+        {
+            if !found.contains(expr) {
                 found.push(expr.clone());
             }
         }
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
-            inner.extend([a.as_ref(), b.as_ref()]);
-        }
-        ExprKind::Slice(a, from, to) => {
-            inner.push(a);
-            inner.extend(from.iter().chain(to).map(AsRef::as_ref));
-        }
-        ExprKind::Unary(_, a) => inner.push(a),
-        ExprKind::Compare(first, rest) => {
-            inner.push(first);
-            inner.extend(rest.iter().map(|(_, e)| e));
-        }
-        ExprKind::If(a, b, c) => inner.extend([a.as_ref(), b.as_ref(), c.as_ref()]),
-        ExprKind::Builtin(_, all) | ExprKind::List(all) => inner.extend(all),
-        ExprKind::Map(pairs) => {
-            for (key, value) in pairs {
-                inner.extend([key, value]);
-            }
-        }
-        ExprKind::Record(_, fields) => inner.extend(fields.iter().map(|(_, e)| e)),
         ExprKind::Comprehension { source, .. } => inner.push(source),
-        _ => {}
+        _ => expr.each_part(&mut |part| inner.push(part)),
     }
     for expr in inner {
         collect(expr, found);

@@ -18,7 +18,6 @@ use crate::analysis::facts::Facts;
 use crate::analysis::facts::reach::{
     Reach, ScopeCondition, is_end, is_history, meet, surely_enters,
 };
-use crate::analysis::facts::usage::written;
 use crate::analysis::facts::values::{self, declared};
 use crate::analysis::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
@@ -696,7 +695,7 @@ fn always_rests(chart: &Chart) -> bool {
     };
     if transitions.len() > 50
         || transitions.iter().any(stays)
-        || written(chart).any(|all| raises(all))
+        || chart.bodies().any(|all| raises(all))
     {
         return false;
     }

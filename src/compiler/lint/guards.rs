@@ -32,7 +32,7 @@ use crate::analysis::facts::cover::shadows;
 use crate::analysis::facts::loops::{self, GuardOwner, Lost, LostReason, lost};
 use crate::analysis::facts::ranges::Range;
 use crate::analysis::facts::reach::{ScopeCondition, scope};
-use crate::analysis::facts::usage::{reads, walk, written};
+use crate::analysis::facts::usage::{reads, walk};
 use crate::notation;
 use crate::rules::{self, LONG_STRIDE, UNASKED_COUNT};
 use crate::syntax::diagnostic::{Broken, Diagnostic};
@@ -585,7 +585,7 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     }
     // Any other test of the counter may bound it: other conditions, and guards that do not compare it with a bound.
     let steps = chart.steps.iter().filter_map(|step| step.guard.as_ref());
-    let blocks = written(chart).flat_map(|block| conditions(block));
+    let blocks = chart.bodies().flat_map(|block| conditions(block));
     let mut elsewhere = BTreeSet::new();
     for guard in steps.chain(blocks) {
         reads(chart, guard, &mut elsewhere);

@@ -1,7 +1,7 @@
 //! Findings about lists that are empty or too short, and which lists are known to be.
 
 use super::{Context, Lint, words};
-use crate::analysis::facts::usage::{own_expressions, walk, written};
+use crate::analysis::facts::usage::walk;
 use crate::analysis::turn::flow::Site;
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
@@ -26,7 +26,7 @@ impl<'c> Lists<'c> {
             VariableKind::Param { .. } | VariableKind::Input => None,
         };
         let mut values: Vec<Option<Vec<&Expr>>> = chart.variables.iter().map(first).collect();
-        for actions in written(chart) {
+        for actions in chart.bodies() {
             Action::walk(actions, &mut |action| {
                 if let Action::Assign(id, value) = action
                     && let Some(known) = &mut values[id.index()]
@@ -313,7 +313,7 @@ fn in_order(block: &[Action], found: &mut dyn FnMut(&BTreeSet<ListOrigin>, &Expr
     // Branches count as executed: a variable that one of them sets is not reported after it.
     Action::walk(block, &mut |action| {
         if !matches!(action, Action::If(..)) {
-            for e in own_expressions(action) {
+            for e in action.expressions() {
                 found(&set, e);
             }
         }

@@ -3,7 +3,7 @@
 use super::data::{self, MOST, Setters, is_yaml, shown_at, step_of, thrown_away, transition_of};
 use super::{Context, Lint, permissions, words};
 use crate::analysis::facts::conditions::is_impossible;
-use crate::analysis::facts::usage::{ExprOwner, Fixed, Usage, expressions, fixed, written};
+use crate::analysis::facts::usage::{ExprOwner, Fixed, Usage, expressions, fixed};
 use crate::analysis::turn::calls::{Value, early};
 use crate::analysis::turn::flow::{Lack, Site, with_values};
 use crate::explore::witness::json;
@@ -180,7 +180,7 @@ fn constant(context: &Context<'_>, id: VarId) -> Option<String> {
         return None;
     }
     let mut values = Vec::new();
-    for actions in written(chart) {
+    for actions in chart.bodies() {
         Action::walk(actions, &mut |action| {
             if let Action::Assign(of, value) = action
                 && *of == id

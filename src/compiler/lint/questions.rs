@@ -27,7 +27,7 @@ use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::conditions::is_impossible;
 use crate::analysis::facts::reach::{is_end, is_leaf};
-use crate::analysis::facts::usage::{Usage, early_reads, own_expressions, written};
+use crate::analysis::facts::usage::{Usage, early_reads};
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
@@ -494,7 +494,7 @@ fn reads(chart: &Chart, transition: &Transition, variable: VarId) -> bool {
         {
             break;
         }
-        own_expressions(action).into_iter().for_each(&mut look);
+        action.expressions().into_iter().for_each(&mut look);
     }
     found
 }
@@ -510,7 +510,7 @@ fn is_set_elsewhere(chart: &Chart, step: StepId, variable: VarId) -> bool {
     };
     let done = chart.transitions.iter().filter(|l| l.trigger == Trigger::StepDone(step));
     let own: usize = done.map(|transition| count(&transition.actions)).sum();
-    let set = written(chart).map(count).sum::<usize>() > own;
+    let set = chart.bodies().map(count).sum::<usize>() > own;
     let others = chart.steps.iter().enumerate().filter(|(i, _)| *i != step.index());
     let empty = chart.variables[variable.index()].default.as_ref().is_none_or(|e| match &e.kind {
         ExprKind::None => true,

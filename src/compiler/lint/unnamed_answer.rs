@@ -23,7 +23,7 @@ mod tests;
 use super::data::is_yaml;
 use super::{Context, Lint, words};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::usage::{walk, written};
+use crate::analysis::facts::usage::walk;
 use crate::rules::{UNMAPPED_ANSWER, UNNAMED_ANSWER};
 use crate::syntax::diagnostic::{Diagnostic, is_one_off, nearest};
 use crate::syntax::source::Span;
@@ -427,7 +427,7 @@ fn set_texts(chart: &Chart) -> String {
     let mut all = String::from(" ");
     let mut add = |expr| walk(chart, expr, &mut |e| literals(e, &mut all));
     chart.variables.iter().filter_map(|v| v.default.as_ref()).for_each(&mut add);
-    for actions in written(chart) {
+    for actions in chart.bodies() {
         Action::walk(actions, &mut |action| {
             if let Action::Assign(_, value) = action {
                 add(value);

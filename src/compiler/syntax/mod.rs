@@ -8,6 +8,7 @@ mod expr;
 mod nodes;
 pub mod print;
 pub mod source;
+pub mod visit;
 
 pub use chartc_core::model::RESERVED;
 pub use chartc_core::tables::CATCH_ALL;
@@ -71,8 +72,13 @@ pub struct Path {
 impl Path {
     /// The names, joined by dots.
     pub fn text(&self) -> String {
-        self.names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
+        dotted(&self.names)
     }
+}
+
+/// The names, joined by dots.
+pub fn dotted(names: &[Ident]) -> String {
+    names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
 }
 
 /// One file.

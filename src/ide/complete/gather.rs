@@ -10,7 +10,7 @@
 use super::cursor::{Cursor, Region, Role, bare, role};
 use super::{BoundName, CompletionKind, Offer, VisibleNames, bound, call, written_as};
 use crate::Compilation;
-use crate::ide::known::{self, Decl, MemberName, StateNode, parts};
+use crate::ide::known::{self, Decl, named_type};
 use crate::ide::outline::SymbolKind;
 use crate::ide::{complete, notation};
 use chartc_compiler::front::chart::completion_context::{
@@ -382,9 +382,8 @@ impl Site<'_, '_> {
     }
 
     fn record(&self, record: &str) -> Vec<Offer> {
-        let fields = known::parts(&self.scope.decls, record).map(|(_, fields)| fields);
-        let fields = fields.unwrap_or_default().iter();
-        fields.map(|(name, _)| Offer::new(*name, CompletionKind::Field, 0)).collect()
+        let fields = named_type(&self.scope.decls, record).into_iter().flat_map(|ty| &ty.children);
+        fields.map(|field| Offer::new(&field.name, CompletionKind::Field, 0)).collect()
     }
 
     /// The ids that events were sent with.
@@ -446,7 +445,7 @@ impl Site<'_, '_> {
     /// Adds the states below `node`: its children by name, then their descendants by path.
     fn below(
         &self,
-        node: &StateNode<'_>,
+        node: &Decl<'_>,
         before: &str,
         weight: u32,
         seen: &mut OfferedNames,
@@ -457,7 +456,7 @@ impl Site<'_, '_> {
         for inner in &node.children {
             let label = format!("{before}{}", inner.name);
             // A nearer state of the same name hides this one.
-            if before.is_empty() && !seen.0.insert(inner.name.to_owned()) {
+            if before.is_empty() && !seen.0.insert(inner.name.clone()) {
                 continue;
             }
             found.push(self.offer(inner, &label, weight));
@@ -470,7 +469,7 @@ impl Site<'_, '_> {
         }
     }
 
-    fn offer(&self, node: &StateNode<'_>, label: &str, weight: u32) -> Offer {
+    fn offer(&self, node: &Decl<'_>, label: &str, weight: u32) -> Offer {
         let kind = match node.kind {
             SymbolKind::Final => "final",
             SymbolKind::Parallel => "parallel",
@@ -492,7 +491,7 @@ impl Site<'_, '_> {
     }
 }
 
-fn child<'n, 'c>(node: &'n StateNode<'c>, name: &str) -> Option<&'n StateNode<'c>> {
+fn child<'n, 'c>(node: &'n Decl<'c>, name: &str) -> Option<&'n Decl<'c>> {
     node.children.iter().find(|child| child.name == name)
 }
 
@@ -592,14 +591,11 @@ fn expected(cursor: &Cursor<'_>, scope: &VisibleNames<'_>, bound: &[BoundName<'_
     let other = bare(cursor.back(2));
     let Some(ty) = first(scope, bound, other) else { return Vec::new() };
     let TypeKind::Name(name) = &present(ty).kind else { return Vec::new() };
-    let Some((decl, values)) = parts(&scope.decls, name) else { return Vec::new() };
-    if decl.kind != SymbolKind::Enum {
-        return Vec::new();
-    }
-    let offer = |(value, _): &MemberName<'_>| {
-        Offer::new(format!("{name}.{value}"), CompletionKind::EnumMember, 0)
+    let found = named_type(&scope.decls, name).filter(|decl| decl.kind == SymbolKind::Enum);
+    let offer = |value: &Decl<'_>| {
+        Offer::new(format!("{name}.{}", value.name), CompletionKind::EnumMember, 0)
     };
-    values.iter().map(offer).collect()
+    found.into_iter().flat_map(|decl| &decl.children).map(offer).collect()
 }
 
 /// The type of the name that a chain begins with.
@@ -633,20 +629,19 @@ pub(super) fn fields(
     let is_bound = bound.iter().any(|(known, _)| known == name);
     if !is_bound
         && cursor.chain.len() == 1
-        && let Some((decl, values)) = parts(&scope.decls, name)
+        && let Some(decl) = named_type(&scope.decls, name)
         && decl.kind == SymbolKind::Enum
     {
-        let offer = |(value, _): &MemberName<'_>| {
-            Offer::new(*value, CompletionKind::EnumMember, 0).detail(name)
-        };
-        return values.iter().map(offer).collect();
+        let offer =
+            |value: &Decl<'_>| Offer::new(&value.name, CompletionKind::EnumMember, 0).detail(name);
+        return decl.children.iter().map(offer).collect();
     }
     let mut ty = first(scope, bound, name);
     for field in &cursor.chain[1..] {
         let inner = ty.and_then(|ty| record(scope, ty));
         let found = inner
-            .and_then(|fields| fields.iter().find(|(known, _)| Some(*known) == field.as_deref()));
-        ty = found.and_then(|(_, ty)| *ty);
+            .and_then(|fields| fields.iter().find(|known| Some(&*known.name) == field.as_deref()));
+        ty = found.and_then(|found| found.ty);
     }
     match ty.and_then(|ty| record(scope, ty)) {
         Some(fields) => fields.iter().map(field).collect(),
@@ -654,20 +649,19 @@ pub(super) fn fields(
     }
 }
 
-fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [MemberName<'c>]> {
+fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [Decl<'c>]> {
     let TypeKind::Name(name) = &present(ty).kind else { return None };
-    let (decl, fields) = parts(&scope.decls, name)?;
-    (decl.kind == SymbolKind::Type).then_some(fields)
+    let decl = named_type(&scope.decls, name)?;
+    (decl.kind == SymbolKind::Type).then_some(&decl.children)
 }
 
-fn field((name, ty): &MemberName<'_>) -> Offer {
-    Offer::new(*name, CompletionKind::Field, 0)
-        .detail(ty.map(notation::type_expr).unwrap_or_default())
+fn field(decl: &Decl<'_>) -> Offer {
+    Offer::new(&decl.name, CompletionKind::Field, 0).detail(decl.detail())
 }
 
 /// Offers the fields of all records and the results of runs, because the type is unknown.
 fn any_field(scope: &VisibleNames<'_>) -> Vec<Offer> {
-    let records = scope.of_kind(&[SymbolKind::Type]).flat_map(|decl| &decl.parts).map(field);
+    let records = scope.of_kind(&[SymbolKind::Type]).flat_map(|decl| &decl.children).map(field);
     let mut found: Vec<Offer> = records.collect();
     let mut open: Vec<_> = scope.states.iter().collect();
     while let Some(node) = open.pop() {

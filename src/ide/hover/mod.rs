@@ -13,12 +13,12 @@ mod subjects;
 pub(super) use subjects::{drivers, figures, policy};
 
 use super::notation::{Notation, notation as notation_of};
-use super::visit::{self, SyntaxNode};
 use super::xml::{self, XmlPosition};
 use chartc_compiler::compile::{Checked, Compilation};
 use chartc_compiler::front::scxml::elements::named;
 use chartc_compiler::lower::{Lowered, NameKind, Use, language_functions, observables};
 use chartc_compiler::syntax::source::{FileId, Span};
+use chartc_compiler::syntax::visit::{self, Node};
 use chartc_compiler::syntax::{ExprKind, File, Template, TemplatePart};
 use chartc_compiler::{front, notation, rules};
 use chartc_core::arena::{
@@ -159,8 +159,8 @@ fn word_at(done: &Compilation, file: &File, offset: u32) -> Option<Span> {
     let span = around(&source.text, whole, offset, |c| c.is_ascii_alphanumeric() || c == '_')?;
     let quoted = source.text[..span.start as usize].ends_with(['`', '"']);
     let mut texts: Vec<&Template> = Vec::new();
-    super::visit::file(file, &mut |node| {
-        if let super::visit::SyntaxNode::Template(text) = node {
+    visit::file(file, &mut |node| {
+        if let Node::Template(text) = node {
             texts.push(text);
         }
     });
@@ -435,7 +435,7 @@ fn events(done: &Compilation, one: &Lowered, declared: Span) -> Option<Vec<Event
 fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<String> {
     let mut found = None;
     visit::file(file, &mut |node| {
-        if let SyntaxNode::Param(param) = node
+        if let Node::Param(param) = node
             && param.name.span == declared
         {
             found = Some(param.ty.span);
@@ -448,7 +448,7 @@ fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<Strin
 fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static str)> {
     let mut found = None;
     visit::file(file, &mut |node| {
-        let SyntaxNode::Expr(expr) = node else { return };
+        let Node::Expr(expr) = node else { return };
         let inside = |span: Span| span.file == file.id && span.start <= offset && offset < span.end;
         match &expr.kind {
             ExprKind::Name(name) if inside(expr.span) => {

@@ -21,7 +21,6 @@
 use super::{Markdown, View, code, contains};
 use crate::costs;
 use crate::ide::hover;
-use crate::ide::visit::{self, SyntaxNode};
 use chartc_compiler::analysis::turn::Driver;
 use chartc_compiler::analysis::turn::cost::{Cost, money};
 use chartc_compiler::compile::Compilation;
@@ -29,7 +28,8 @@ use chartc_compiler::lint::words::{self, TransitionHead};
 use chartc_compiler::lower::{Lowered, NameKind, Use};
 use chartc_compiler::notation;
 use chartc_compiler::syntax::source::{FileId, Ident, Span};
-use chartc_compiler::syntax::{Action, File, Item, LineKind, MayKind, Path, StepItem, TestItem};
+use chartc_compiler::syntax::visit::{self, Mode, Node};
+use chartc_compiler::syntax::{File, Item, Path};
 use chartc_core::arena::{
     ChoiceId, ClientId, EventId, FunctionId, PredicateId, StateId, StepId, ToolId, ToolSetId,
     TransitionId, TypeId, VarId,
@@ -778,30 +778,10 @@ fn row(view: &View<'_>, span: Span) -> String {
 /// The spans of the names that a file assigns to: by actions, by answers of steps and tools, and by tests.
 pub(super) fn sets(file: &File) -> BTreeSet<Span> {
     let mut found = BTreeSet::new();
-    visit::file(file, &mut |node| match node {
-        SyntaxNode::Action(noted) => {
-            if let Action::Assign(name, _) = &noted.node {
-                found.insert(name.span);
-            }
+    visit::file(file, &mut |node| {
+        if let Node::Name { parts, mode: Mode::Set, .. } = node {
+            found.extend(parts.iter().map(|part| part.span));
         }
-        SyntaxNode::Step(noted) => {
-            if let StepItem::Returns(_, Some(into)) = &noted.node {
-                found.insert(into.span);
-            }
-        }
-        SyntaxNode::Line(line) => {
-            if let LineKind::May(may) = &line.kind
-                && let MayKind::Call(_, Some(into)) = &may.kind
-            {
-                found.insert(into.span);
-            }
-        }
-        SyntaxNode::Test(noted) => {
-            if let TestItem::Given(name, _) | TestItem::Set(name, _) = &noted.node {
-                found.insert(name.span);
-            }
-        }
-        _ => {}
     });
     found
 }

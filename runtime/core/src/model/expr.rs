@@ -356,6 +356,19 @@ impl Action {
             }
         }
     }
+
+    /// The expressions of an action in order, without those of the actions nested in it.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Self::Assign(_, e) | Self::If(e, ..) | Self::For(_, e, _) => Vec::from([e]),
+            Self::Do(_, es) | Self::Raise(_, es) | Self::Result(_, es) => es.iter().collect(),
+            Self::Send { arguments, after, element, .. } => {
+                arguments.iter().chain(after).chain(element.as_deref()).collect()
+            }
+            Self::Cancel(_) => Vec::new(),
+            Self::Log(text) => text.holes().collect(),
+        }
+    }
 }
 
 // Visitors of the operands of an expression.

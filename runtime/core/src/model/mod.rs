@@ -225,6 +225,15 @@ impl Chart {
         of_states.chain(self.transitions.iter().map(|line| &line.actions))
     }
 
+    /// All action blocks, and the statements of `code` steps.
+    pub fn bodies(&self) -> impl Iterator<Item = &Vec<Action>> {
+        let code = self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Code(actions) => Some(actions),
+            _ => None,
+        });
+        self.blocks().chain(code)
+    }
+
     /// The row of a transition.
     pub fn transition(&self, id: TransitionId) -> &Transition {
         &self.transitions[id.index()]

@@ -3,7 +3,7 @@
 
 use super::Facts;
 use super::reach::{GraphNode, entries, is_final};
-use super::usage::{reads, written};
+use super::usage::reads;
 use super::values::{self, Range, assumed, order_bounds, turned};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -372,7 +372,7 @@ fn counted_elsewhere(
     }
     let lines: BTreeSet<*const Action> =
         chart.transitions.iter().map(|transition| transition.actions.as_ptr()).collect();
-    let others = written(chart).filter(|block| !lines.contains(&block.as_ptr()));
+    let others = chart.bodies().filter(|block| !lines.contains(&block.as_ptr()));
     others.for_each(|block| look(block, None));
     found.extend(chart.steps.iter().filter_map(|s| s.into));
     found

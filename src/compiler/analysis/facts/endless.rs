@@ -27,7 +27,7 @@
 use super::Facts;
 use super::conditions::{Verdict, decide, equals, is_impossible};
 use super::reach::{GraphNode, Moves, domain, entries, is_end, is_final, is_leaf};
-use super::usage::{assigned, changed_variables, is_where, reads, walk, written};
+use super::usage::{assigned, changed_variables, is_where, reads, walk};
 use super::values::fails;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -244,7 +244,7 @@ fn always_moves_on(chart: &Chart, step: &Step) -> bool {
 /// The variables that the chart counts: those assigned a value that depends on themselves or on others of the same block.
 fn counted(chart: &Chart) -> BTreeSet<VarId> {
     let mut counted = BTreeSet::new();
-    for block in written(chart) {
+    for block in chart.bodies() {
         // This includes lists and texts, which bound a cycle by their length.
         Action::walk(block, &mut |action| {
             if let Action::Assign(variable, value) = action {
@@ -508,7 +508,7 @@ fn is_free(chart: &Chart, guard: &Expr) -> bool {
         VariableKind::Input | VariableKind::Param { .. } => true,
         VariableKind::Var { .. } => {
             chart.steps.iter().any(|step| step.into == Some(*id))
-                && !written(chart).any(|block| assigned(block).contains(id))
+                && !chart.bodies().any(|block| assigned(block).contains(id))
         }
     };
     !local && !read.is_empty() && read.iter().all(free)

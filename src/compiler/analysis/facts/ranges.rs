@@ -12,7 +12,7 @@
 pub use super::values::Range;
 
 use super::conditions::{Known, Verdict, decide_with};
-use super::usage::{assigned, own_expressions, reads, written};
+use super::usage::{assigned, reads};
 use super::values::{Bounds, Outcome, assume, declared, execute, range, thresholds};
 use chartc_core::arena::VarId;
 use chartc_core::model::{
@@ -92,7 +92,7 @@ impl Ranges {
             }
         }
         // Variables that nothing sets are left to other lints, which report them.
-        let set: BTreeSet<VarId> = written(chart).flat_map(|block| assigned(block)).collect();
+        let set: BTreeSet<VarId> = chart.bodies().flat_map(|block| assigned(block)).collect();
         for (nth, row) in rows.iter_mut().enumerate() {
             row.take_if(|_| !set.contains(&VarId::at(nth)));
         }
@@ -201,7 +201,7 @@ impl Ranges {
         // `written` includes the blocks of transitions, which were added above with their guards.
         let lines: BTreeSet<*const Action> =
             chart.transitions.iter().map(|transition| transition.actions.as_ptr()).collect();
-        let others = written(chart).filter(|b| self.sets(b) && !lines.contains(&b.as_ptr()));
+        let others = chart.bodies().filter(|b| self.sets(b) && !lines.contains(&b.as_ptr()));
         blocks.extend(others.map(|block| Block::new(chart, None, block)));
         blocks
     }
@@ -264,7 +264,7 @@ impl<'c> Block<'c> {
         };
         guard.iter().copied().for_each(&mut read);
         Action::walk(actions, &mut |action| {
-            own_expressions(action).into_iter().for_each(&mut read);
+            action.expressions().into_iter().for_each(&mut read);
         });
         Self { guard, actions, reads: all }
     }

@@ -31,7 +31,6 @@
 
 use super::conditions::is_impossible;
 use super::ranges::Ranges;
-use super::usage::written;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
     Action, AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition,
@@ -1236,7 +1235,7 @@ impl Takers {
 
 /// Whether the chart sends events, which may be delivered in the middle of a walk.
 fn sends(chart: &Chart) -> bool {
-    written(chart).any(|actions| {
+    chart.bodies().any(|actions| {
         let mut sends = false;
         Action::walk(actions, &mut |action| sends |= matches!(action, Action::Send { .. }));
         sends

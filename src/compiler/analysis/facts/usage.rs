@@ -3,7 +3,7 @@
 use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
     Action, BinaryOp, Chart, CheckArgument, ChoiceKind, Expr, ExprKind, Observable, Since,
-    StepKind, Template, TemplatePart, Transition, Trigger, VariableKind,
+    StepKind, Template, Transition, Trigger, VariableKind,
 };
 use std::collections::BTreeSet;
 
@@ -257,20 +257,12 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
             visit(ExprOwner::Other, e);
         }
     }
-    actions(chart, &mut |action| match action {
-        Action::Assign(id, e) => visit(ExprOwner::Value(*id), e),
-        Action::If(e, ..) | Action::For(_, e, _) => visit(ExprOwner::Other, e),
-        Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => {
-            for e in es {
-                visit(ExprOwner::Other, e);
-            }
-        }
-        Action::Send { arguments, after, element, .. } => {
-            let all = arguments.iter().chain(after).chain(element.as_deref());
-            all.for_each(|e| visit(ExprOwner::Other, e));
-        }
-        Action::Cancel(_) => {}
-        Action::Log(text) => shown(text, visit),
+    actions(chart, &mut |action| {
+        let owner = match action {
+            Action::Assign(id, _) => ExprOwner::Value(*id),
+            _ => ExprOwner::Other,
+        };
+        action.expressions().into_iter().for_each(|e| visit(owner, e));
     });
 }
 
@@ -313,22 +305,9 @@ fn of_steps<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     }
 }
 
-fn shown<'c>(text: &'c Template, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
-    for part in &text.parts {
-        if let TemplatePart::Hole { expr, .. } = part {
-            visit(ExprOwner::Other, expr);
-        }
-    }
-}
-
 /// Calls `visit` with every action of all blocks and `code` steps, nested actions included.
 pub(crate) fn actions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(&'c Action)) {
-    chart.blocks().for_each(|block| Action::walk(block, visit));
-    for step in &chart.steps {
-        if let StepKind::Code(block) = &step.kind {
-            Action::walk(block, visit);
-        }
-    }
+    chart.bodies().for_each(|block| Action::walk(block, visit));
 }
 
 // Visitors of expressions and actions: the variables that they read and set.
@@ -340,15 +319,6 @@ pub(crate) fn is_where(guard: &Expr) -> bool {
     } else {
         matches!(guard.kind, ExprKind::Observable(Observable::In(_)))
     }
-}
-
-/// Every action block of the chart, and the statements of its `code` steps.
-pub fn written(chart: &Chart) -> impl Iterator<Item = &Vec<Action>> {
-    let code = chart.steps.iter().filter_map(|step| match &step.kind {
-        StepKind::Code(actions) => Some(actions),
-        _ => None,
-    });
-    chart.blocks().chain(code)
 }
 
 /// Calls `visit` with the direct parts of an expression, in the order of evaluation. The part of a predicate is its definition.
@@ -456,20 +426,7 @@ pub(crate) fn takes_payload(transition: &Transition) -> bool {
     let mut found = transition.guard.as_ref().is_some_and(takes)
         || transition.targets.iter().flat_map(|t| &t.arguments).any(takes);
     Action::walk(&transition.actions, &mut |action| {
-        found |= own_expressions(action).into_iter().any(takes);
+        found |= action.expressions().into_iter().any(takes);
     });
     found
-}
-
-/// The expressions of an action, without those of the actions nested in it.
-pub(crate) fn own_expressions(action: &Action) -> Vec<&Expr> {
-    match action {
-        Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => vec![e],
-        Action::Do(_, es) | Action::Raise(_, es) | Action::Result(_, es) => es.iter().collect(),
-        Action::Send { arguments, after, element, .. } => {
-            arguments.iter().chain(after).chain(element.as_deref()).collect()
-        }
-        Action::Cancel(_) => Vec::new(),
-        Action::Log(text) => text.holes().collect(),
-    }
 }

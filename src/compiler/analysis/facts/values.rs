@@ -12,7 +12,7 @@
 //! **Example.** With `n` in 0..=5 and a param `most` in 1..=3, `min(n + 1, most)` is in 1..=3. If `n >= most` is true, `n` is in 1..=5. If it
 //! is not true, `n` is in 0..=2.
 
-use super::usage::{assigned, own_expressions, written};
+use super::usage::assigned;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
 use chartc_core::model::{
@@ -467,7 +467,7 @@ pub(crate) fn thresholds(chart: &Chart) -> Vec<Vec<i64>> {
     };
     chart.transitions.iter().filter_map(|t| t.guard.as_ref()).for_each(|e| compared(e, &mut note));
     chart.predicates.iter().for_each(|p| compared(&p.expr, &mut note));
-    for block in written(chart) {
+    for block in chart.bodies() {
         Action::walk(block, &mut |action| match action {
             Action::Assign(id, value) => value.walk(&mut |part| note(*id, part)),
             Action::If(condition, ..) => compared(condition, &mut note),
@@ -522,7 +522,7 @@ pub(crate) fn may_fail(expr: &Expr) -> bool {
 pub(crate) fn fails(action: &Action) -> bool {
     match action {
         Action::Assign(_, e) | Action::If(e, ..) | Action::For(_, e, _) => may_fail(e),
-        Action::Log(_) | Action::Result(..) => own_expressions(action).into_iter().any(may_fail),
+        Action::Log(_) | Action::Result(..) => action.expressions().into_iter().any(may_fail),
         Action::Do(..) | Action::Raise(..) | Action::Send { .. } => true,
         Action::Cancel(_) => false,
     }

@@ -20,14 +20,14 @@
 
 use super::picture::{
     self, Arrow, BORDER, FAINT, LIT, LIT_BORDER, LabelRow, Look, Origin, Permit, PictureNode,
-    Places, Rows, above, arrows, final_colours, paragraph, short, wrap,
+    Places, Rows, above, arrows, final_colours, indent, paragraph, short, wrap,
 };
 use crate::emit::{Emitter, Options, OutputKind};
 use crate::lower::SourceMap;
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::{Chart, State, StateKind, Status};
 use chartc_core::visible;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The emitter of `chartc graph --format dot`.
 pub const EMITTER: Emitter = Emitter {
@@ -36,9 +36,6 @@ pub const EMITTER: Emitter = Emitter {
     kind: OutputKind::Picture,
     emit: |checked, options| Ok(dot(checked.chart(), checked.map(), options)),
 };
-
-/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
-const INDENT: usize = 12;
 
 /// Draws the chart as DOT.
 pub fn dot(chart: &Chart, map: &SourceMap, options: &Options) -> String {
@@ -220,10 +217,6 @@ fn order(chart: &Chart) -> Vec<StateId> {
     found
 }
 
-fn indent(depth: usize) -> String {
-    "  ".repeat(depth.min(INDENT) + 1)
-}
-
 fn is_region(chart: &Chart, state: &State) -> bool {
     state.parent.is_some_and(|p| matches!(chart.state(p).kind, StateKind::Parallel))
         && !matches!(state.kind, StateKind::History { .. })
@@ -304,70 +297,23 @@ enum End {
     Fork(u32),
 }
 
-struct Edge {
-    /// The transitions that the edge shows; none for a permission.
-    transitions: Vec<TransitionId>,
-    origin: Origin,
-    end: End,
-    stroke: Stroke,
-    label: Vec<String>,
-    tooltip: Vec<String>,
-}
+type Ends = (Origin, End, Stroke);
+type Edge = picture::Edge<Ends>;
 
-/// All edges except those from initial dots and histories. Transitions between the same states with the same look share an edge.
-#[derive(Default)]
+/// All edges except those from initial dots and histories.
 struct Edges {
-    lines: Vec<Edge>,
+    lines: picture::Edges<Ends>,
+    /// The transitions with several targets: for each an edge leads to a bar, and from the bar edges to the targets.
     forks: Vec<(TransitionId, Vec<StateId>, &'static str)>,
-    last: BTreeMap<(Origin, End, Stroke), usize>,
 }
 
 impl Edges {
-    /// Adds a transition with one target, or a permission.
-    fn add(
-        &mut self,
-        transition: Option<TransitionId>,
-        origin: Origin,
-        target: StateId,
-        stroke: Stroke,
-        label: Vec<String>,
-        tooltip: String,
-    ) {
-        let end = End::State(target);
-        let like = self.last.get(&(origin, end, stroke)).map(|i| &mut self.lines[*i]);
-        if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= LINES) {
-            edge.transitions.extend(transition);
-            edge.label.extend(label);
-            edge.tooltip.push(tooltip);
-            return;
-        }
-        self.last.insert((origin, end, stroke), self.lines.len());
-        let transitions = transition.into_iter().collect();
-        self.lines.push(Edge { transitions, origin, end, stroke, label, tooltip: vec![tooltip] });
-    }
-
-    /// Adds a transition with several targets: an edge to a bar, and from the bar an edge to each target.
-    fn fork(
-        &mut self,
-        transition: TransitionId,
-        origin: Origin,
-        targets: Vec<StateId>,
-        stroke: Stroke,
-        label: Vec<String>,
-        tooltip: String,
-    ) {
-        self.forks.push((transition, targets, stroke.colour));
-        let stroke = Stroke { head: "none", ..stroke };
-        let (transitions, end) = (vec![transition], End::Fork(transition.0));
-        self.lines.push(Edge { transitions, origin, end, stroke, label, tooltip: vec![tooltip] });
-    }
-
     /// The ids of the edges, each with a transition that the edge shows.
     fn ids(&self) -> Vec<(String, TransitionId)> {
         let branches = self.forks.iter().flat_map(|(transition, targets, _)| {
             (0..targets.len()).map(|branch| (branch_id(*transition, branch), *transition))
         });
-        let edges = self.lines.iter().enumerate().flat_map(|(nth, edge)| {
+        let edges = self.lines.all.iter().enumerate().flat_map(|(nth, edge)| {
             edge.transitions.iter().map(move |transition| (edge_id(nth), *transition))
         });
         edges.chain(branches).collect()
@@ -375,11 +321,11 @@ impl Edges {
 
     /// The compounds whose `*` is the tail of an edge.
     fn any(&self) -> BTreeSet<StateId> {
-        let any = |e: &Edge| match e.origin {
+        let any = |e: &Edge| match e.ends.0 {
             Origin::Any(state) => Some(state),
             Origin::State(_) => None,
         };
-        self.lines.iter().filter_map(any).collect()
+        self.lines.all.iter().filter_map(any).collect()
     }
 
     /// Writes the edges as lines of DOT.
@@ -398,10 +344,10 @@ impl Edges {
                 out.push_str(&format!("  f{number} -> {end} [color=\"{colour}\"{lhead}{id}];\n"));
             }
         }
-        for (nth, edge) in self.lines.iter().enumerate() {
+        for (nth, edge) in self.lines.all.iter().enumerate() {
             // A permission is no transition, so nothing looks for its edge.
             let id = if edge.transitions.is_empty() { String::new() } else { id(edge_id(nth)) };
-            edge.write(out, places, &id);
+            write(edge, out, places, &id);
         }
     }
 }
@@ -416,53 +362,52 @@ fn branch_id(transition: TransitionId, branch: usize) -> String {
     format!("f{}_{branch}", transition.0)
 }
 
-impl Edge {
-    /// Writes the edge. Graphviz ranks nodes by the direction of edges, so an edge that leads up the document is written from its head to
-    /// its tail, and the picture stays in document order.
-    fn write(&self, out: &mut String, places: &Places<'_>, id: &str) {
-        let (Origin::State(source) | Origin::Any(source)) = self.origin;
-        let (is_upwards, end, at_end) = match self.end {
-            End::Fork(number) => (false, format!("f{number}"), None),
-            End::State(target) => {
-                // Graphviz clips an edge at a cluster's border only if the edge comes from outside.
-                let is_outside = !places.chart.contains(target, source);
-                let at_end = (is_outside && places.is_cluster(target)).then_some(target);
-                let is_upwards = target < source;
-                let is_below = is_upwards && is_outside;
-                let node = if is_below {
-                    places.bottom(target)
-                } else if is_outside {
-                    places.border(target)
-                } else {
-                    places.top(target)
-                };
-                (is_upwards, node.name(), at_end)
-            }
-        };
-        let (start, at_start) = match self.origin {
-            Origin::Any(state) => (PictureNode::Any(state), None),
-            Origin::State(state) => {
-                let node = if is_upwards { places.border(state) } else { places.bottom(state) };
-                (node, places.is_cluster(state).then_some(state))
-            }
-        };
-        let start = start.name();
-        let (from, ltail, to, lhead) = if is_upwards {
-            (&end, at_end, &start, at_start)
-        } else {
-            (&start, at_start, &end, at_end)
-        };
-        let Stroke { colour, style, .. } = self.stroke;
-        out.push_str(&format!(
-            "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}{id}];\n",
-            label(&self.label),
-            quoted(&self.tooltip.join("\n")),
-            self.stroke.ends(is_upwards),
-            self.stroke.width(),
-            clip("ltail", ltail),
-            clip("lhead", lhead),
-        ));
-    }
+/// Writes the edge. Graphviz ranks nodes by the direction of edges, so an edge that leads up the document is written from its head to
+/// its tail, and the picture stays in document order.
+fn write(edge: &Edge, out: &mut String, places: &Places<'_>, id: &str) {
+    let (origin, end, stroke) = edge.ends;
+    let (Origin::State(source) | Origin::Any(source)) = origin;
+    let (is_upwards, end, at_end) = match end {
+        End::Fork(number) => (false, format!("f{number}"), None),
+        End::State(target) => {
+            // Graphviz clips an edge at a cluster's border only if the edge comes from outside.
+            let is_outside = !places.chart.contains(target, source);
+            let at_end = (is_outside && places.is_cluster(target)).then_some(target);
+            let is_upwards = target < source;
+            let is_below = is_upwards && is_outside;
+            let node = if is_below {
+                places.bottom(target)
+            } else if is_outside {
+                places.border(target)
+            } else {
+                places.top(target)
+            };
+            (is_upwards, node.name(), at_end)
+        }
+    };
+    let (start, at_start) = match origin {
+        Origin::Any(state) => (PictureNode::Any(state), None),
+        Origin::State(state) => {
+            let node = if is_upwards { places.border(state) } else { places.bottom(state) };
+            (node, places.is_cluster(state).then_some(state))
+        }
+    };
+    let start = start.name();
+    let (from, ltail, to, lhead) = if is_upwards {
+        (&end, at_end, &start, at_start)
+    } else {
+        (&start, at_start, &end, at_end)
+    };
+    let Stroke { colour, style, .. } = stroke;
+    out.push_str(&format!(
+        "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}{id}];\n",
+        label(&edge.label),
+        quoted(&edge.notes.join("\n")),
+        stroke.ends(is_upwards),
+        stroke.width(),
+        clip("ltail", ltail),
+        clip("lhead", lhead),
+    ));
 }
 
 impl Stroke {
@@ -495,12 +440,12 @@ fn clip(end: &str, cluster: Option<StateId>) -> String {
 /// All edges in document order, then an edge for each `allow` line that no transition uses.
 fn edges(places: &Places<'_>, options: &Options) -> Edges {
     let (arrows, permits) = arrows(places);
-    let mut edges = Edges::default();
+    let mut edges = Edges { lines: picture::Edges::new(LINES), forks: Vec::new() };
     for arrow in arrows {
         one(places, options, &arrow, &mut edges);
     }
     for permit in permits {
-        faint(places, permit, &mut edges);
+        edges.lines.add(faint(places, permit));
     }
     edges
 }
@@ -509,8 +454,8 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
     let chart = places.chart;
     let transition = chart.transition(arrow.transition);
     let look = Look::from_trigger(&transition.trigger);
-    let parts = picture::parts(chart, transition, arrow.is_each);
-    let mut label: Vec<String> = parts.iter().flat_map(|p| wrap(p, picture::WIDTH)).collect();
+    let parts = picture::parts(chart, arrow, options, "denied: no allow line");
+    let label = parts.iter().flat_map(|part| wrap(part, picture::WIDTH)).collect();
     let mut stroke = Stroke {
         colour: look.colour(),
         style: if look == Look::Otherwise { "dotted" } else { "solid" },
@@ -521,30 +466,26 @@ fn one(places: &Places<'_>, options: &Options, arrow: &Arrow, edges: &mut Edges)
     if transition.scope.as_ref().is_some_and(|s| s.wildcard) {
         stroke.style = "dashed";
     }
-    for condition in &arrow.permits {
-        label.extend(wrap(&format!("allow [{condition}]"), picture::WIDTH));
-    }
     if arrow.is_denied {
-        label.push("denied: no allow line".to_string());
         stroke = Stroke { colour: Look::Error.colour(), style: "dashed", head: "tee", ..stroke };
     }
     if let Some(times) = options.times(arrow.transition) {
-        label.push(format!("{times}×"));
         stroke.pen = pen(options, times);
         if times == 0 {
             stroke.colour = FAINT;
         }
     }
-    let tooltip = picture::whole(chart, transition);
-    match transition.targets.as_slice() {
-        [target] => {
-            edges.add(Some(arrow.transition), arrow.origin, target.state, stroke, label, tooltip);
-        }
-        targets => {
-            let targets = targets.iter().map(|t| t.state).collect();
-            edges.fork(arrow.transition, arrow.origin, targets, stroke, label, tooltip);
-        }
+    let (transitions, notes) = (vec![arrow.transition], vec![picture::whole(chart, transition)]);
+    if let [target] = transition.targets.as_slice() {
+        let ends = (arrow.origin, End::State(target.state), stroke);
+        edges.lines.add(Edge { ends, transitions, label, notes });
+        return;
     }
+    let targets = transition.targets.iter().map(|t| t.state).collect();
+    edges.forks.push((arrow.transition, targets, stroke.colour));
+    let end = End::Fork(arrow.transition.0);
+    let ends = (arrow.origin, end, Stroke { head: "none", ..stroke });
+    edges.lines.all.push(Edge { ends, transitions, label, notes });
 }
 
 /// The width of the pen in tenths of a point, from 10 to 60: the transition that was taken most often gets the widest.
@@ -553,14 +494,15 @@ fn pen(options: &Options, times: u64) -> u32 {
     10 + (times * 50).checked_div(most).unwrap_or(0) as u32
 }
 
-/// Adds an edge for a permission that no transition uses.
-fn faint(places: &Places<'_>, permit: Permit, edges: &mut Edges) {
+/// The edge of a permission that no transition uses.
+fn faint(places: &Places<'_>, permit: Permit) -> Edge {
     let stroke = Stroke { colour: FAINT, style: "dotted", head: "open", tail: "none", pen: 0 };
     let guard = permit.guard.map(|g| format!(" [{g}]")).unwrap_or_default();
     let label = wrap(&format!("allow{guard}"), picture::WIDTH);
     let to = &places.chart.state(permit.target).path;
-    let tooltip = format!("allow -> {to}{guard}");
-    edges.add(None, permit.origin, permit.target, stroke, label, tooltip);
+    let ends = (permit.origin, End::State(permit.target), stroke);
+    let notes = vec![format!("allow -> {to}{guard}")];
+    Edge { ends, transitions: Vec::new(), label, notes }
 }
 
 // The label of a state: its name and rows.
@@ -639,9 +581,8 @@ fn title(chart: &Chart, id: StateId) -> String {
         StateKind::Final { params, status } => {
             let mut out = bold;
             if !params.is_empty() {
-                let params: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
-                let params = short(&format!("({})", params.join(", ")), WIDTH);
-                out.push_str(&format!("<font point-size=\"9\">{}</font>", html(&params)));
+                let params = html(&short(&picture::params(params), WIDTH));
+                out.push_str(&format!("<font point-size=\"9\">{params}</font>"));
             }
             if *status != Status::Ok {
                 out.push_str(&format!("<br/><font point-size=\"9\">{}</font>", status.word()));

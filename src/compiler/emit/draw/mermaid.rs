@@ -15,7 +15,7 @@
 
 use super::picture::{
     self, Arrow, BORDER, FAINT, LIT, LIT_BORDER, LabelRow, Look, Origin, Permit, Places, Rows,
-    above, arrows, final_colours, paragraph, short, wrap,
+    above, arrows, final_colours, indent, paragraph, short, wrap,
 };
 use crate::emit::{Emitter, Options, OutputKind};
 use crate::lower::SourceMap;
@@ -82,9 +82,6 @@ fn head(chart: &Chart) -> String {
 const WIDTH: usize = 36;
 /// The maximum number of characters of a name.
 const LONGEST_NAME: usize = 76;
-/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
-const INDENT: usize = 12;
-
 /// The sources from which states are drawn.
 struct Sketch<'c> {
     places: &'c Places<'c>,
@@ -209,10 +206,9 @@ impl Sketch<'_> {
         match &state.kind {
             StateKind::Parallel => format!("{name} ∥ parallel"),
             StateKind::Final { params, status } => {
-                let params: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
                 let mut out = name;
                 if !params.is_empty() {
-                    out.push_str(&escaped(&short(&format!("({})", params.join(", ")), WIDTH)));
+                    out.push_str(&escaped(&short(&picture::params(params), WIDTH)));
                 }
                 if *status != Status::Ok {
                     out.push_str(&format!("<br/>{}", status.word()));
@@ -294,10 +290,6 @@ fn plain(out: &mut String, depth: usize, name: &str, title: &str, rows: &[LabelR
             out.push_str(&format!("{pad}{name} : {lead}{}\n", escaped(line)));
         }
     }
-}
-
-fn indent(depth: usize) -> String {
-    "  ".repeat(depth.min(INDENT) + 1)
 }
 
 fn whole(row: &LabelRow) -> String {
@@ -419,18 +411,11 @@ const LONGEST_PART: usize = 90;
 /// The maximum number of parts of a label. Beyond it, a second edge is drawn beside the first.
 const PARTS: usize = 8;
 
-struct Edge {
-    from: String,
-    to: String,
-    label: Vec<String>,
-    /// The full texts of transitions that the label shortens.
-    cut: Vec<String>,
-}
+type Edge = picture::Edge<(String, String)>;
 
-/// All edges except those of initial, final and history states.
+/// All edges except those of initial, final and history states. Their notes are the full texts of transitions that a label shortens.
 struct Edges {
-    lines: Vec<Edge>,
-    last: BTreeMap<(String, String), usize>,
+    lines: picture::Edges<(String, String)>,
     /// The compounds with an `any state` node.
     any: BTreeSet<StateId>,
     /// The origins from which options of the model start.
@@ -446,8 +431,7 @@ impl Edges {
         let is_choice =
             |a: &&Arrow| matches!(chart.transition(a.transition).trigger, Trigger::Choice(_));
         let mut edges = Self {
-            lines: Vec::new(),
-            last: BTreeMap::new(),
+            lines: picture::Edges::new(PARTS),
             any: BTreeSet::new(),
             diamonds: arrows.iter().filter(is_choice).map(|a| a.origin).collect(),
             forks: Vec::new(),
@@ -464,20 +448,15 @@ impl Edges {
             edges.add(start(names, origin), diamond(origin), label.into_iter().collect(), None);
         }
         for arrow in arrows {
-            edges.line(places, names, arrow, options.times(arrow.transition));
+            edges.line(places, names, arrow, options);
         }
         edges
     }
 
-    fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow, times: Option<u64>) {
+    fn line(&mut self, places: &Places<'_>, names: &[String], arrow: &Arrow, options: &Options) {
         let chart = places.chart;
         let transition = chart.transition(arrow.transition);
-        let mut label = picture::parts(chart, transition, arrow.is_each);
-        label.extend(arrow.permits.iter().map(|condition| format!("allow [{condition}]")));
-        if arrow.is_denied {
-            label.push("⊘ denied: no allow line".to_string());
-        }
-        label.extend(times.map(|times| format!("{times}×")));
+        let mut label = picture::parts(chart, arrow, options, "⊘ denied: no allow line");
         let is_cut =
             label.iter().any(|part| part.contains('…') || part.chars().count() > LONGEST_PART);
         let cut = is_cut.then(|| picture::whole(chart, transition));
@@ -515,28 +494,21 @@ impl Edges {
     }
 
     fn add(&mut self, from: String, to: String, label: Vec<String>, cut: Option<String>) {
-        let ends = (from, to);
-        let like = self.last.get(&ends).map(|i| &mut self.lines[*i]);
-        if let Some(edge) = like.filter(|e| e.label.len() + label.len() <= PARTS) {
-            edge.label.extend(label);
-            edge.cut.extend(cut);
-            return;
-        }
-        self.last.insert(ends.clone(), self.lines.len());
-        let (from, to) = ends;
-        self.lines.push(Edge { from, to, label, cut: cut.into_iter().collect() });
+        let (ends, notes) = ((from, to), cut.into_iter().collect());
+        self.lines.add(Edge { ends, transitions: Vec::new(), label, notes });
     }
 
     /// Writes the edges as lines of Mermaid, each after comments with the texts that were cut.
     fn write(&self, out: &mut String) {
-        for edge in &self.lines {
-            for line in &edge.cut {
+        for edge in &self.lines.all {
+            for line in &edge.notes {
                 out.push_str(&format!("  {}", comment(&format!("in full: {line}"))));
             }
             let parts = edge.label.iter().map(|part| escaped(&short(part, LONGEST_PART)));
             let label = parts.collect::<Vec<_>>().join("<br/>");
             let colon = if label.is_empty() { "" } else { " : " };
-            out.push_str(&format!("  {} --> {}{colon}{label}\n", edge.from, edge.to));
+            let (from, to) = &edge.ends;
+            out.push_str(&format!("  {from} --> {to}{colon}{label}\n"));
         }
     }
 }
@@ -661,10 +633,7 @@ const WORDS: &[&str] = &[
 
 /// Finds a unique name for every state: its own, else its path, else a number.
 fn names(chart: &Chart) -> Vec<String> {
-    let mut count: BTreeMap<&str, u32> = BTreeMap::new();
-    for state in chart.states.iter().skip(1) {
-        *count.entry(&state.name).or_default() += 1;
-    }
+    let count = picture::names(chart);
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut names = Vec::with_capacity(chart.states.len());
     for id in chart.state_ids() {

@@ -14,8 +14,7 @@
 //!
 //! The rows of all states are written first (`row`), then the widths of the columns are known, and the lines are laid out (`lay`).
 
-use super::picture as blocks;
-use super::picture::{self, Look, Places, Table, above, paragraph, wrap};
+use super::picture::{self, INDENT, Look, Places, Table, above, names, paragraph, wrap};
 use crate::emit::{Emitter, Options, OutputKind};
 use crate::lower::SourceMap;
 use crate::notation;
@@ -58,9 +57,6 @@ impl Default for OutlineLayout {
         Self { width: 100, colour: false, ascii: false, states: usize::MAX, root: StateId(0) }
     }
 }
-
-/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
-const INDENT: usize = 12;
 
 /// Draws the chart as text.
 pub fn outline(
@@ -191,10 +187,7 @@ fn title(
     let mut tags = String::new();
     match &state.kind {
         StateKind::Final { params, status } => {
-            if !params.is_empty() {
-                let params: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
-                tags.push_str(&format!("({})", params.join(", ")));
-            }
+            tags.push_str(&picture::params(params));
             tags.push_str("  final");
             if *status != Status::Ok {
                 tags.push_str(&format!(", {}", status.word()));
@@ -460,7 +453,7 @@ fn rows(places: &Places<'_>, counts: &Names<'_>) -> Vec<Vec<OutlineRow>> {
     let context = Context { chart, counts, table: table.as_ref() };
     let mut rows: Vec<Vec<OutlineRow>> = Vec::with_capacity(chart.states.len());
     for state in &chart.states {
-        let own = blocks::blocks(chart, state, usize::MAX).into_iter();
+        let own = picture::blocks(chart, state, usize::MAX).into_iter();
         rows.push(
             own.map(|b| OutlineRow {
                 word: b.word,
@@ -520,7 +513,7 @@ fn steps(
 ) -> Vec<OutlineRow> {
     let chart = context.chart;
     let step = &chart.steps[id.index()];
-    let row = blocks::step(chart, id, |guard| format!("  if {guard}"));
+    let row = picture::step(chart, id, |guard| format!("  if {guard}"));
     let mut first =
         OutlineRow { word: row.word, look: row.look, left: row.text, right: String::new() };
     let mut transitions: Vec<TransitionId> = step.outcomes.clone();
@@ -577,15 +570,6 @@ fn seen(chart: &Chart, counts: &Names<'_>, from: StateId, state: StateId) -> Str
 /// For each name, the number of states that have it.
 type Names<'c> = BTreeMap<&'c str, u32>;
 
-/// Counts the states of each name in a chart.
-fn names(chart: &Chart) -> Names<'_> {
-    let mut names = Names::new();
-    for state in chart.states.iter().skip(1) {
-        *names.entry(&state.name).or_default() += 1;
-    }
-    names
-}
-
 fn transition_row(context: &Context<'_>, transition: &Transition, home: StateId) -> OutlineRow {
     let Context { chart, counts, table } = *context;
     let (word, mut left) = picture::head(chart, transition);
@@ -629,8 +613,7 @@ fn transition_row(context: &Context<'_>, transition: &Transition, home: StateId)
     if !transition.actions.is_empty() {
         right.push(format!("{{ {} }}", picture::actions(chart, transition)));
     }
-    let is_bound = super::picture::is_bound(transition);
-    if let Some(table) = table.filter(|_| is_bound)
+    if let Some(table) = table.filter(|_| picture::is_bound(transition))
         && transition.targets.iter().any(|t| table.forbids(home, t.state))
     {
         right.push("⊘ denied: no allow line".to_string());

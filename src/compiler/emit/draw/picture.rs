@@ -15,12 +15,13 @@
 //! For example, of `state a { on go -> b  on tick { n = n + 1 } }` all formats draw an arrow from `a` to `b` with the words `go`, and list
 //! `tick / n = n + 1` as a row in `a`. They differ in how they write a node, an edge and a label.
 
+use crate::emit::Options;
 use crate::lower::SourceMap;
 use crate::notation;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Limits, Lost,
+    Action, AskOn, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Field, Limits, Lost,
     Observable, Otherwise, State, StateKind, Status, StepKind, Transition, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -345,6 +346,44 @@ fn permits(places: &Places<'_>, driven: &BTreeSet<(Origin, StateId)>) -> Vec<Per
         }
     }
     permits
+}
+
+// The edges of a picture, each for one or more arrows.
+
+/// An edge.
+pub(in crate::emit) struct Edge<E> {
+    /// Where it starts and ends, and its look.
+    pub(in crate::emit) ends: E,
+    /// The transitions that the edge shows; none for a permission.
+    pub(in crate::emit) transitions: Vec<TransitionId>,
+    pub(in crate::emit) label: Vec<String>,
+    /// What does not fit into the label.
+    pub(in crate::emit) notes: Vec<String>,
+}
+
+/// The edges in order. Those with equal ends are joined, as long as their label has no more than `most` parts.
+pub(in crate::emit) struct Edges<E> {
+    pub(in crate::emit) all: Vec<Edge<E>>,
+    last: BTreeMap<E, usize>,
+    most: usize,
+}
+
+impl<E: Clone + Ord> Edges<E> {
+    pub(in crate::emit) const fn new(most: usize) -> Self {
+        Self { all: Vec::new(), last: BTreeMap::new(), most }
+    }
+
+    pub(in crate::emit) fn add(&mut self, edge: Edge<E>) {
+        let like = self.last.get(&edge.ends).map(|nth| &mut self.all[*nth]);
+        if let Some(like) = like.filter(|e| e.label.len() + edge.label.len() <= self.most) {
+            like.transitions.extend(edge.transitions);
+            like.label.extend(edge.label);
+            like.notes.extend(edge.notes);
+            return;
+        }
+        self.last.insert(edge.ends.clone(), self.all.len());
+        self.all.push(edge);
+    }
 }
 
 // The transition table (the `allow` lines): the moves that it permits, and their conditions.
@@ -714,6 +753,28 @@ fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {
     if of > 1 && is_or { format!("({text})") } else { text }
 }
 
+/// The names of a final state's parameters in parentheses; empty without one.
+pub(in crate::emit) fn params(params: &[Field]) -> String {
+    let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) }
+}
+
+/// For each name, the number of states that have it.
+pub(in crate::emit) fn names(chart: &Chart) -> BTreeMap<&str, u32> {
+    let mut names = BTreeMap::new();
+    for state in chart.states.iter().skip(1) {
+        *names.entry(state.name.as_str()).or_default() += 1;
+    }
+    names
+}
+
+/// The maximum depth of indentation. Deeper nesting is not indented further, so that the text stays linear in the size of the chart.
+pub(in crate::emit) const INDENT: usize = 12;
+
+pub(in crate::emit) fn indent(depth: usize) -> String {
+    "  ".repeat(depth.min(INDENT) + 1)
+}
+
 // Wraps and shortens texts.
 
 /// The number of characters in a line of a label, as far as the words permit.
@@ -909,9 +970,15 @@ pub(in crate::emit) fn told(chart: &Chart, transition: &Transition) -> Option<St
     Some(notation::template_text(chart, text, &[]))
 }
 
-/// All parts of an edge's label; each starts a new line.
-pub(in crate::emit) fn parts(chart: &Chart, transition: &Transition, is_each: bool) -> Vec<String> {
-    let each = if is_each { "each " } else { "" };
+/// All parts of an arrow's label; each starts a new line. `denied` says that no `allow` line permits the arrow.
+pub(in crate::emit) fn parts(
+    chart: &Chart,
+    arrow: &Arrow,
+    options: &Options,
+    denied: &str,
+) -> Vec<String> {
+    let transition = chart.transition(arrow.transition);
+    let each = if arrow.is_each { "each " } else { "" };
     let mut parts = vec![format!("{each}{}", title(chart, transition))];
     if let Some(text) = told(chart, transition) {
         parts.push(format!("“{}”", short(&text, 2 * WIDTH)));
@@ -926,6 +993,11 @@ pub(in crate::emit) fn parts(chart: &Chart, transition: &Transition, is_each: bo
     if !transition.actions.is_empty() {
         parts.push(format!("/ {}", short(&actions(chart, transition), LONGEST_EDGE_BLOCK)));
     }
+    parts.extend(arrow.permits.iter().map(|condition| format!("allow [{condition}]")));
+    if arrow.is_denied {
+        parts.push(denied.to_owned());
+    }
+    parts.extend(options.times(arrow.transition).map(|times| format!("{times}×")));
     parts
 }
 

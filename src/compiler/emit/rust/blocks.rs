@@ -96,11 +96,8 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
         writer.place = place.cloned();
         return actions(&mut writer, list);
     };
-    let mut exprs: Vec<Expr> = Vec::new();
-    Action::walk(list, &mut |action| {
-        code::direct(action, &mut |e| exprs.push(e.clone()));
-    });
-    let exprs: Vec<&Expr> = exprs.iter().collect();
+    let mut exprs: Vec<&Expr> = Vec::new();
+    Action::walk(list, &mut |action| exprs.extend(action.expressions()));
     let (mut writer, reading) = for_transition(context, transition, &exprs, true);
     writer.place = place.cloned();
     let body = actions(&mut writer, list);
@@ -410,7 +407,7 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
             | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
             (Some(default), VariableKind::Var { .. }) => {
                 let mut wait = Wait::Nothing;
-                code::walk(default, &mut |expr| {
+                default.walk(&mut |expr| {
                     wait = wait.max(match &expr.kind {
                         ExprKind::Variable(id) => {
                             let input = chart.variables[id.index()].kind == VariableKind::Input;

@@ -12,9 +12,7 @@
 //! ```
 
 use chartc_core::arena::{FunctionId, LocalId, PredicateId};
-use chartc_core::model::{
-    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Template, Type, UnaryOp,
-};
+use chartc_core::model::{Action, BinaryOp, Chart, Expr, ExprKind, Observable, Type, UnaryOp};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -360,16 +358,10 @@ impl Code {
 
 // Finds what an expression uses, by a walk over it.
 
-/// Calls `found` with `expr` and every expression inside it.
-pub(super) fn walk(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
-    found(expr);
-    expr.each_part(&mut |part| walk(part, found));
-}
-
 /// Counts the nodes of an expression and of its named conditions: an upper bound on the work, apart from repetitions of loops.
 pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
     let mut count = 0_u64;
-    walk(expr, &mut |part| {
+    expr.walk(&mut |part| {
         let named = if let ExprKind::Predicate(id) = part.kind {
             nodes(chart, &chart.predicates[id.index()].expr)
         } else {
@@ -384,7 +376,9 @@ pub(super) fn nodes(chart: &Chart, expr: &Expr) -> u64 {
 pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
     let mut count = 0_u64;
     for action in actions {
-        direct(action, &mut |expr| count = count.saturating_add(nodes(chart, expr)));
+        for expr in action.expressions() {
+            count = count.saturating_add(nodes(chart, expr));
+        }
         let inner = match action {
             Action::If(_, then, otherwise) => {
                 nodes_of(chart, then).saturating_add(nodes_of(chart, otherwise))
@@ -401,26 +395,6 @@ pub(super) fn nodes_of(chart: &Chart, actions: &[Action]) -> u64 {
         count = count.saturating_add(inner).saturating_add(1);
     }
     count
-}
-
-/// Calls `found` with the expressions of a text's placeholders and all expressions inside them.
-pub(super) fn template(text: &Template, found: &mut dyn FnMut(&Expr)) {
-    text.holes().for_each(|expr| walk(expr, found));
-}
-
-/// Calls `found` with the expressions of an action in order, without those of its branches.
-pub(super) fn direct(action: &Action, found: &mut dyn FnMut(&Expr)) {
-    match action {
-        Action::Assign(_, expr) | Action::If(expr, ..) | Action::For(_, expr, _) => found(expr),
-        Action::Do(_, all) | Action::Raise(_, all) | Action::Result(_, all) => {
-            all.iter().for_each(found);
-        }
-        Action::Send { arguments, after, element, .. } => {
-            arguments.iter().chain(after).chain(element.as_deref()).for_each(found);
-        }
-        Action::Cancel(_) => {}
-        Action::Log(text) => text.holes().for_each(found),
-    }
 }
 
 /// The first effect of evaluating an expression.

@@ -1,7 +1,7 @@
 //! The methods of a generated program. Most are a `match` with one arm for each row of a table.
 
 use super::Context;
-use super::code::{self, Code, Fragment, Use, code};
+use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_type, choice_fields};
 use super::tables::comment;
@@ -173,7 +173,7 @@ pub(super) fn for_transition<'w>(
 ) -> (Writer<'w>, FieldReader<'w>) {
     let mut last = 0;
     for expr in exprs {
-        code::walk(expr, &mut |e| {
+        expr.walk(&mut |e| {
             if let ExprKind::Payload(nth) = e.kind {
                 last = last.max(nth as usize + 1);
             }

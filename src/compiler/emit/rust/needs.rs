@@ -1,13 +1,13 @@
 //! Finds in the model what the code of a chart needs, before code is written.
 
 use super::blocks::{self, Wait};
-use super::code::{self, Fragment, Use};
+use super::code::{Fragment, Use};
 use super::expr::Writer;
 use super::{Context, keep, program, types};
 use chartc_core::arena::{PredicateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, StepKind, Template, TemplatePart, Trigger, Type,
-    TypeKind, VariableKind,
+    Action, Chart, Expr, ExprKind, Observable, StepKind, Template, Trigger, Type, TypeKind,
+    VariableKind,
 };
 use chartc_core::program::Block;
 use std::collections::BTreeSet;
@@ -36,22 +36,17 @@ impl Needs {
     pub(super) fn new(chart: &Chart, waits: &[Wait]) -> Self {
         let mut needs = Self::default();
         expressions(chart, waits, &mut |expr| {
-            code::walk(expr, &mut |part| needs.part(chart, part));
+            expr.walk(&mut |part| needs.part(chart, part));
         });
         if needs.advice {
             for text in chart.states.iter().filter_map(|state| state.advice.as_ref()) {
-                code::template(text, &mut |part| needs.part(chart, part));
+                text.holes().for_each(|e| e.walk(&mut |part| needs.part(chart, part)));
             }
         }
         needs.loops = chart.names_loops();
         let mut action = |action: &Action| needs.repeats |= matches!(action, Action::For(..));
-        for block in chart.blocks() {
+        for block in chart.bodies() {
             Action::walk(block, &mut action);
-        }
-        for step in &chart.steps {
-            if let StepKind::Code(actions) = &step.kind {
-                Action::walk(actions, &mut action);
-            }
         }
         needs
     }
@@ -61,7 +56,7 @@ impl Needs {
             // Many expressions may read one named condition; it is visited once.
             if self.seen.insert(id) {
                 let of = &chart.predicates[id.index()].expr;
-                code::walk(of, &mut |part| self.part(chart, part));
+                of.walk(&mut |part| self.part(chart, part));
             }
         } else if let ExprKind::Answer(step) = part.kind {
             self.answers.insert(step);
@@ -92,40 +87,27 @@ fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
             found(bound);
         }
     }
-    for block in chart.blocks() {
-        actions(block, found);
+    for block in chart.bodies() {
+        Action::walk(block, &mut |action| action.expressions().into_iter().for_each(&mut *found));
     }
     for step in &chart.steps {
         step.guard.iter().chain(&step.ends_turn).for_each(&mut *found);
         step.each.iter().for_each(|each| found(&each.list));
-        step.prompt.iter().for_each(|text| holes(text, found));
+        step.prompt.iter().flat_map(Template::holes).for_each(&mut *found);
         match &step.kind {
-            StepKind::Code(all) => actions(all, found),
             StepKind::Call(_, arguments) => arguments.iter().for_each(&mut *found),
             StepKind::Run(run) => run.arguments.iter().for_each(|(_, value)| found(value)),
-            StepKind::Human(question) => holes(question, found),
-            StepKind::Llm | StepKind::Ask { .. } => {}
+            StepKind::Human(question) => question.holes().for_each(&mut *found),
+            StepKind::Llm | StepKind::Code(_) | StepKind::Ask { .. } => {}
         }
     }
     for choice in &chart.choices {
-        choice.text.iter().for_each(|text| holes(text, found));
+        choice.text.iter().flat_map(Template::holes).for_each(&mut *found);
     }
     chart.permissions.iter().filter_map(|row| row.guard.as_ref()).for_each(&mut *found);
     for component in chart.components.iter().filter(|component| !component.inserts.is_empty()) {
         component.inserts.iter().filter_map(|insert| insert.guard.as_ref()).for_each(&mut *found);
-        holes(&component.text, found);
-    }
-}
-
-fn actions(block: &[Action], found: &mut dyn FnMut(&Expr)) {
-    Action::walk(block, &mut |action| code::direct(action, found));
-}
-
-fn holes(text: &Template, found: &mut dyn FnMut(&Expr)) {
-    for part in &text.parts {
-        if let TemplatePart::Hole { expr, .. } = part {
-            found(expr);
-        }
+        component.text.holes().for_each(&mut *found);
     }
 }
 

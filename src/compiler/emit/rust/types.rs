@@ -318,7 +318,7 @@ fn read_early(context: &Context<'_>) -> BTreeSet<VarId> {
 /// The variables that an expression reads.
 fn variables_of(expr: &Expr) -> BTreeSet<VarId> {
     let mut read = BTreeSet::new();
-    super::code::walk(expr, &mut |part| {
+    expr.walk(&mut |part| {
         if let ExprKind::Variable(id) = part.kind {
             read.insert(id);
         }

@@ -547,33 +547,11 @@ fn mentions_event(expr: &Expr) -> bool {
 }
 
 pub(super) fn mentions(expr: &Expr, name_too: bool) -> bool {
-    let mentions_event = |expr: &Expr| mentions(expr, name_too);
+    let is_event = |expr: &Expr| matches!(&expr.kind, ScriptExprKind::Name(n) if n == "_event");
     match &expr.kind {
-        ScriptExprKind::Name(name) => name == "_event",
-        ScriptExprKind::Member(of, name) => {
-            let name_only =
-                name.node == "name" && of.kind == ScriptExprKind::Name("_event".to_owned());
-            (name_too || !name_only) && mentions_event(of)
+        ScriptExprKind::Member(of, name) if !name_too && name.node == "name" && is_event(of) => {
+            false
         }
-        ScriptExprKind::None
-        | ScriptExprKind::Bool(_)
-        | ScriptExprKind::Int(_)
-        | ScriptExprKind::Float(_)
-        | ScriptExprKind::Text(_)
-        | ScriptExprKind::Faulty(_) => false,
-        ScriptExprKind::Not(x)
-        | ScriptExprKind::Negate(x)
-        | ScriptExprKind::Number(x)
-        | ScriptExprKind::Typeof(x) => mentions_event(x),
-        ScriptExprKind::Index(a, b)
-        | ScriptExprKind::Binary(_, a, b)
-        | ScriptExprKind::Compare(_, a, b)
-        | ScriptExprKind::And(a, b)
-        | ScriptExprKind::Or(a, b)
-        | ScriptExprKind::Nullish(a, b) => mentions_event(a) || mentions_event(b),
-        ScriptExprKind::Call(f, all) => mentions_event(f) || all.iter().any(mentions_event),
-        ScriptExprKind::If(a, b, c) => [a, b, c].into_iter().any(|e| mentions_event(e)),
-        ScriptExprKind::Array(all) => all.iter().any(mentions_event),
-        ScriptExprKind::Object(all) => all.iter().any(|(_, e)| mentions_event(e)),
+        _ => is_event(expr) || expr.kind.parts().into_iter().any(|e| mentions(e, name_too)),
     }
 }

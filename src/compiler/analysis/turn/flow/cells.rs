@@ -29,7 +29,7 @@
 use crate::analysis::facts::Facts;
 use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::ranges::Range;
-use crate::analysis::facts::usage::{actions, expressions, own_expressions, walk};
+use crate::analysis::facts::usage::{actions, expressions, walk};
 use crate::analysis::facts::values::{fails, may_fail};
 use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
@@ -637,7 +637,7 @@ impl<'b, 'c> Book<'b, 'c> {
     fn act(&mut self, site: Site, action: &'c Action) -> ActionEffect {
         let how = How::in_action(action);
         let mut looks = Vec::new();
-        for expr in own_expressions(action) {
+        for expr in action.expressions() {
             let how = if is_plain(expr) { How::Soft } else { how };
             looks.extend(self.looks(site, expr, how));
         }

@@ -14,7 +14,7 @@ use super::cells::{self, Cells, FRESH, How, Op, Reader, Site, constant, look};
 use super::points::{By, Edge, Point, Points, replace, split};
 use super::solve::Solved;
 use crate::analysis::facts::conditions::{Map, is_impossible};
-use crate::analysis::facts::usage::{own_expressions, walk};
+use crate::analysis::facts::usage::walk;
 use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
@@ -528,7 +528,7 @@ impl Path {
             for mut path in paths {
                 if site == world.goal.site {
                     let how = How::in_action(action);
-                    for expr in own_expressions(action) {
+                    for expr in action.expressions() {
                         let how = if cells::is_plain(expr) { How::Soft } else { how };
                         if path.reads(world, expr, how) {
                             return None;

@@ -28,7 +28,7 @@ mod rows;
 pub(super) use dispatch::{emit_core, fields};
 
 use super::Context;
-use super::code::{self, Fragment, Use};
+use super::code::{Fragment, Use};
 use cells::Cells;
 use chartc_core::arena::{EventId, StateId};
 use chartc_core::machine::ErrorKind;
@@ -334,19 +334,21 @@ fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
 /// Calls `found` with every expression, and whether it belongs to a transition or block.
 fn expressions(chart: &Chart, found: &mut dyn FnMut(&Expr, bool)) {
     for expr in chart.variables.iter().filter_map(|v| v.default.as_ref()) {
-        code::walk(expr, &mut |e| found(e, false));
+        expr.walk(&mut |e| found(e, false));
     }
     for predicate in &chart.predicates {
-        code::walk(&predicate.expr, &mut |e| found(e, false));
+        predicate.expr.walk(&mut |e| found(e, false));
     }
     for transition in &chart.transitions {
         let arguments = transition.targets.iter().flat_map(|target| &target.arguments);
         for expr in transition.guard.iter().chain(arguments) {
-            code::walk(expr, &mut |e| found(e, true));
+            expr.walk(&mut |e| found(e, true));
         }
     }
     actions(chart, &mut |action| {
-        code::direct(action, &mut |expr| code::walk(expr, &mut |e| found(e, true)));
+        for expr in action.expressions() {
+            expr.walk(&mut |e| found(e, true));
+        }
     });
 }
 

@@ -491,11 +491,7 @@ fn opposite(op: CompareOp) -> CompareOp {
 
 /// Whether evaluation has no effect that others observe: the expression calls no host function.
 fn is_pure(expr: &Expr) -> bool {
-    let mut pure = true;
-    super::code::walk(expr, &mut |part| {
-        pure &= !matches!(part.kind, ExprKind::Call(..) | ExprKind::Predicate(_));
-    });
-    pure
+    !expr.any(&mut |part| matches!(part.kind, ExprKind::Call(..) | ExprKind::Predicate(_)))
 }
 
 // Writes texts with placeholders.

@@ -91,38 +91,85 @@ pub(super) enum PyExprKind {
     Bad,
 }
 
+/// Visits the parts of an expression in the order in which they are evaluated, except that the item of a comprehension comes first.
+macro_rules! each_part {
+    ($kind:expr, $visit:ident) => {
+        match $kind {
+            PyExprKind::None
+            | PyExprKind::Bool(_)
+            | PyExprKind::Int(_)
+            | PyExprKind::Float(_)
+            | PyExprKind::Text(_)
+            | PyExprKind::Name(_)
+            | PyExprKind::Key(_)
+            | PyExprKind::Has(_)
+            | PyExprKind::Context(_, None)
+            | PyExprKind::Bad => {}
+            PyExprKind::Attribute(a, _)
+            | PyExprKind::Unary(_, a)
+            | PyExprKind::Context(_, Some(a)) => $visit(a),
+            PyExprKind::Index(a, b) | PyExprKind::Binary(_, a, b) => {
+                $visit(a);
+                $visit(b);
+            }
+            PyExprKind::Slice(a, from, to) => {
+                $visit(a);
+                for part in [from, to].into_iter().flatten() {
+                    $visit(part);
+                }
+            }
+            PyExprKind::Call(f, arguments) => {
+                $visit(f);
+                arguments.into_iter().for_each($visit);
+            }
+            PyExprKind::And(parts)
+            | PyExprKind::Or(parts)
+            | PyExprKind::List(parts)
+            | PyExprKind::Set(parts) => parts.into_iter().for_each($visit),
+            PyExprKind::Compare(a, rest) => {
+                $visit(a);
+                for (_, part) in rest {
+                    $visit(part);
+                }
+            }
+            PyExprKind::If(a, b, c) => {
+                $visit(a);
+                $visit(b);
+                $visit(c);
+            }
+            PyExprKind::Dict(entries) => {
+                for (key, value) in entries {
+                    $visit(key);
+                    $visit(value);
+                }
+            }
+            PyExprKind::Comprehension { item, source, filter, .. } => {
+                $visit(item);
+                $visit(source);
+                if let Some(part) = filter {
+                    $visit(part);
+                }
+            }
+        }
+    };
+}
+
 impl PyExprKind {
+    fn each_part<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        each_part!(self, visit);
+    }
+
+    fn each_part_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        each_part!(self, visit);
+    }
+
     fn parts_depth(&self) -> usize {
-        let deepest = |parts: &[Expr]| parts.iter().map(|e| e.depth).max().unwrap_or(0);
-        let maybe = |part: &Option<Box<Expr>>| part.as_ref().map_or(0, |e| e.depth);
+        let mut deepest = 0;
+        self.each_part(&mut |part| deepest = deepest.max(part.depth));
         match self {
-            Self::None
-            | Self::Bool(_)
-            | Self::Int(_)
-            | Self::Float(_)
-            | Self::Text(_)
-            | Self::Name(_)
-            | Self::Key(_)
-            | Self::Has(_)
-            | Self::Bad => 0,
-            Self::Context(_, default) => maybe(default),
-            Self::Attribute(a, _) | Self::Unary(_, a) => a.depth,
-            Self::Index(a, b) | Self::Binary(_, a, b) => a.depth.max(b.depth),
-            Self::Slice(a, from, to) => a.depth.max(maybe(from)).max(maybe(to)),
-            Self::Call(f, arguments) => f.depth.max(deepest(arguments)),
             // A chain becomes a tree that is as deep as it is long.
-            Self::And(parts) | Self::Or(parts) => parts.len() + deepest(parts),
-            Self::Compare(a, rest) => {
-                rest.iter().map(|(_, e)| e.depth).max().unwrap_or(0).max(a.depth)
-            }
-            Self::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
-            Self::List(items) | Self::Set(items) => deepest(items),
-            Self::Dict(entries) => {
-                entries.iter().map(|(k, v)| k.depth.max(v.depth)).max().unwrap_or(0)
-            }
-            Self::Comprehension { item, source, filter, .. } => {
-                item.depth.max(source.depth).max(maybe(filter))
-            }
+            Self::And(parts) | Self::Or(parts) => parts.len() + deepest,
+            _ => deepest,
         }
     }
 }
@@ -259,20 +306,8 @@ impl<'e> NameWalk<'e> {
         }
     }
 
-    fn all(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
-        for expr in exprs {
-            self.expr(expr);
-        }
-    }
-
     fn expr(&mut self, expr: &'e Expr) {
         match &expr.kind {
-            PyExprKind::None
-            | PyExprKind::Bool(_)
-            | PyExprKind::Int(_)
-            | PyExprKind::Float(_)
-            | PyExprKind::Text(_)
-            | PyExprKind::Bad => {}
             PyExprKind::Name(name) => self.read(name, expr.span, None),
             PyExprKind::Has(name) => self.read(&name.node, name.span, Some(Asked::Has)),
             PyExprKind::Key(name) => self.read(&name.node, name.span, Some(Asked::Key)),
@@ -280,48 +315,26 @@ impl<'e> NameWalk<'e> {
                 let value = default.as_deref().map_or(Some(Literal::None), Literal::from_expr);
                 let asked = value.map_or(Asked::Computed, Asked::Get);
                 self.read(&name.node, name.span, Some(asked));
-                self.all(default.as_deref());
             }
-            PyExprKind::Attribute(base, _) | PyExprKind::Unary(_, base) => self.expr(base),
-            PyExprKind::Index(a, b) | PyExprKind::Binary(_, a, b) => {
-                self.expr(a);
-                self.expr(b);
+            PyExprKind::Call(function, arguments)
+                if matches!(function.kind, PyExprKind::Name(_)) =>
+            {
+                return arguments.iter().for_each(|argument| self.expr(argument));
             }
-            PyExprKind::Slice(base, from, to) => {
-                self.expr(base);
-                self.all(from.iter().chain(to).map(|e| &**e));
-            }
-            PyExprKind::Call(function, arguments) => {
-                if !matches!(function.kind, PyExprKind::Name(_)) {
-                    self.expr(function);
-                }
-                self.all(arguments);
-            }
-            PyExprKind::And(parts)
-            | PyExprKind::Or(parts)
-            | PyExprKind::List(parts)
-            | PyExprKind::Set(parts) => {
-                self.all(parts);
-            }
-            PyExprKind::Compare(left, rest) => {
-                self.expr(left);
-                self.all(rest.iter().map(|(_, e)| e));
-            }
-            PyExprKind::If(condition, a, b) => {
-                self.expr(condition);
-                self.expr(a);
-                self.expr(b);
-            }
-            PyExprKind::Dict(entries) => self.all(entries.iter().flat_map(|(k, v)| [k, v])),
             PyExprKind::Comprehension { item, name, source, filter } => {
                 // The source is evaluated outside of the comprehension, before its name is bound.
                 self.expr(source);
                 self.bound.push(&name.node);
-                self.all(filter.as_deref());
+                if let Some(filter) = filter {
+                    self.expr(filter);
+                }
                 self.expr(item);
                 self.bound.pop();
+                return;
             }
+            _ => {}
         }
+        expr.kind.each_part(&mut |part| self.expr(part));
     }
 }
 
@@ -435,15 +448,15 @@ impl<'f> Context<'f> {
         }
     }
 
-    fn boxed(&mut self, mut expr: Box<Expr>) -> Box<Expr> {
-        let span = expr.span;
-        let taken = std::mem::replace(&mut *expr, Expr::new(PyExprKind::Bad, span));
-        *expr = self.expr(taken);
-        expr
+    /// Rewrites the parts of an expression.
+    fn parts(&mut self, mut kind: PyExprKind) -> PyExprKind {
+        kind.each_part_mut(&mut |part| self.part(part));
+        kind
     }
 
-    fn all(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
-        exprs.into_iter().map(|e| self.expr(e)).collect()
+    fn part(&mut self, part: &mut Expr) {
+        let span = part.span;
+        *part = self.expr(std::mem::replace(part, Expr::new(PyExprKind::Bad, span)));
     }
 
     /// Rewrites an expression: a read of the context becomes a read of a name.
@@ -482,40 +495,9 @@ impl<'f> Context<'f> {
                     );
                     return self.refuse(name.span, message);
                 }
-                PyExprKind::Attribute(self.boxed(base), name)
+                self.parts(PyExprKind::Attribute(base, name))
             }
-            PyExprKind::Index(base, key) => PyExprKind::Index(self.boxed(base), self.boxed(key)),
-            PyExprKind::Slice(base, from, to) => {
-                let base = self.boxed(base);
-                PyExprKind::Slice(base, from.map(|e| self.boxed(e)), to.map(|e| self.boxed(e)))
-            }
-            PyExprKind::Unary(op, operand) => PyExprKind::Unary(op, self.boxed(operand)),
-            PyExprKind::Binary(op, left, right) => {
-                PyExprKind::Binary(op, self.boxed(left), self.boxed(right))
-            }
-            PyExprKind::And(parts) => PyExprKind::And(self.all(parts)),
-            PyExprKind::Or(parts) => PyExprKind::Or(self.all(parts)),
-            PyExprKind::If(c, a, b) => PyExprKind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
-            PyExprKind::List(items) => PyExprKind::List(self.all(items)),
-            PyExprKind::Set(items) => PyExprKind::Set(self.all(items)),
-            PyExprKind::Dict(entries) => PyExprKind::Dict(
-                entries.into_iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect(),
-            ),
-            PyExprKind::Comprehension { item, name, source, filter } => PyExprKind::Comprehension {
-                item: self.boxed(item),
-                name,
-                source: self.boxed(source),
-                filter: filter.map(|f| self.boxed(f)),
-            },
-            plain @ (PyExprKind::None
-            | PyExprKind::Bool(_)
-            | PyExprKind::Int(_)
-            | PyExprKind::Float(_)
-            | PyExprKind::Text(_)
-            | PyExprKind::Context(..)
-            | PyExprKind::Key(_)
-            | PyExprKind::Has(_)
-            | PyExprKind::Bad) => plain,
+            kind => self.parts(kind),
         };
         Expr::new(kind, span)
     }
@@ -543,9 +525,9 @@ impl<'f> Context<'f> {
             let message = "the whole context can only be read with `.get(…)` or `[…]`";
             return self.refuse(span, message.to_owned());
         }
-        let function = self.function(function);
-        let arguments = self.all(arguments);
-        Expr::new(PyExprKind::Call(Box::new(function), arguments), span)
+        let function = Box::new(self.function(function));
+        let arguments = arguments.into_iter().map(|e| self.expr(e)).collect();
+        Expr::new(PyExprKind::Call(function, arguments), span)
     }
 
     /// Rewrites the callee. The name of a function is no name of the context.
@@ -554,8 +536,8 @@ impl<'f> Context<'f> {
         if matches!(function.kind, PyExprKind::Name(_)) {
             return function;
         }
-        if let PyExprKind::Attribute(base, name) = function.kind {
-            return Expr::new(PyExprKind::Attribute(self.boxed(base), name), span);
+        if let kind @ PyExprKind::Attribute(..) = function.kind {
+            return Expr::new(self.parts(kind), span);
         }
         self.expr(function)
     }
@@ -574,8 +556,7 @@ impl<'f> Context<'f> {
             return has;
         }
         for (_, right) in &mut rest {
-            let taken = std::mem::replace(right, Expr::new(PyExprKind::Bad, span));
-            *right = self.expr(taken);
+            self.part(right);
         }
         Expr::new(PyExprKind::Compare(Box::new(self.expr(left)), rest), span)
     }

@@ -76,36 +76,39 @@ pub(super) enum ScriptExprKind {
 
 impl Expr {
     pub(super) fn new(kind: ScriptExprKind, span: Span) -> Self {
-        Self { depth: depth(&kind), kind, span }
+        let deepest = kind.parts().into_iter().map(|part| part.depth).max();
+        Self { depth: deepest.unwrap_or(0) + 1, kind, span }
     }
 }
 
-fn depth(kind: &ScriptExprKind) -> usize {
-    let below = match kind {
-        ScriptExprKind::None
-        | ScriptExprKind::Bool(_)
-        | ScriptExprKind::Int(_)
-        | ScriptExprKind::Float(_)
-        | ScriptExprKind::Text(_)
-        | ScriptExprKind::Name(_)
-        | ScriptExprKind::Faulty(_) => 0,
-        ScriptExprKind::Member(x, _)
-        | ScriptExprKind::Not(x)
-        | ScriptExprKind::Negate(x)
-        | ScriptExprKind::Number(x)
-        | ScriptExprKind::Typeof(x) => x.depth,
-        ScriptExprKind::Index(a, b)
-        | ScriptExprKind::Binary(_, a, b)
-        | ScriptExprKind::Compare(_, a, b)
-        | ScriptExprKind::And(a, b)
-        | ScriptExprKind::Or(a, b)
-        | ScriptExprKind::Nullish(a, b) => a.depth.max(b.depth),
-        ScriptExprKind::Call(f, all) => all.iter().map(|e| e.depth).max().unwrap_or(0).max(f.depth),
-        ScriptExprKind::If(a, b, c) => a.depth.max(b.depth).max(c.depth),
-        ScriptExprKind::Array(all) => all.iter().map(|e| e.depth).max().unwrap_or(0),
-        ScriptExprKind::Object(all) => all.iter().map(|(_, e)| e.depth).max().unwrap_or(0),
-    };
-    below + 1
+impl ScriptExprKind {
+    /// The direct parts of an expression, in order.
+    pub(super) fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Self::None
+            | Self::Bool(_)
+            | Self::Int(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Name(_)
+            | Self::Faulty(_) => Vec::new(),
+            Self::Member(x, _)
+            | Self::Not(x)
+            | Self::Negate(x)
+            | Self::Number(x)
+            | Self::Typeof(x) => vec![x],
+            Self::Index(a, b)
+            | Self::Binary(_, a, b)
+            | Self::Compare(_, a, b)
+            | Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Nullish(a, b) => vec![a, b],
+            Self::Call(f, all) => std::iter::once(&**f).chain(all).collect(),
+            Self::If(a, b, c) => vec![a, b, c],
+            Self::Array(all) => all.iter().collect(),
+            Self::Object(all) => all.iter().map(|(_, e)| e).collect(),
+        }
+    }
 }
 
 /// A statement of a script.
