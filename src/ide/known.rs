@@ -1,7 +1,6 @@
 //! The declarations of files and charts as a tree, from their syntax, also if they have errors.
 
 use super::notation;
-use super::outline::SymbolKind;
 use crate::Compilation;
 use chartc_compiler::syntax::source::{FileId, Ident, Span};
 use chartc_compiler::syntax::{
@@ -10,6 +9,36 @@ use chartc_compiler::syntax::{
     ToolPattern, ToolSet, TypeExpr, VariableKind,
 };
 use std::collections::BTreeSet;
+
+/// The kind of a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the words of the language")]
+pub enum SymbolKind {
+    Import,
+    Chart,
+    State,
+    Parallel,
+    Final,
+    History,
+    Event,
+    Param,
+    Input,
+    Variable,
+    Step,
+    Option,
+    Tool,
+    ToolSet,
+    Type,
+    Field,
+    Enum,
+    EnumValue,
+    Function,
+    Effect,
+    Predicate,
+    Client,
+    Component,
+    Test,
+}
 
 /// A declaration with those inside it.
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! Lists the declarations of a file as a tree.
 
+pub use super::known::SymbolKind;
 use super::known::{self, Decl};
 use crate::Compilation;
 use chartc_compiler::syntax::File;
@@ -20,36 +21,6 @@ pub struct Symbol {
     pub name_span: Span,
     /// The declarations inside it, in the order of the file.
     pub children: Vec<Symbol>,
-}
-
-/// The kind of a declaration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "the words of the language")]
-pub enum SymbolKind {
-    Import,
-    Chart,
-    State,
-    Parallel,
-    Final,
-    History,
-    Event,
-    Param,
-    Input,
-    Variable,
-    Step,
-    Option,
-    Tool,
-    ToolSet,
-    Type,
-    Field,
-    Enum,
-    EnumValue,
-    Function,
-    Effect,
-    Predicate,
-    Client,
-    Component,
-    Test,
 }
 
 /// The declarations of a file. Unknown files have none.

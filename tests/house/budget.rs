@@ -6,12 +6,12 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 64808),
-    ("src", 27354),
-    ("runtime/core/src", 20797),
+    ("src/compiler", 65080),
+    ("src", 26277),
+    ("runtime/core/src", 20819),
     ("runtime/src", 15088),
     ("runtime/store/src", 2781),
-    ("runtime/world/src", 10162),
+    ("runtime/world/src", 10055),
     ("runtime/adapters/src", 8152),
 ];
 
@@ -19,7 +19,7 @@ const PARTS: &[(&str, usize)] = &[
 const FILES: usize = 461;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 37;
+const LONG: usize = 36;
 const LONGEST: usize = 118;
 
 fn is_product(file: &str) -> bool {

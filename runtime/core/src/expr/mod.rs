@@ -32,3 +32,5 @@ pub use eval::{Environment, Locals, MAX_DEPTH, evaluate, execute, holds, render,
 pub(crate) use eval::{evaluate_for, render_for};
 pub use fuel::{EvalError, Fuel};
 pub use values::{binary, compare, elements, field, index, list, slice, truth, unary, within};
+#[cfg(feature = "serde")]
+pub use wire::Level;

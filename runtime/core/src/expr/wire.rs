@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
@@ -50,69 +51,105 @@ impl<'de> Deserialize<'de> for Map {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Any)
+        Ok(match Level::<String, Self>::deserialize(from)? {
+            Level::Null => Self::None,
+            Level::Bool(b) => Self::Bool(b),
+            Level::Int(i) => Self::Int(i),
+            Level::Float(x) => Self::Float(x),
+            Level::Text(text) => Self::Text(text),
+            Level::List(items) => Self::List(items),
+            Level::Map(entries) => {
+                let mut map = Map::new();
+                for (key, value) in entries {
+                    map.insert(key, value);
+                }
+                Self::Map(map)
+            }
+        })
     }
 }
 
-struct Any;
+// One level of a value, for readers that want to know more of keys and values than their content, such as their places.
 
-impl<'de> Visitor<'de> for Any {
-    type Value = Value;
+/// A value as JSON, YAML or the like have it. What keys and the values in it are is up to the reader.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the kinds of JSON")]
+pub enum Level<K, V, T = String> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(T),
+    List(Vec<V>),
+    /// The entries, in the order of the text, which may have a key twice.
+    Map(Vec<(K, V)>),
+}
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Level<K, V> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Levels(PhantomData))
+    }
+}
+
+struct Levels<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Levels<K, V> {
+    type Value = Level<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::None)
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Level::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::None)
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(Level::Null)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_any(self)
     }
 
-    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
-        Ok(Value::Bool(b))
+    fn visit_bool<E>(self, b: bool) -> Result<Self::Value, E> {
+        Ok(Level::Bool(b))
     }
 
-    fn visit_i64<E>(self, i: i64) -> Result<Value, E> {
-        Ok(Value::Int(i))
+    fn visit_i64<E>(self, i: i64) -> Result<Self::Value, E> {
+        Ok(Level::Int(i))
     }
 
     // Numbers beyond an Int become Floats, as in JavaScript.
-    fn visit_u64<E>(self, i: u64) -> Result<Value, E> {
-        Ok(i64::try_from(i).map_or(Value::Float(i as f64), Value::Int))
+    fn visit_u64<E>(self, i: u64) -> Result<Self::Value, E> {
+        Ok(i64::try_from(i).map_or(Level::Float(i as f64), Level::Int))
     }
 
-    fn visit_f64<E>(self, x: f64) -> Result<Value, E> {
-        Ok(Value::Float(x))
+    fn visit_f64<E>(self, x: f64) -> Result<Self::Value, E> {
+        Ok(Level::Float(x))
     }
 
-    fn visit_str<E>(self, t: &str) -> Result<Value, E> {
-        Ok(Value::Text(t.to_string()))
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Level::Text(text.to_string()))
     }
 
-    fn visit_string<E>(self, t: String) -> Result<Value, E> {
-        Ok(Value::Text(t))
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Level::Text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element()? {
             items.push(item);
         }
-        Ok(Value::List(items))
+        Ok(Level::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some((key, value)) = access.next_entry()? {
-            map.insert(key, value);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
         }
-        Ok(Value::Map(map))
+        Ok(Level::Map(entries))
     }
 }

@@ -1,10 +1,9 @@
 //! A YAML text as a tree with line numbers, and readers for the values in it.
 
 use super::RunFileError;
-use chartc_core::expr::{Duration, Map, Value};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use chartc_core::expr::{Duration, Level, Map, Value};
+use serde::de::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
-use std::fmt;
 
 pub(crate) type Read<T> = Result<T, RunFileError>;
 
@@ -18,12 +17,7 @@ pub(crate) struct Node {
     kind: Kind,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Scalar(Value),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
-}
+type Kind = Level<Key, Node>;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
@@ -50,7 +44,11 @@ impl Node {
 
     fn value(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
+            Kind::Null => Value::None,
+            Kind::Bool(value) => Value::Bool(*value),
+            Kind::Int(n) => Value::Int(*n),
+            Kind::Float(x) => Value::Float(*x),
+            Kind::Text(text) => Value::Text(text.clone()),
             Kind::List(items) => Value::List(items.iter().map(Self::value).collect()),
             Kind::Map(rows) => {
                 let mut map = Map::new();
@@ -74,71 +72,6 @@ impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let spanned = serde_yaml::Spanned::<String>::deserialize(from)?;
         Ok(Self { line: spanned.referenced.line(), name: spanned.value })
-    }
-}
-
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Kinds)
-    }
-}
-
-struct Kinds;
-
-impl<'de> Visitor<'de> for Kinds {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::None))
-    }
-
-    fn visit_none<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::None))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Kind, D::Error> {
-        Kind::deserialize(from)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Bool(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Int(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Kind, E> {
-        let value = i64::try_from(value).map_or(Value::Float(value as f64), Value::Int);
-        Ok(Kind::Scalar(value))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Float(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Kind, E> {
-        Ok(Kind::Scalar(Value::Text(value.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Kind, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Kind::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut rows: A) -> Result<Kind, A::Error> {
-        let mut map = Vec::new();
-        while let Some(row) = rows.next_entry()? {
-            map.push(row);
-        }
-        Ok(Kind::Map(map))
     }
 }
 
@@ -181,8 +114,8 @@ impl<'n> At<'n> {
             Kind::Map(rows) => {
                 Ok(rows.iter().map(|(k, n)| (k.name.as_str(), self.under(&k.name, n))).collect())
             }
-            Kind::Scalar(Value::None) => Ok(Vec::new()),
-            Kind::Scalar(_) | Kind::List(_) => self.fault(why),
+            Kind::Null => Ok(Vec::new()),
+            _ => self.fault(why),
         }
     }
 
@@ -196,29 +129,22 @@ impl<'n> At<'n> {
                     .map(|(i, node)| Self { place: place(i), node })
                     .collect())
             }
-            Kind::Scalar(Value::None) => Ok(Vec::new()),
-            Kind::Scalar(_) | Kind::Map(_) => self.fault(why),
-        }
-    }
-
-    fn scalar(&self) -> Option<&'n Value> {
-        match &self.node.kind {
-            Kind::Scalar(value) => Some(value),
-            Kind::List(_) | Kind::Map(_) => None,
+            Kind::Null => Ok(Vec::new()),
+            _ => self.fault(why),
         }
     }
 
     pub(crate) fn flag(&self) -> Read<bool> {
-        match self.scalar() {
-            Some(Value::Bool(value)) => Ok(*value),
+        match &self.node.kind {
+            Kind::Bool(value) => Ok(*value),
             _ => self.fault("is true or false"),
         }
     }
 
     /// Reads a whole number of at least `least`.
     pub(crate) fn count(&self, least: u64, of: &str) -> Read<u64> {
-        match self.scalar() {
-            Some(Value::Int(n)) if u64::try_from(*n).is_ok_and(|n| n >= least) => Ok(*n as u64),
+        match &self.node.kind {
+            Kind::Int(n) if u64::try_from(*n).is_ok_and(|n| n >= least) => Ok(*n as u64),
             _ => self.fault(format!("is a whole number of {of}, {least} or more")),
         }
     }
@@ -235,9 +161,9 @@ impl<'n> At<'n> {
 
     /// Reads an amount of money, and returns it in millionths.
     pub(crate) fn money(&self) -> Read<u64> {
-        let amount = match self.scalar() {
-            Some(Value::Int(n)) => *n as f64,
-            Some(Value::Float(x)) => *x,
+        let amount = match &self.node.kind {
+            Kind::Int(n) => *n as f64,
+            Kind::Float(x) => *x,
             _ => -1.0,
         };
         let millionths = (amount * 1_000_000.0).round();
@@ -249,10 +175,10 @@ impl<'n> At<'n> {
 
     /// Reads a time, as a number of seconds or a text such as `90s`, and returns it in milliseconds.
     pub(crate) fn time(&self) -> Read<u64> {
-        let seconds = match self.scalar() {
-            Some(Value::Int(n)) => *n as f64,
-            Some(Value::Float(x)) => *x,
-            Some(Value::Text(text)) => match text.parse::<Duration>() {
+        let seconds = match &self.node.kind {
+            Kind::Int(n) => *n as f64,
+            Kind::Float(x) => *x,
+            Kind::Text(text) => match text.parse::<Duration>() {
                 Ok(Duration(millis)) => return Ok(millis),
                 Err(_) => -1.0,
             },
@@ -276,9 +202,9 @@ impl<'n> At<'n> {
 
     /// Reads a text that is not empty. A number counts as a text.
     pub(crate) fn text(&self, what: &str) -> Read<String> {
-        match self.scalar() {
-            Some(Value::Text(text)) if !text.is_empty() => Ok(text.clone()),
-            Some(Value::Int(n)) => Ok(n.to_string()),
+        match &self.node.kind {
+            Kind::Text(text) if !text.is_empty() => Ok(text.clone()),
+            Kind::Int(n) => Ok(n.to_string()),
             _ => self.fault(format!("is {what}")),
         }
     }
@@ -294,8 +220,8 @@ impl<'n> At<'n> {
 
     /// Reads one of several words.
     pub(crate) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
-        let said = match self.scalar() {
-            Some(Value::Text(text)) => text.as_str(),
+        let said = match &self.node.kind {
+            Kind::Text(text) => text.as_str(),
             _ => "",
         };
         if let Some((_, meant)) = words.iter().find(|(word, _)| *word == said) {
@@ -335,7 +261,7 @@ impl<'n> Fields<'n> {
         let Kind::Map(rows) = &self.at.node.kind else { return Ok(None) };
         let found = rows.iter().find(|(name, _)| name.name == key);
         match found.map(|(_, node)| self.at.under(key, node)) {
-            Some(at) if at.scalar() != Some(&Value::None) => each(at).map(Some),
+            Some(at) if at.node.kind != Kind::Null => each(at).map(Some),
             Some(_) | None => Ok(None),
         }
     }
@@ -372,8 +298,7 @@ impl<'n> Fields<'n> {
     pub(crate) fn end(self) -> Read<()> {
         let there = self.known.join(", ");
         match &self.at.node.kind {
-            Kind::Scalar(Value::None) => Ok(()),
-            Kind::Scalar(_) | Kind::List(_) => self.at.fault(format!("is a mapping of {there}")),
+            Kind::Null => Ok(()),
             Kind::Map(rows) => {
                 let Some((key, node)) =
                     rows.iter().find(|(key, _)| !self.known.contains(&key.name.as_str()))
@@ -388,6 +313,7 @@ impl<'n> Fields<'n> {
                     stranger: Some((key.name.clone(), known)),
                 })
             }
+            _ => self.at.fault(format!("is a mapping of {there}")),
         }
     }
 }

@@ -8,6 +8,7 @@
 //!   compound, so each compound has a topmost and a lowest node that stand for it.
 //! - `arrows` turns transitions into arrows, adds what the `allow` lines say about each, and returns the `allow` lines that no transition
 //!   uses.
+//! - `Edges` draws arrows with the same ends and the same look as one edge, until its label is too long.
 //! - `Rows` has what is listed in a state: blocks, steps, and transitions without a target.
 //! - `Look`, `title`, `head` and `parts` give a transition its colour, its sign and its words. A new kind of trigger needs an arm in
 //!   `Look::from_trigger`, `head` and `title`.

@@ -15,12 +15,12 @@ use super::text::Text;
 use crate::rules::SYNTAX;
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{self, FileId, Source};
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use chartc_core::expr::Level;
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_yaml::granit_parser::{self, Event, Parser, ScalarStyle, Span, StrInput};
 use serde_yaml::options::{AliasLimits, DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_yaml::{Location, Options, Spanned};
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
 /// A key or a value.
@@ -32,17 +32,8 @@ pub(super) struct Node {
     pub(super) span: source::Span,
 }
 
-/// The kinds of YAML values.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    Text(Text),
-    List(Vec<Node>),
-    Map(Vec<(Node, Node)>),
-}
+/// The value of a node.
+pub(super) type Value = Level<Node, Node, Text>;
 
 impl Node {
     /// The kind in words, with an article, for messages.
@@ -81,15 +72,6 @@ pub(super) fn read(id: FileId, source: &Source, findings: &mut Vec<Diagnostic>) 
     (node.value != Value::Null).then_some(node)
 }
 
-/// The meaning of a scalar in YAML.
-enum Scalar {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    Text(String),
-}
-
 /// The file that is read.
 #[derive(Clone, Copy)]
 struct YamlFile<'s> {
@@ -98,34 +80,31 @@ struct YamlFile<'s> {
 }
 
 impl YamlFile<'_> {
-    /// A scalar at the bytes `range` according to the library.
-    fn scalar(self, scalar: Scalar, range: Range<usize>) -> Node {
+    /// A value whose first token is at the bytes `range` according to the library.
+    fn node(self, level: Level<Node, Node>, range: Range<usize>) -> Node {
         let range = self.whole(range);
         let mut span = source::Span::new(self.file, range.start, range.end);
-        let value = match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(b) => Value::Bool(b),
-            Scalar::Int(i) => Value::Int(i),
-            Scalar::Float(x) => Value::Float(x),
-            Scalar::Text(text) => {
+        let value = match level {
+            Level::Null => Value::Null,
+            Level::Bool(b) => Value::Bool(b),
+            Level::Int(i) => Value::Int(i),
+            Level::Float(x) => Value::Float(x),
+            Level::Text(text) => {
                 let raw = self.text.get(range.clone()).unwrap_or_default();
                 span.end = span.start + raw.trim_end().len() as u32;
                 Value::Text(Text::new(self.file, self.text, range, text))
             }
+            Level::List(items) => {
+                span = self.extent(range, items.iter().map(|i| i.span.end).max());
+                Value::List(items)
+            }
+            Level::Map(entries) => {
+                let last = entries.iter().map(|(k, v)| k.span.end.max(v.span.end)).max();
+                span = self.extent(range, last);
+                Value::Map(entries)
+            }
         };
         Node { value, span }
-    }
-
-    /// A list whose first token is at `range`.
-    fn list(self, items: Vec<Node>, range: Range<usize>) -> Node {
-        let last = items.iter().map(|i| i.span.end).max();
-        Node { value: Value::List(items), span: self.extent(range, last) }
-    }
-
-    /// A mapping whose first token is at `range`.
-    fn map(self, entries: Vec<(Node, Node)>, range: Range<usize>) -> Node {
-        let last = entries.iter().map(|(k, v)| k.span.end.max(v.span.end)).max();
-        Node { value: Value::Map(entries), span: self.extent(range, last) }
     }
 
     /// Extends a range to whole characters. For an absent value, the library counts some bytes as characters.
@@ -135,7 +114,7 @@ impl YamlFile<'_> {
 
     /// The span from the first token of a collection to its closing bracket, or to the end of its last item.
     fn extent(self, range: Range<usize>, last: Option<u32>) -> source::Span {
-        let Range { start, end } = self.whole(range);
+        let Range { start, end } = range;
         // Items from an alias or a merge are elsewhere in the file; they must not move the end before the first token.
         let last = last.map_or(end, |l| (l as usize).max(end));
         let close = match self.text.as_bytes().get(start) {
@@ -216,7 +195,7 @@ impl<'s> Reader<'s> {
             while let Some(item) = self.node(depth + 1)? {
                 items.push(item);
             }
-            return Some(Some(self.place.list(items, range)));
+            return Some(Some(self.place.node(Level::List(items), range)));
         }
         let Event::MappingStart(_, 0, None) = event else { return None };
         let mut entries = Vec::new();
@@ -226,14 +205,14 @@ impl<'s> Reader<'s> {
             }
             entries.push((key, self.node(depth + 1)??));
         }
-        Some(Some(self.place.map(entries, range)))
+        Some(Some(self.place.node(Level::Map(entries), range)))
     }
 
     fn scalar(&mut self, text: Cow<'s, str>, style: ScalarStyle, at: &Span) -> Option<Node> {
         let range = self.range(at)?;
         let scalar = if style == ScalarStyle::Plain { plain(&text) } else { None };
-        let scalar = scalar.unwrap_or_else(|| Scalar::Text(text.into_owned()));
-        Some(self.place.scalar(scalar, range))
+        let scalar = scalar.unwrap_or_else(|| Level::Text(text.into_owned()));
+        Some(self.place.node(scalar, range))
     }
 }
 
@@ -247,17 +226,17 @@ fn is_common_key(key: &Node) -> bool {
 }
 
 /// The meaning of a scalar without quotes; `None` if it is plain text.
-fn plain(text: &str) -> Option<Scalar> {
+fn plain(text: &str) -> Option<Level<Node, Node>> {
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match text.as_bytes() {
-        [] | [b'~'] => Some(Scalar::Null),
-        [b'n' | b'N', ..] => is("null").then_some(Scalar::Null),
-        [b't' | b'T', ..] => is("true").then_some(Scalar::Bool(true)),
-        [b'f' | b'F', ..] => is("false").then_some(Scalar::Bool(false)),
+        [] | [b'~'] => Some(Level::Null),
+        [b'n' | b'N', ..] => is("null").then_some(Level::Null),
+        [b't' | b'T', ..] => is("true").then_some(Level::Bool(true)),
+        [b'f' | b'F', ..] => is("false").then_some(Level::Bool(false)),
         // All numbers start with one of these. The library decides about all but the most common form.
         [b'0'..=b'9' | b'+' | b'-' | b'.', ..] => {
             if let ([b'1'..=b'9', ..], Ok(i)) = (text.as_bytes(), text.parse()) {
-                return Some(Scalar::Int(i));
+                return Some(Level::Int(i));
             }
             let in_number = |b: u8| b.is_ascii_alphanumeric() || b"+-._".contains(&b);
             let marker = matches!(text, "---" | "...");
@@ -282,11 +261,10 @@ fn read_with_library(place: YamlFile<'_>, findings: &mut Vec<Diagnostic>) -> Opt
 }
 
 /// The meaning of a text that is a single scalar; `None` for anything else.
-fn scalar(text: &str) -> Option<Scalar> {
-    match serde_yaml::from_str_with_options(text, options()).ok()? {
-        RawValue::Scalar(scalar) => Some(scalar),
-        RawValue::List(_) | RawValue::Map(_) => None,
-    }
+fn scalar(text: &str) -> Option<Level<Node, Node>> {
+    let level: Level<Raw, Raw> = serde_yaml::from_str_with_options(text, options()).ok()?;
+    let is_scalar = !matches!(level, Level::List(_) | Level::Map(_));
+    is_scalar.then(|| level_of(level, YamlFile { file: FileId(0), text }))
 }
 
 fn options() -> Options {
@@ -357,20 +335,14 @@ fn error_span(file: FileId, text: &str, location: Option<Location>) -> source::S
 
 /// A value with its place, as the library returns it.
 struct Raw {
-    value: RawValue,
+    value: Level<Raw, Raw>,
     start: usize,
     len: usize,
 }
 
-enum RawValue {
-    Scalar(Scalar),
-    List(Vec<Raw>),
-    Map(Vec<(Raw, Raw)>),
-}
-
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<RawValue>::deserialize(deserializer)?;
+        let spanned = Spanned::<Level<Self, Self>>::deserialize(deserializer)?;
         // The value of an alias has its text where the anchor is defined.
         let place = spanned.defined.span();
         let (Some(start), Some(len)) = (place.byte_offset(), place.byte_len()) else {
@@ -380,82 +352,22 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-impl<'de> Deserialize<'de> for RawValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = RawValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Null))
-    }
-
-    fn visit_none<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Null))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Bool(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Int(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<RawValue, E> {
-        let scalar = i64::try_from(value).map_or(Scalar::Float(value as f64), Scalar::Int);
-        Ok(RawValue::Scalar(scalar))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Float(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Text(value.to_owned())))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<RawValue, E> {
-        Ok(RawValue::Scalar(Scalar::Text(value)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<RawValue, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(RawValue::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<RawValue, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = access.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(RawValue::Map(entries))
-    }
-}
-
 /// Gives collections their whole spans and texts their offset maps. The library limits the depth of the recursion.
 fn resolve(raw: Raw, place: YamlFile<'_>) -> Node {
-    let range = raw.start..raw.start + raw.len;
-    match raw.value {
-        RawValue::Scalar(scalar) => place.scalar(scalar, range),
-        RawValue::List(items) => {
-            place.list(items.into_iter().map(|i| resolve(i, place)).collect(), range)
-        }
-        RawValue::Map(entries) => {
-            let each = |(k, v)| (resolve(k, place), resolve(v, place));
-            place.map(entries.into_iter().map(each).collect(), range)
+    place.node(level_of(raw.value, place), raw.start..raw.start + raw.len)
+}
+
+fn level_of(level: Level<Raw, Raw>, place: YamlFile<'_>) -> Level<Node, Node> {
+    let each = |raw| resolve(raw, place);
+    match level {
+        Level::Null => Level::Null,
+        Level::Bool(b) => Level::Bool(b),
+        Level::Int(i) => Level::Int(i),
+        Level::Float(x) => Level::Float(x),
+        Level::Text(text) => Level::Text(text),
+        Level::List(items) => Level::List(items.into_iter().map(each).collect()),
+        Level::Map(entries) => {
+            Level::Map(entries.into_iter().map(|(k, v)| (each(k), each(v))).collect())
         }
     }
 }

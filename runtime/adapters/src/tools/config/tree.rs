@@ -1,11 +1,8 @@
 //! TOML and JSON as one kind of tree, with the line of each value.
 
 use super::{ConfigError, Limits, Refused, Variables, expand, parts};
-use chartc_core::expr::Duration as ChartDuration;
-use serde::Deserialize;
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use chartc_core::expr::{Duration as ChartDuration, Level};
 use serde_json::value::RawValue;
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;
@@ -112,16 +109,19 @@ fn json_node(text: &str, raw: &RawValue, lines: &Lines, depth: usize) -> Result<
     if depth > DEPTH {
         return Err(Unreadable { line, why: format!("more than {DEPTH} levels") });
     }
-    let tree = match serde_json::from_str(raw.get()).map_err(refused)? {
-        Shallow::Null => Tree::Null,
-        Shallow::Bool(is) => Tree::Bool(is),
-        Shallow::Number(number) => Tree::Number(number),
-        Shallow::Text(text) => Tree::Text(text),
-        Shallow::List(items) => {
+    // serde_json gives no positions of values, but a `RawValue` that borrows from the input has one.
+    let level: Level<String, &RawValue> = serde_json::from_str(raw.get()).map_err(refused)?;
+    let tree = match level {
+        Level::Null => Tree::Null,
+        Level::Bool(is) => Tree::Bool(is),
+        Level::Int(number) => Tree::Number(number as f64),
+        Level::Float(number) => Tree::Number(number),
+        Level::Text(text) => Tree::Text(text),
+        Level::List(items) => {
             let items = items.into_iter().map(|item| json_node(text, item, lines, depth + 1));
             Tree::List(items.collect::<Result<_, _>>()?)
         }
-        Shallow::Table(entries) => {
+        Level::Map(entries) => {
             let entries = entries.into_iter().map(|(key, value)| {
                 json_node(text, value, lines, depth + 1).map(|node| (key, node))
             });
@@ -129,73 +129,6 @@ fn json_node(text: &str, raw: &RawValue, lines: &Lines, depth: usize) -> Result<
         }
     };
     Ok(Node { line, tree })
-}
-
-/// A JSON value whose children are still text. serde_json gives no positions of values, but a `RawValue` that borrows from the input has
-/// one.
-enum Shallow<'t> {
-    Null,
-    Bool(bool),
-    Number(f64),
-    Text(String),
-    List(Vec<&'t RawValue>),
-    Table(Vec<(String, &'t RawValue)>),
-}
-
-impl<'de> Deserialize<'de> for Shallow<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OneLevel)
-    }
-}
-
-struct OneLevel;
-
-impl<'de> Visitor<'de> for OneLevel {
-    type Value = Shallow<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Shallow::Null)
-    }
-
-    fn visit_bool<E>(self, is: bool) -> Result<Self::Value, E> {
-        Ok(Shallow::Bool(is))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Shallow::Number(number as f64))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Shallow::Number(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Shallow::Number(number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Shallow::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Shallow::List(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut table = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            table.push(entry);
-        }
-        Ok(Shallow::Table(table))
-    }
 }
 
 /// Replaces comments, and commas before a closing bracket, by spaces, so that all offsets and lines stay the same.
