@@ -116,7 +116,8 @@ fn check(
             rules::IMPOSSIBLE_GUARD.at(span, message).help(help),
         ));
     }
-    if let Some(part) = alternatives(guard).into_iter().find(|part| is_dead(context, part)) {
+    let parts = if context.all_read { alternatives(guard) } else { Vec::new() };
+    if let Some(part) = parts.into_iter().find(|part| is_dead(context, part)) {
         let part_text = words::short(&notation::expression_in(chart, part, payload));
         let message =
             format!("`{part_text}` never becomes true, so this part of `{}` does nothing", text());

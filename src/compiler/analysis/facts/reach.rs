@@ -510,9 +510,11 @@ impl Moves {
         let mut open: VecDeque<GraphNode> = from.iter().copied().collect();
         while let Some(node) = open.pop_front() {
             for next in self.next(node).filter(|next| goes_on(node, *next)) {
-                if before[self.place(next)].replace(node).is_some() {
+                let known = &mut before[self.place(next)];
+                if known.is_some() {
                     continue;
                 }
+                *known = Some(node);
                 if is_goal(next) {
                     return Some(self.back(&before, next, from));
                 }
