@@ -10,6 +10,7 @@ pub mod agents;
 pub mod answer;
 pub mod budget;
 mod call;
+pub mod cassette;
 pub mod clock;
 pub mod data;
 pub mod driver;

@@ -19,12 +19,12 @@ use chartc_core::visible;
 use chartc_runtime::agent::{
     Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, WorldFile,
 };
+use chartc_runtime::cassette::{CassetteSink, Entry, Replaying};
 use chartc_runtime::clock::{Clock, VirtualClock};
 use chartc_runtime::driver::{Driver, Free, Parts};
 use chartc_runtime::journal::FromJournal;
 use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
-use chartc_runtime::oracle::cassette::Entry;
-use chartc_runtime::oracle::{CassetteSink, Deny, First, Oracle, Random, Replaying, Script};
+use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
 use chartc_runtime::tools::{NoTools, Tools};
 use chartc_runtime::{Saved, machine};
 pub(super) use chartc_world::has_turns;

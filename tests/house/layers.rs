@@ -171,6 +171,8 @@ const RUNTIME: &[Row] = &[
     ("oracle", &["budget", "call", "clock", "form", "schema", "tools"]),
     ("answer", &["oracle", "schema"]),
     ("driver", &["call", "oracle", "tools"]),
+    ("journal", &["budget", "driver", "oracle", "tools"]),
+    ("cassette", &["budget", "clock", "driver", "journal", "oracle"]),
     ("world", &["oracle", "settings"]),
     ("executor", &["answer", "budget", "form", "oracle", "settings"]),
     (
@@ -185,10 +187,11 @@ const RUNTIME: &[Row] = &[
     (
         "replay",
         &[
-            "budget", "call", "clock", "driver", "error", "host", "oracle", "session", "settings",
-            "tools", "trace",
+            "budget", "call", "clock", "driver", "error", "host", "journal", "oracle", "session",
+            "settings", "trace",
         ],
     ),
+    ("setup", &["clock", "driver", "host", "oracle", "session", "trace"]),
     ("simulate", &["clock", "data", "error", "session", "trace"]),
     (
         "agent",
@@ -197,13 +200,7 @@ const RUNTIME: &[Row] = &[
             "world",
         ],
     ),
-    (
-        "stepped",
-        &[
-            "agents", "budget", "call", "clock", "driver", "error", "oracle", "session", "tools",
-            "trace",
-        ],
-    ),
+    ("stepped", &["agents", "clock", "driver", "error", "journal", "oracle", "session", "trace"]),
 ];
 const STORE: &[Row] = &[
     ("kind", &[]),

@@ -23,12 +23,10 @@
 //! assert_eq!(TheFirst.name(), "first");
 //! ```
 
-pub mod cassette;
 mod person;
 pub mod script;
 
 pub use crate::call::{OracleError, OracleErrorKind};
-pub use cassette::{CassetteSink, Recorder, Replaying};
 pub use person::{NotOpen, find_open, shortened};
 pub use script::Script;
 

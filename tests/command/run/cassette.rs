@@ -3,11 +3,10 @@
 use super::command::{chartc, folder};
 use super::replay::world::{charts, record_around};
 use super::root;
+use chartc_runtime::cassette::{CassetteSink, Entry, Recorder, Replaying};
 use chartc_runtime::clock::Clock;
 use chartc_runtime::driver::{Driver, Parts};
 use chartc_runtime::journal::{FromJournal, Journaled};
-use chartc_runtime::oracle::cassette::Entry;
-use chartc_runtime::oracle::{CassetteSink, Recorder, Replaying};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

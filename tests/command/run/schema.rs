@@ -21,7 +21,10 @@ const FIELDS: &[(&str, &str)] = &[
     ("calls_per_turn", "The most model calls of a turn, where it is not the chart's own bound."),
     ("changes", "What the action has changed, in words."),
     ("chart", "The name of the chart."),
-    ("children", "`concurrent`, where child charts have their turn during that of their parent. Without it, after that."),
+    (
+        "children",
+        "`concurrent`, where child charts have their turn during that of their parent. Without it, after that.",
+    ),
     ("clock", "`real`, where the computer's time passes. Without it, time is virtual."),
     ("cost", "Money, by the client's prices."),
     ("cut", "The answer ended because it had as many tokens as it might have."),

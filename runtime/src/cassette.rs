@@ -10,11 +10,11 @@
 //!  "options":[{"name":"close"},{"name":"stay"}], "nth":1, "after_ms":840, "answer":{"text":"close"}}
 //! ```
 
-use super::{Answer, OracleError, Question};
 use crate::budget::Usage;
 use crate::clock::Clock;
 use crate::driver::CallId;
 use crate::journal::{Begun, Call, CallJournal, OpenCall, Outcome};
+use crate::oracle::{Answer, OracleError, Question};
 use chartc_core::expr::{Map, Value};
 use chartc_core::machine::Instant;
 use serde::{Deserialize, Serialize};
@@ -589,14 +589,14 @@ enum Mark {
 
 /// The difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Diff {
+struct Diff {
     lines: Vec<(Mark, String)>,
     /// The number of lines that only one of the texts has.
-    pub(super) changes: usize,
+    changes: usize,
 }
 
 /// Computes the difference by a longest common subsequence of the lines.
-pub(super) fn diff(old: &str, new: &str) -> Diff {
+fn diff(old: &str, new: &str) -> Diff {
     let a: Vec<&str> = old.split('\n').take(MOST).collect();
     let b: Vec<&str> = new.split('\n').take(MOST).collect();
     // A common beginning and end need no table.
@@ -640,7 +640,7 @@ pub(super) fn diff(old: &str, new: &str) -> Diff {
 
 impl Diff {
     /// The changes with the lines around them, at most `most` lines.
-    pub(super) fn text(&self, most: usize) -> String {
+    fn text(&self, most: usize) -> String {
         let changed: Vec<usize> = self
             .lines
             .iter()
