@@ -6,7 +6,7 @@ use chartc::load::{Memory, load};
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::explore::Runs;
 use chartc_compiler::lint::family::Family;
-use chartc_compiler::lint::{Context, LINTS};
+use chartc_compiler::lint::{self, LINTS};
 use chartc_compiler::lower::lower;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,24 +26,13 @@ pub(crate) fn run(states: usize) {
         let family = Family::new(&lowered, &[], &BTreeSet::new());
         let lowered = &lowered[0];
         let facts = Facts::new(&lowered.chart);
-        let (chart, map, sources) = (&lowered.chart, &lowered.map, &loaded.sources);
         let runs = Runs::default();
-        let context = Context {
-            chart,
-            facts: &facts,
-            runs: &runs,
-            family: &family,
-            map,
-            sources,
-            full_prompts: true,
-            all_read: true,
-        };
         let mut costs: Vec<(Duration, &str, usize)> = Vec::new();
-        for lint in LINTS {
+        for &lint in LINTS {
             let mut told = 0;
             let mut once = || {
-                let mut found = Vec::new();
-                (lint.run)(&context, &mut found);
+                let sources = &loaded.sources;
+                let found = lint::run([lint], lowered, &facts, &runs, &family, sources, &[]);
                 told = found.len();
             };
             let times = (0..ROUNDS).map(|_| timed(&mut once).0).collect();
