@@ -84,7 +84,9 @@ async fn a_world_does_what_memory_does() {
         for (line, one) in told.iter().zip(&memory.lines) {
             assert_eq!(line, one, "{}", case.name);
         }
-        assert_eq!(told.len(), memory.lines.len(), "{}", case.name);
+        // A world gives an agent that has ended no further turn; memory says that it takes none.
+        let refused = |line: &(u64, String, String)| line.2.contains("\"kind\":\"not_taken\"");
+        assert!(memory.lines[told.len()..].iter().all(refused), "{}: {memory:?}", case.name);
         assert_eq!(Some(configuration), memory.state.map(|state| state.configuration));
         lines += told.len();
     }

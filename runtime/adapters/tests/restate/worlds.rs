@@ -395,7 +395,8 @@ pub(crate) async fn in_world(
     let agent = NewAgent { name: case.name.into(), ..NewAgent::default() };
     world.add_agent(agent).expect("a new account");
     let maker = Alone { cases: cases.clone(), driver: None };
-    let settings = Settings::default();
+    // No deadline comes between two ticks.
+    let settings = Settings { delay: 0, ..Settings::default() };
     let mut engine = WorldEngine::new(world, settings, WorkerPool::alone(), maker, Log::default());
     engine.add(case.name, Recipe::Configured(0)).expect("an agent");
     let turns = case.acts.iter().filter(|act| matches!(act, Act::Fire(_))).count();
