@@ -6,8 +6,10 @@
 //! was killed during its second call:
 //!
 //! ```text
-//! first process:   begin(a) -> Make, the model answers, end(a);   begin(b) -> Make, and the process ends
-//! second process:  known(a) = Ended(…): the answer is used;       known(b) = Started: the driver is asked, else `b` is in doubt
+//! first process    begin(a) is Make      the model is asked, and end(a) records its answer
+//!                  begin(b) is Make      the model is asked, and the process is killed
+//! second process   known(a) is Ended     the recorded answer is used
+//!                  known(b) is Started   the driver is asked what became of `b`; if it does not know, `b` is in doubt
 //! ```
 
 use crate::budget::Usage;
@@ -155,30 +157,23 @@ fn recorded(ending: Ending, mut open: Box<dyn OpenCall>) -> Ending {
     })
 }
 
-/// The outcome of a question.
-fn answer(ending: Result<Ending, OracleError>) -> Asking {
+/// The future result of a call of one kind, which `pick` takes out of the outcome.
+fn picked<T: Send + 'static>(
+    ending: Result<Ending, OracleError>,
+    pick: fn(Outcome) -> Result<T, OracleError>,
+) -> Pin<Box<dyn Future<Output = Result<T, OracleError>> + Send>> {
     match ending {
-        Ok(ending) => Box::pin(async {
-            match ending.await {
-                Outcome::Answer(answer) => answer,
-                Outcome::Result(_) => Err(misfit()),
-            }
-        }),
+        Ok(ending) => Box::pin(async move { pick(ending.await) }),
         Err(why) => Box::pin(ready(Err(why))),
     }
 }
 
-/// The outcome of a tool call.
-fn result(ending: Result<Ending, OracleError>) -> Calling {
-    match ending {
-        Ok(ending) => Box::pin(async {
-            match ending.await {
-                Outcome::Result(result) => result,
-                Outcome::Answer(_) => Err(misfit()),
-            }
-        }),
-        Err(why) => Box::pin(ready(Err(why))),
-    }
+fn answer(outcome: Outcome) -> Result<Answer, OracleError> {
+    if let Outcome::Answer(answer) = outcome { answer } else { Err(misfit()) }
+}
+
+fn result(outcome: Outcome) -> Result<Value, OracleError> {
+    if let Outcome::Result(result) = outcome { result } else { Err(misfit()) }
 }
 
 fn misfit() -> OracleError {
@@ -191,11 +186,11 @@ fn asked(question: Arc<Question>) -> Call {
 
 impl<J: CallJournal, D: Driver + ?Sized> Driver for Journaled<J, D> {
     fn ask(&self, id: &CallId, question: Arc<Question>) -> Asking {
-        answer(self.make(id, asked(question)))
+        picked(self.make(id, asked(question)), answer)
     }
 
     fn call(&self, id: &CallId, call: ToolCall) -> Calling {
-        result(self.make(id, Call::Tool(call)))
+        picked(self.make(id, Call::Tool(call)), result)
     }
 
     fn probe(&self, id: &CallId) -> Probe {
@@ -239,7 +234,7 @@ impl<J: CallJournal> FromJournal<J> {
 
 impl<J: CallJournal> Oracle for FromJournal<J> {
     fn ask(&self, question: Arc<Question>) -> Asking {
-        answer(self.recorded(asked(question)))
+        picked(self.recorded(asked(question)), answer)
     }
 
     fn keeps_time(&self) -> bool {
@@ -257,7 +252,7 @@ impl<J: CallJournal> Oracle for FromJournal<J> {
 
 impl<J: CallJournal> Tools for FromJournal<J> {
     fn call(&self, call: ToolCall) -> Calling {
-        result(self.recorded(Call::Tool(call)))
+        picked(self.recorded(Call::Tool(call)), result)
     }
 }
 

@@ -549,7 +549,7 @@ pub fn rewind<M: Machine>(
     Ok(Rewound { session, lines: tape.written(), calls: calls.over() })
 }
 
-/// A journal in memory: the calls in the order in which they were started, each with whether it has ended.
+/// A journal in memory: the calls in the order of their start, and whether each has ended.
 #[derive(Clone, Default)]
 struct Calls(Arc<Mutex<Vec<(CallId, bool)>>>);
 

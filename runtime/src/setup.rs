@@ -1,8 +1,8 @@
 //! What the run of an interpreted chart is made of, in one place.
 //!
-//! The problem: a run from the command line, a stored run, a run of a server and an agent of a world differ in who answers and what keeps
-//! them, and not in how machine, host, driver and session are put together. The idea: they fill in a [`RunSetup`], which does that. For
-//! example, a new run and its continuation differ in one field:
+//! The problem: a run from the command line, a stored run and a run of a server differ in who answers and what keeps them, but not in how
+//! machine, host, driver and session are put together. The idea: they fill in a [`RunSetup`], which does that. (Agents of a world share
+//! the parts of a session, so they take only their [`machine`] from here.) For example, a new run and its continuation differ in one field:
 //!
 //! ```text
 //! RunSetup { saved: None, … }.session(sink)           a new machine with its params, and the inputs are set

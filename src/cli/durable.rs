@@ -290,7 +290,7 @@ pub(super) fn options<'c>(
     let Backends { parts, host } = backends;
     Options {
         make: Box::new(move |making| made(making, plans, given, host.clone(), origin.clone())),
-        // In virtual time scripts and stand-ins answer.
+        // In virtual time, only scripts and stand-ins answer.
         driver: Backends::driver(parts, !is_real),
         clock,
         is_real,

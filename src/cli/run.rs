@@ -354,7 +354,7 @@ async fn run_once(
     let setup = RunSetup {
         plans,
         params: &prepared.given.params,
-        // The agent sets them below: its world leaves them alone then.
+        // The agent sets them below, so that its world does not overwrite them.
         inputs: &Map::new(),
         host,
         driver,
@@ -702,7 +702,7 @@ impl Args {
         }
     }
 
-    /// The arguments of a new run in the form in which the store keeps them.
+    /// The arguments of a new run, as the store keeps them.
     pub(super) fn run_args(&self, given: &InitialValues) -> RunArgs {
         let path = |path: &PathBuf| path.display().to_string();
         RunArgs {

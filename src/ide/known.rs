@@ -1,4 +1,4 @@
-//! The declarations of files and charts as a tree, from their syntax, also if they have errors.
+//! The declarations of files and charts as a tree. It is read from the syntax, so texts with errors have one, too.
 
 use super::notation;
 use crate::Compilation;

@@ -372,14 +372,14 @@ impl<M: Machine> Handling<'_, M> {
         self.tasks.seen = seen;
     }
 
-    /// The children of a member that have a turn after an input of which the member has left these notices, in order.
+    /// The children that have a turn after their parent has handled an input, in order. `seen` are the notices of that input.
     fn turns(&self, member: &MemberPath, seen: &[Notice]) -> Vec<StepKey> {
         let Some(machine) = self.member(member) else { return Vec::new() };
         let (is_walking, mut living, mut turns) =
             (machine.is_walking(), machine.children(), Vec::new());
         let mut edges =
             seen.iter().filter(|one| matches!(one, Notice::TurnBegan | Notice::TurnEnded));
-        // A turn that ends in this input was on when it began.
+        // If this input ends a turn, that turn was on before it.
         let mut is_turn = edges.next().map_or(is_walking, |one| matches!(one, Notice::TurnEnded));
         let ends = seen.iter().any(|one| matches!(one, Notice::TurnEnded));
         for one in seen {

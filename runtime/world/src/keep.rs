@@ -2,7 +2,8 @@
 //!
 //! The engine commits a [`Checkpoint`] when no agent can continue, and only then admits waiting calls (see [`Gate`](crate::Gate)). So a
 //! checkpoint contains every call that has begun. The drivers are nested in this order: [`Gated`](crate::Gated) outside, then
-//! [`Journaled`](chartc_runtime::journal::Journaled), then the driver that makes the calls. So a call that still waits at the gate is not recorded as begun.
+//! [`Journaled`](chartc_runtime::journal::Journaled), then the driver that makes the calls. So a call that still waits at the gate is not
+//! recorded as begun.
 
 #[cfg(test)]
 mod tests;

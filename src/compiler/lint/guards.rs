@@ -140,7 +140,7 @@ fn is_dead(context: &Context<'_>, condition: &Expr) -> bool {
     facts.ranges.bear_on(chart, condition) && facts.ranges.forbid(chart, condition)
 }
 
-/// The operands of `or` in a condition that are not taken apart by `or` themselves; empty if there is no `or`.
+/// The alternatives of a condition: the operands of its `or`s, none of which is an `or` itself. Empty if there is no `or`.
 fn alternatives(condition: &Expr) -> Vec<&Expr> {
     let mut found = Vec::new();
     let mut open = vec![(condition, false)];

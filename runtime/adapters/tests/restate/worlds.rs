@@ -385,8 +385,7 @@ impl Output for Log {
     }
 }
 
-/// Plays a case that consists of turns in a world with one agent, a tick for each turn: its last configuration, and the trace without its
-/// times.
+/// Plays a case that has only turns, as ticks of a world with one agent. Returns the last configuration, and the trace without its times.
 pub(crate) async fn in_world(
     cases: &Arc<Vec<Case>>,
     case: &Case,

@@ -440,6 +440,8 @@ impl Snapshot {
     /// The registers of a machine with direct code.
     pub fn as_plain(&self) -> Plain {
         let Scalars { phase, turns, walking, dead, event, .. } = self.scalars;
+        // Between two inputs no run is ending: it has ended.
+        let phase = if let Phase::Ending(status) = phase { Phase::Ended(status) } else { phase };
         Plain { phase, turns, walking, dead, event }
     }
 

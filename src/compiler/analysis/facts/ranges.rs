@@ -2,7 +2,7 @@
 //!
 //! Computes a fixpoint over all assignments, wherever they are: starting from the defaults, each assignment adds the values that it
 //! may set, given the bounds so far and its guard. A bound that has grown a few times grows to the next number that the chart compares the
-//! variable with, and at last it becomes unbounded (*widening*, [`Range::grown`]), so that the iteration ends for each variable apart. A
+//! variable with, and at last it becomes unbounded (*widening*, [`Range::grown`]), so that the iterations end for each variable. A
 //! variable that an answer, a tool or an input sets has no bounds.
 //!
 //! Example: `var n: Int = 0`, and the only assignment is `on tick if n < 9 { n = n + 1 }`. The iterations give 0..=1 to 0..=4, then
