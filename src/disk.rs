@@ -239,6 +239,13 @@ pub(crate) fn stream(path: &Path) -> Result<Option<File>, String> {
     without_waiting(path).map(Some).map_err(|fault| reason(&fault))
 }
 
+/// The names of a folder's entries, in no particular order; `None` if the folder cannot be read.
+#[cfg(feature = "run")]
+pub(crate) fn list(path: &Path) -> Option<Vec<String>> {
+    let entries = std::fs::read_dir(path).ok()?;
+    Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
+}
+
 /// Whether a file begins with a byte order mark, which [`named`] and [`regular`] strip from its text.
 #[cfg(feature = "cli")]
 pub(crate) fn is_marked(path: &Path) -> bool {

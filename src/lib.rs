@@ -34,6 +34,8 @@ pub mod keys;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod scenario;
+#[cfg(feature = "run")]
+pub mod setup;
 
 #[doc(inline)]
 pub use chartc_compiler::compile::{Checked, Compilation, check, check_within};

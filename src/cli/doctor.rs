@@ -1,9 +1,9 @@
 //! The command `chartc doctor`: shows whether the models that charts use can be asked.
 
 use super::files::Root;
-use super::live::{self, Named, ProviderAccess, place};
 use super::output::{Exit, StyledText, align_columns, print, print_json};
 use super::pick;
+use crate::setup::{self, Named, ProviderAccess, place};
 use chartc_adapters::models::{Models, PROVIDERS, Server};
 use chartc_runtime::oracle::{OracleError, OracleErrorKind};
 use serde_json::{Value, json};
@@ -207,7 +207,7 @@ fn named(
     clients: Clients,
 ) -> miette::Result<(ProviderAccess, Vec<(String, String)>)> {
     let of_clients = clients.into_values().flatten();
-    let (place, model) = match (live::named(llm), model) {
+    let (place, model) = match (setup::named(llm), model) {
         (Some(Named::Server(url)), model) => (ProviderAccess::at(url), model),
         (Some(Named::Model(provider, model)), None) => (place(provider), Some(model)),
         (Some(Named::Model(..)), Some(model)) => {

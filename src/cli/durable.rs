@@ -9,10 +9,11 @@
 //! second process: `has` is true for all three, turn:2 is sent
 //! ```
 
-use super::instance::{self, Backends, InitialValues, instance};
+use super::instance::{self, InitialValues, instance};
 use super::output::{Exit, complain};
 use super::screen::{close, say_of_wait};
 use super::signals;
+use crate::setup::Backends;
 use chartc_core::expr::Map;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;

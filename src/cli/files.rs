@@ -337,13 +337,6 @@ pub(super) fn linked(paths: &[(PathBuf, &Path)], root: &Root) -> Result<PathBuf,
     Err(refused)
 }
 
-/// The names of a folder's entries, in no particular order; `None` if the folder cannot be read.
-#[cfg(feature = "run")]
-pub(super) fn list(path: &Path) -> Option<Vec<String>> {
-    let entries = std::fs::read_dir(path).ok()?;
-    Some(entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
-}
-
 /// The test file beside a file. A test file that imports only other files tests those, and does not count.
 #[cfg(feature = "run")]
 pub(super) fn tests_of(file: &str) -> Option<String> {

@@ -1,31 +1,28 @@
-//! Makes the parts of a run from the command line: values, oracle, tools, memory and world.
+//! Makes the parts of a run from the command line: values, answers, memory and world.
 
 pub(super) use super::files::read;
 pub(super) use super::given::PairKind;
 
 use super::files;
 use super::given::given;
-use super::live::{self, is_live};
 use super::output::complain;
 use super::terminal::Person;
 use crate::chart_compiler::Compiler;
+use crate::setup::{self, Answerers, Backends};
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::Host;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{Chart, StepKind};
+use chartc_core::model::Chart;
 use chartc_core::plan::Plan;
 use chartc_core::visible;
 use chartc_runtime::agent::{
     Artifacts, CONTEXT, Life, LongTerm, Profile, Record, SavedAgent, SharedRecord, WorldFile,
 };
-use chartc_runtime::cassette::{CassetteSink, Entry, Replaying};
-use chartc_runtime::clock::{Clock, VirtualClock};
-use chartc_runtime::driver::{Driver, Free, Parts};
-use chartc_runtime::journal::FromJournal;
+use chartc_runtime::cassette::CassetteSink;
+use chartc_runtime::clock::Clock;
 use chartc_runtime::memory::{InProcess, Memory, MemoryError, Rag};
-use chartc_runtime::oracle::{Deny, First, Oracle, Random, Script};
-use chartc_runtime::tools::{NoTools, Tools};
+use chartc_runtime::oracle::Script;
 use chartc_runtime::{Saved, machine};
 pub(super) use chartc_world::has_turns;
 use chartc_world::{Family, Methods, NewAgent, Settings, World, starting_scrip};
@@ -37,28 +34,6 @@ use std::sync::Arc;
 pub(super) struct InitialValues {
     pub(super) params: Map,
     pub(super) inputs: Map,
-}
-
-/// Who answers a run: the values of `--llm`, `--model`, `--human` and `--functions`.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Answerers<'a> {
-    pub(super) llm: Option<&'a str>,
-    pub(super) model: Option<&'a str>,
-    pub(super) human: Option<&'a str>,
-    pub(super) functions: Option<&'a Path>,
-}
-
-/// The oracles, tools and host functions of a run.
-pub(super) struct Backends {
-    pub(super) parts: Parts,
-    pub(super) host: Script,
-}
-
-impl Backends {
-    /// What makes the calls. Calls of scripts and stand-ins are free: after a crash they can be made again.
-    pub(super) fn driver(parts: Parts, is_free: bool) -> Arc<dyn Driver> {
-        if is_free { Arc::new(Free(parts)) } else { Arc::new(parts) }
-    }
 }
 
 /// Reads `name=value` pairs for the params or the inputs of a chart. Every param without a default must be among them.
@@ -81,87 +56,13 @@ pub(super) fn values(chart: &Chart, kind: PairKind, pairs: &[String]) -> miette:
     Ok(map)
 }
 
-/// Makes the oracles and tools that the command line chooses, for a chart and its child charts.
-pub(super) fn oracle(
+/// What answers the run of a chart and its child charts, with a person at this terminal.
+pub(super) fn backends(
     charts: &[&Chart],
-    Answerers { llm, model, human, functions }: Answerers<'_>,
+    answerers: Answerers<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<Backends> {
-    let mut host = match functions {
-        Some(path) => Some(script_of(charts, path, clock.clone())?),
-        None => None,
-    };
-    let mut tools: Arc<dyn Tools> = Arc::new(NoTools);
-    let mut recorded: Option<Arc<FromJournal<Replaying>>> = None;
-    let oracle: Arc<dyn Oracle> = match llm.map(|word| word.split_once(':').unwrap_or((word, ""))) {
-        None | Some(("deny", "")) => Arc::new(Deny),
-        Some(("human", "")) => Arc::new(Person),
-        Some(_) if is_live(llm) => live::oracle(charts, llm.unwrap_or_default(), model)?,
-        Some(("first", "")) => {
-            tools = Arc::new(First);
-            Arc::new(First)
-        }
-        Some(("random", seed)) => {
-            let random = Arc::new(Random::new(match seed {
-                "" => 0,
-                seed => seed.parse().map_err(|_| {
-                    miette::miette!("`{seed}` is not a seed: random:SEED takes a whole number")
-                })?,
-            }));
-            tools = random.clone();
-            random
-        }
-        Some(("replay", folder)) if !folder.is_empty() => {
-            let replaying = replaying(Path::new(folder), clock.clone())?;
-            let replaying = Arc::new(FromJournal(replaying));
-            recorded = Some(replaying.clone());
-            replaying
-        }
-        Some(("script", file)) if !file.is_empty() => {
-            let script = script_of(charts, Path::new(file), clock.clone())?;
-            host.get_or_insert_with(|| script.clone());
-            Arc::new(script)
-        }
-        Some(_) => {
-            return Err(miette::miette!(
-                "`{}` is not a valid value of --llm: use script:FILE, replay:DIR, first, random:SEED, human, deny, clients, PROVIDER:MODEL or a URL",
-                llm.unwrap_or_default()
-            ));
-        }
-    };
-    let people = people(charts, human, is_live(llm), clock)?;
-    // Tools come from `--functions` or the script of `--llm`, but a replay answers them from the recording.
-    if let Some(script) = &host {
-        tools = Arc::new(script.clone());
-    }
-    if let Some(recorded) = recorded {
-        tools = recorded;
-    }
-    let parts = Parts { oracle, people, tools };
-    Ok(Backends { parts, host: host.unwrap_or_else(Script::empty) })
-}
-
-/// Makes the oracle of people that `--human` chooses, if it is not that of the models.
-fn people(
-    charts: &[&Chart],
-    human: Option<&str>,
-    is_live: bool,
-    clock: &Arc<dyn Clock>,
-) -> miette::Result<Option<Arc<dyn Oracle>>> {
-    Ok(match human {
-        // A model must not answer for a person, so without `--human` a real model leaves these steps to the terminal.
-        None if is_live => Some(Arc::new(Person)),
-        None => None,
-        Some("terminal") => Some(Arc::new(Person)),
-        Some(word) => match word.strip_prefix("script:").filter(|file| !file.is_empty()) {
-            Some(file) => Some(Arc::new(script_of(charts, Path::new(file), clock.clone())?)),
-            None => {
-                return Err(miette::miette!(
-                    "`{word}` is not a valid value of --human: use terminal, script:FILE, or, with --store, later"
-                ));
-            }
-        },
-    })
+    setup::backends(charts, answerers, Arc::new(Person), clock, &complain)
 }
 
 /// Reads the data of an event: a JSON object, or nothing.
@@ -176,14 +77,6 @@ pub(super) fn values_of_event(data: Option<&str>) -> miette::Result<Map> {
     }
 }
 
-/// Reads the host functions of a script; without a file there are none.
-pub(super) fn functions(charts: &[&Chart], file: Option<&Path>) -> miette::Result<Script> {
-    match file {
-        Some(path) => script_of(charts, path, Arc::new(VirtualClock::new())),
-        None => Ok(Script::empty()),
-    }
-}
-
 /// Makes the machine of the first chart, with its params. The other charts are its child charts.
 pub(super) fn instance<H: Host>(
     plans: &Arc<[Plan]>,
@@ -191,44 +84,6 @@ pub(super) fn instance<H: Host>(
     host: H,
 ) -> miette::Result<Interpreter<H>> {
     machine(plans, &given.params, host, None).map_err(|fault| miette::miette!("{fault}"))
-}
-
-/// Reads a script, and warns about names in it that the charts do not have.
-pub(super) fn script_of(
-    charts: &[&Chart],
-    path: &Path,
-    clock: Arc<dyn Clock>,
-) -> miette::Result<Script> {
-    let name = path.display().to_string();
-    let script = Script::parse(&name, &read(path)?, clock)
-        .map_err(|fault| miette::miette!("{name}: {fault}"))?;
-    let of = |names: fn(&Chart) -> Vec<String>| -> Vec<String> {
-        charts.iter().flat_map(|chart| names(chart)).collect()
-    };
-    let steps = of(|chart| {
-        let asking = chart.steps.iter().filter(|step| asks(&step.kind));
-        asking.map(|step| step.name.clone()).collect()
-    });
-    let functions = of(|chart| chart.functions.iter().map(|f| f.name.clone()).collect());
-    let tools = of(|chart| chart.tools.iter().map(|t| t.name.clone()).collect());
-    for stranger in script.strangers(&steps, &functions, &tools) {
-        let known = steps.iter().chain(&functions).chain(&tools).map(String::as_str);
-        let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
-        complain(format!(
-            "warning: {name} answers `{stranger}`, which `{}` never asks{}",
-            charts[0].name,
-            hint.unwrap_or_default()
-        ));
-    }
-    Ok(script)
-}
-
-/// Whether a step asks a model or a person.
-fn asks(kind: &StepKind) -> bool {
-    match kind {
-        StepKind::Llm | StepKind::Ask { .. } | StepKind::Human(_) => true,
-        StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(..) => false,
-    }
 }
 
 /// Whether the chart's metadata contain `enabled: false`, `no` or `off`.
@@ -250,7 +105,7 @@ pub(super) fn is_disabled(chart: &Chart) -> bool {
     }
 }
 
-// Folders of recorded calls: `chartc run --record DIR` writes one, `--llm replay:DIR` answers from it.
+// `--record DIR`: the folder that calls are recorded into.
 
 /// A folder that calls are recorded into.
 struct Folder(PathBuf);
@@ -264,52 +119,10 @@ impl CassetteSink for Folder {
 /// Prepares a folder for recording: creates it if necessary, and deletes the calls of an earlier run.
 pub(super) fn shelf(folder: &Path) -> miette::Result<Box<dyn CassetteSink>> {
     files::make_folder(folder)?;
-    for name in names(folder)? {
+    for name in setup::recorded(folder)? {
         files::remove(&folder.join(name))?;
     }
     Ok(Box::new(Folder(folder.to_owned())))
-}
-
-/// The names of the files with recorded calls in a folder, sorted. Other files are ignored.
-fn names(folder: &Path) -> miette::Result<Vec<String>> {
-    let shown = folder.display();
-    let Some(mut names) = files::list(folder) else {
-        return Err(miette::miette!(
-            help = "`chartc run … --record DIR` creates it",
-            "there is no folder {shown}"
-        ));
-    };
-    names.retain(|name| Entry::is_file(name));
-    names.sort();
-    Ok(names)
-}
-
-/// The journal of the calls that are recorded in a folder.
-pub(super) fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> {
-    let shown = folder.display();
-    let mut entries = Vec::new();
-    for name in names(folder)? {
-        let path = folder.join(&name);
-        let text = files::read_found(&path)?;
-        let entry =
-            Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;
-        // The name contains a hash of the question. If it differs, the run would never find this answer.
-        if entry.file() != name {
-            return Err(miette::miette!(
-                help = "the file's name depends on the question, so only answers may be edited: record the calls again",
-                "{}: the question differs from the recorded one",
-                path.display()
-            ));
-        }
-        entries.push(entry);
-    }
-    if entries.is_empty() {
-        return Err(miette::miette!(
-            help = "`chartc run … --record DIR` records some",
-            "{shown} has no recorded calls"
-        ));
-    }
-    Ok(Replaying::new(&shown.to_string(), entries, clock))
 }
 
 // Opens the memory of `run --memory`.

@@ -2,11 +2,11 @@
 
 use super::durable::{RunArgs, RunParts, finish_calls, options, refused};
 use super::files::Root;
-use super::instance::{Answerers, InitialValues, PairKind, oracle, values};
-use super::live::{is_live, variable};
+use super::instance::{InitialValues, PairKind, backends, values};
 use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
 use super::signals;
+use crate::setup::{Answerers, is_live, variable};
 use chartc_adapters::redis::{Counts, Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;
 use chartc_runtime::clock::{Clock, RealClock};
@@ -111,7 +111,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             human,
             functions: args.functions.as_deref(),
         };
-        let backends = oracle(&charts, answerers, &clock)?;
+        let backends = backends(&charts, answerers, &clock)?;
         let origin = Origin {
             // Standard input is not a file that a replay could read.
             file: if args.file == "-" { String::new() } else { args.file.clone() },

@@ -33,8 +33,6 @@ mod graph;
 mod instance;
 #[cfg(feature = "redis")]
 mod intake;
-#[cfg(feature = "run")]
-mod live;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod manual;

@@ -11,9 +11,10 @@
 
 use super::files::Root;
 use super::given::value;
-use super::instance::{InitialValues, PairKind, functions, instance, values};
+use super::instance::{InitialValues, PairKind, instance, values};
 use super::output::{Exit, StyledText, complain, complain_page, print, print_json};
 use super::pick::pick_to_run_with_sources;
+use crate::setup::functions;
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_compiler::syntax::source::{Sources, Span};
@@ -577,7 +578,7 @@ impl Setting<'_> {
         let charts: Vec<&Chart> = plans.iter().map(|plan| &**plan.chart()).collect();
         let chart = charts[0];
         let step = &chart.steps[id.index()];
-        let machine = instance(plans, given, functions(&charts, self.functions)?)?;
+        let machine = instance(plans, given, functions(&charts, self.functions, &complain)?)?;
         let kept = Arc::new(FirstQuestion::default());
         let clock = Arc::new(VirtualClock::new());
         let mut session = Session::new(machine, kept.clone(), clock, Vec::<Line>::new());

@@ -16,16 +16,15 @@ use super::crowd;
 use super::durable::{self, Durable, RunArgs, RunParts};
 use super::files::{self, Root, Stream};
 use super::instance::{
-    self, Answerers, Backends, InitialValues, PairKind, has_turns, is_disabled, oracle, read,
-    shelf, values,
+    self, InitialValues, PairKind, backends, has_turns, is_disabled, read, shelf, values,
 };
-use super::live::is_live;
 use super::otel::{self, Exporting};
 use super::output::{Colour, Exit, complain, terminal};
 use super::pick::pick_to_run_with_sources;
 use super::screen::{Live, Screen, close, say_of_wait};
 use super::servers;
 use super::signals;
+use crate::setup::{Answerers, Backends, is_live};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::explore::STATES;
 use chartc_compiler::syntax::source::Sources;
@@ -244,7 +243,7 @@ impl Prepared<'_> {
 
     /// What answers the calls of the run, without servers.
     fn backends(&self, human: Option<&str>, clock: &Arc<dyn Clock>) -> miette::Result<Backends> {
-        oracle(self.charts, Answerers { human, ..self.args.answerers() }, clock)
+        backends(self.charts, Answerers { human, ..self.args.answerers() }, clock)
     }
 
     /// The clock of a run without a store, which starts when its snapshot was taken.

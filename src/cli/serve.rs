@@ -5,12 +5,13 @@
 use super::durable::{RunArgs, WORKERS, finish_calls, made, refused};
 use super::files::Root;
 use super::given::{PairKind, given};
-use super::instance::{Answerers, Backends, InitialValues, has_turns, oracle};
+use super::instance::{InitialValues, backends, has_turns};
 use super::otel;
 use super::output::{Exit, complain};
 use super::pick::pick_to_run_with_sources;
 use super::servers;
 use super::signals;
+use crate::setup::{Answerers, Backends};
 use chartc_adapters::server::{
     AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
 };
@@ -148,7 +149,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let done = runtime.block_on(async {
         servers.begin().await;
         let clock: Arc<dyn Clock> = Arc::new(RealClock::starting_at(now));
-        let mut backends = oracle(&charts, answerers, &clock)?;
+        let mut backends = backends(&charts, answerers, &clock)?;
         let seen: Vec<_> = served.iter().map(|one| (&one.checked, &one.sources)).collect();
         let done = match servers.serve(&mut backends, &seen, answerers)? {
             Some(exit) => Ok(exit),

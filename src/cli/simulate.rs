@@ -1,9 +1,10 @@
 //! The command `chartc simulate`.
 
 use super::files::Root;
-use super::instance::{InitialValues, PairKind, functions, instance, read, values};
-use super::output::{Exit, StyledText, cut, padded, print, print_json, width};
+use super::instance::{InitialValues, PairKind, instance, read, values};
+use super::output::{Exit, StyledText, complain, cut, padded, print, print_json, width};
 use super::pick::pick_to_run;
+use crate::setup::functions;
 use chartc_runtime::data;
 use chartc_runtime::simulate::{Simulation, simulate};
 use std::path::PathBuf;
@@ -69,7 +70,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .map_err(|fault| miette::miette!("{}: {fault}", args.events.display()))?;
     let charts = checked.family();
     let plans = checked.plans();
-    let machine = instance(&plans, &given, functions(&charts, args.functions.as_deref())?)?;
+    let machine =
+        instance(&plans, &given, functions(&charts, args.functions.as_deref(), &complain)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .map_err(|fault| miette::miette!("no runtime: {fault}"))?;

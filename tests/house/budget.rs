@@ -7,8 +7,8 @@ use test_support::project::read;
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65057),
-    ("src", 26250),
-    ("runtime/core/src", 20737),
+    ("src", 26286),
+    ("runtime/core/src", 20738),
     ("runtime/src", 15187),
     ("runtime/store/src", 2768),
     ("runtime/world/src", 10000),

@@ -43,9 +43,10 @@ const COMMAND: &[Row] = &[
     ("keys", &[]),
     ("report", &[]),
     ("scenario", &[]),
+    ("setup", &["disk"]),
     ("build", &["disk", "report"]),
     ("ide", &["costs", "keys"]),
-    ("cli", &["chart_compiler", "costs", "disk", "ide", "keys", "report", "scenario"]),
+    ("cli", &["chart_compiler", "costs", "disk", "ide", "keys", "report", "scenario", "setup"]),
     ("main", &["cli"]),
 ];
 const CORE: &[Row] = &[

@@ -1,7 +1,8 @@
 //! Who answers the agents of a world, as options and the run file say.
 
-use super::super::instance::{Answerers, Backends, oracle, read, script_of};
-use super::super::live::{is_live, only_provider};
+use super::super::instance::{backends, read};
+use super::super::output::complain;
+use crate::setup::{Answerers, Backends, is_live, only_provider, script_of};
 use chartc_core::model::Chart;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::driver::Parts;
@@ -16,7 +17,7 @@ pub(super) fn answers(
     args: Answerers<'_>,
     clock: &Arc<dyn Clock>,
 ) -> miette::Result<AnswerSource> {
-    let script = |path: &Path| script_of(charts, path, clock.clone());
+    let script = |path: &Path| script_of(charts, path, clock.clone(), &complain);
     let functions = args.functions.map(script).transpose()?;
     let word = args.llm.map(|word| word.split_once(':').unwrap_or((word, "")));
     match word {
@@ -53,7 +54,7 @@ pub(super) fn answers(
             args.llm.unwrap_or_default()
         )),
         _ => {
-            let mut backends = oracle(charts, args, clock)?;
+            let mut backends = backends(charts, args, clock)?;
             if args.human.is_none() && is_live(args.llm) {
                 // One terminal cannot answer for many agents at once.
                 backends.parts.people = Some(Arc::new(Deny));

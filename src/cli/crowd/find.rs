@@ -21,13 +21,13 @@
 //! The file ends with options that several commands of this folder share.
 
 use super::super::files::{Files, Root};
-use super::super::instance::{Answerers, is_disabled, read};
-use super::super::live::{Named, is_free, is_live, named};
+use super::super::instance::{is_disabled, read};
 use super::super::output::{complain, print_json};
 use super::super::pick::refuse;
 use super::show::Format;
 use crate::cli::output::Exit;
 use crate::costs::amount_text;
+use crate::setup::{Answerers, Named, is_free, is_live, named};
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::cost::cost;
 use chartc_compiler::compile::{Checked, Compilation, check_within};

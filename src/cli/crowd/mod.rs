@@ -28,11 +28,11 @@ pub(super) use store::told as told_of_store;
 
 use super::files::real;
 use super::glance::at_a_glance;
-use super::instance::{Answerers, read};
-use super::live::is_live;
+use super::instance::read;
 use super::output::{Exit, complain, foot, is_seen, print, print_json};
 use super::signals;
 use crate::chart_compiler::Compiler;
+use crate::setup::{Answerers, is_live};
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::model::Chart;
 use chartc_runtime::agent::WorldFile;

@@ -2,8 +2,8 @@
 
 #![allow(clippy::disallowed_methods, reason = "spans have the times of the world")]
 
-use crate::cli::live::only;
 use crate::cli::output::complain;
+use crate::setup::only;
 use chartc_adapters::telemetry::{Models, Otel};
 use chartc_core::model::Chart;
 use chartc_runtime::trace::{Line, Sink};

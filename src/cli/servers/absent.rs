@@ -1,7 +1,7 @@
 //! Stands in for tool servers in a build without them: no options, and nothing to start.
 
-use crate::cli::instance::{Answerers, Backends};
 use crate::cli::output::Exit;
+use crate::setup::{Answerers, Backends};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
 use chartc_core::model::Chart;

@@ -6,9 +6,9 @@
 )]
 
 use crate::cli::files::{Stream, read};
-use crate::cli::instance::{Answerers, Backends};
 use crate::cli::output::{Exit, StyledText, complain, complain_page, foot};
 use crate::cli::signals;
+use crate::setup::{Answerers, Backends};
 use chartc_adapters::tools::{Configuration, Finding, FindingKind, Pool};
 use chartc_compiler::compile::Checked;
 use chartc_compiler::lower::Lowered;
