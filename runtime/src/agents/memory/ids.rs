@@ -34,6 +34,10 @@ impl Ids {
         if self.replies.len() >= most {
             self.replies.shift_remove_index(0);
         }
+        // Most agents of a large population have taken few events.
+        if self.replies.is_empty() {
+            self.replies.reserve_exact(1);
+        }
         self.replies.insert(id.into(), reply);
     }
 

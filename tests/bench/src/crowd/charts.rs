@@ -8,7 +8,7 @@ use chartc_core::plan::Plan;
 use chartc_runtime::clock::Clock;
 use chartc_runtime::oracle::{Answer, Asking, Oracle, Question, ready};
 use chartc_runtime::{RunError, Session};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 chartc_core::include_chart!(pub(super) mod tiny);
 chartc_core::include_chart!(pub(super) mod asking);
@@ -145,12 +145,16 @@ pub(super) fn session<M: Machine>(
 }
 
 /// Makes the session for a name that ends with the number of the agent.
-pub(super) fn made<M: Machine>(
+pub(super) fn made<M: Machine + Send>(
     machine: impl Fn(usize) -> M,
 ) -> impl Fn(&str, Arc<dyn Clock>) -> Result<Session<M, ()>, RunError> {
     let oracle = Arc::new(Same);
+    let first = Mutex::new(None);
     move |name, clock| {
         let nth = name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or_default();
-        Ok(session(machine(nth), &oracle, clock))
+        let new = machine(nth);
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = first.get_or_insert_with(|| session(machine(0), &oracle, clock));
+        Ok(first.another(new, ()))
     }
 }
