@@ -224,7 +224,7 @@ pub fn script_of(
         let hint = nearest(&stranger, known).map(|n| format!("; did you mean `{n}`?"));
         warn(format!(
             "warning: {name} answers `{stranger}`, which `{}` never asks{}",
-            charts[0].name,
+            charts.first().map_or("", |chart| chart.name.as_str()),
             hint.unwrap_or_default()
         ));
     }
