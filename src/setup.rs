@@ -64,7 +64,7 @@ use chartc_runtime::tools::{NoTools, Tools};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Takes the warnings, one line each.
+/// Receives warnings, one line each.
 pub type Warn<'w> = &'w dyn Fn(String);
 
 /// Who answers a run, in the words of the options of `chartc run`.
@@ -187,10 +187,11 @@ fn people(
 }
 
 /// Reads the host functions of a script; without a file there are none.
-///
-/// # Errors
-/// The file cannot be read, or is no script.
-pub fn functions(charts: &[&Chart], file: Option<&Path>, warn: Warn<'_>) -> miette::Result<Script> {
+pub(crate) fn functions(
+    charts: &[&Chart],
+    file: Option<&Path>,
+    warn: Warn<'_>,
+) -> miette::Result<Script> {
     match file {
         Some(path) => script_of(charts, path, Arc::new(VirtualClock::new()), warn),
         None => Ok(Script::empty()),
@@ -198,10 +199,7 @@ pub fn functions(charts: &[&Chart], file: Option<&Path>, warn: Warn<'_>) -> miet
 }
 
 /// Reads a script, and warns about names in it that the charts do not have.
-///
-/// # Errors
-/// The file cannot be read, or is no script.
-pub fn script_of(
+pub(crate) fn script_of(
     charts: &[&Chart],
     path: &Path,
     clock: Arc<dyn Clock>,
@@ -244,10 +242,7 @@ fn read(path: &Path) -> miette::Result<String> {
 }
 
 /// The names of the files with recorded calls in a folder, sorted. Other files are ignored.
-///
-/// # Errors
-/// There is no such folder.
-pub fn recorded(folder: &Path) -> miette::Result<Vec<String>> {
+pub(crate) fn recorded(folder: &Path) -> miette::Result<Vec<String>> {
     let shown = folder.display();
     let Some(mut names) = disk::list(folder) else {
         return Err(miette::miette!(

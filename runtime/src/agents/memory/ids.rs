@@ -8,7 +8,9 @@ use siphasher::sip128::{Hash128, SipHasher24};
 /// The ids that an agent remembers, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
+    /// In the order of the events. The first `forgotten` ids count as unknown.
     replies: IndexMap<Box<str>, Reply>,
+    forgotten: usize,
     /// The long ids of a snapshot that an earlier version wrote, which kept only their hashes.
     hashed: Option<Box<HashedIds>>,
 }
@@ -16,13 +18,14 @@ pub(super) struct Ids {
 impl Ids {
     /// The ids of a snapshot, the oldest first.
     pub(super) fn of(saved: Vec<(Box<str>, Reply)>, hashed: Option<HashedIds>) -> Self {
-        Self { replies: saved.into_iter().collect(), hashed: hashed.map(Box::new) }
+        Self { replies: saved.into_iter().collect(), forgotten: 0, hashed: hashed.map(Box::new) }
     }
 
     /// The reply to an event that was taken under this id.
     pub(super) fn reply(&self, id: &str) -> Option<Reply> {
         let hashed = || self.hashed.as_ref()?.reply(id);
-        let reply = self.replies.get(id).copied().or_else(hashed)?;
+        let known = self.replies.get_full(id).filter(|(at, ..)| *at >= self.forgotten);
+        let reply = known.map(|(.., reply)| *reply).or_else(hashed)?;
         Some(Reply { is_repeated: true, ..reply })
     }
 
@@ -31,8 +34,13 @@ impl Ids {
         if most == 0 {
             return;
         }
-        if self.replies.len() >= most {
-            self.replies.shift_remove_index(0);
+        if self.replies.len() - self.forgotten >= most {
+            self.forgotten += 1;
+        }
+        // Removing one id moves all others, so many are removed together.
+        if self.forgotten >= most || self.replies.contains_key(id) {
+            self.replies.drain(..self.forgotten);
+            self.forgotten = 0;
         }
         // Most agents of a large population have taken few events.
         if self.replies.is_empty() {
@@ -43,7 +51,7 @@ impl Ids {
 
     /// The ids, the oldest first.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Reply)> {
-        self.replies.iter().map(|(id, reply)| (&**id, reply))
+        self.replies.iter().skip(self.forgotten).map(|(id, reply)| (&**id, reply))
     }
 
     pub(super) fn hashed(&self) -> Option<&HashedIds> {
@@ -120,8 +128,20 @@ mod tests {
                     let wanted = Some(wanted).filter(|_| nth - old < most as u64);
                     assert_eq!(ids.reply(&old.to_string()), wanted, "{old} of {nth}");
                 }
+                assert_eq!(ids.all().count(), most.min(nth as usize + 1), "{nth}");
             }
         }
+    }
+
+    #[test]
+    fn a_forgotten_id_that_comes_again_is_the_newest() {
+        let mut ids = Ids::default();
+        for (at, id) in ["a", "b", "c", "d", "a"].iter().enumerate() {
+            ids.remember(id, reply_at(at as u64), 3);
+        }
+        assert_eq!(ids.all().map(|(id, _)| id).collect::<Vec<_>>(), ["c", "d", "a"]);
+        assert_eq!(ids.reply("a").map(|reply| reply.at), Some(4));
+        assert_eq!(ids.reply("b"), None);
     }
 
     /// As version 1 wrote them: `a` at 7, handled; 15 letters at 8, refused; and a long id at 9, unhandled.

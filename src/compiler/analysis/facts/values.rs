@@ -120,8 +120,8 @@ impl Range {
         }
     }
 
-    /// The bounds after an iteration in which they have grown from `known`, as they have `times` times by now. After [`PATIENCE`] times they
-    /// grow to the next threshold, and after [`GROWTHS`] times they become unbounded, so that the iterations end.
+    /// The bounds to continue with after they have grown from `known` for the `times`th time. After [`PATIENCE`] times they grow to the next
+    /// threshold, and after [`GROWTHS`] times they become unbounded, so that the iterations end.
     pub(crate) fn grown(self, known: Self, times: u8, stops: &[i64]) -> Self {
         if times <= PATIENCE {
             return self;
