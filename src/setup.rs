@@ -554,9 +554,14 @@ impl ProviderAccess {
             ));
         }
         let Some(url) = &self.url else {
+            let known: Vec<&str> =
+                chartc_adapters::models::PROVIDERS.iter().map(|known| known.name).collect();
+            let near = nearest(provider, OTHERS.iter().chain(&known).copied())
+                .map(|near| format!("; did you mean `{near}`? If not,"));
             return Err(miette::miette!(
-                help = format!("chartc knows the addresses of {}", known_names()),
-                "the address of the provider `{provider}` is unknown: set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key"
+                help = format!("chartc knows the addresses of {}", known.join(", ")),
+                "the address of the provider `{provider}` is unknown{} set {url_variable} (ending in `/v1`), and {key_variable} if it needs a key",
+                near.as_deref().unwrap_or(":")
             ));
         };
         let server = chartc_adapters::models::Server::of(provider, url, self.key.clone());
@@ -568,14 +573,6 @@ impl ProviderAccess {
             }
         })
     }
-}
-
-/// The names of the providers whose addresses are known, separated by commas.
-#[cfg(feature = "providers")]
-fn known_names() -> String {
-    let names: Vec<&str> =
-        chartc_adapters::models::PROVIDERS.iter().map(|known| known.name).collect();
-    names.join(", ")
 }
 
 /// The value of an environment variable; `None` if it is unset or blank.

@@ -140,6 +140,9 @@ fn wrong_usage_says_what_is_wrong() {
     for (arguments, why) in [
         (&["--llm", "gpt"][..], "`gpt` is not a valid value of --llm: use script:FILE"),
         (&["--llm", "random:x"], "`x` is not a seed"),
+        (&["--llm", "scirpt:s.yaml"], "did you mean `script`? If not, set SCIRPT_BASE_URL"),
+        (&["--llm", "opanai:gpt-4o"], "did you mean `openai`?"),
+        (&["--llm", "ours:small"], "the provider `ours` is unknown: set OURS_BASE_URL"),
         (&["--llm", "script:none.yaml"], "cannot read none.yaml"),
         (&["--llm", "script:bad.yaml"], "bad.yaml: `answer` is unknown"),
         (&["--llm", "first", "--events", "bad.jsonl"], "entry 1: no event `go`"),
