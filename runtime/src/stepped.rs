@@ -89,10 +89,19 @@ struct Planner {
     pending: Arc<Mutex<PendingCalls>>,
 }
 
+/// What an engine has stored of the calls of a run.
+#[derive(Debug, Clone)]
+pub struct StoredCalls {
+    /// What became of each call, by its id.
+    pub known: BTreeMap<String, Known>,
+    /// What became of a call that is not stored. A plan is committed together with the session that waits for it, so this happens only
+    /// where plans are not stored, or where a part of the store is lost.
+    pub missing: Known,
+}
+
 /// The calls that the session and the engine exchange.
-#[derive(Default)]
 struct PendingCalls {
-    known: BTreeMap<String, Known>,
+    stored: StoredCalls,
     planned: Vec<Planned>,
     dropped: Vec<String>,
     doubted: Vec<String>,
@@ -115,8 +124,9 @@ struct Plan {
 }
 
 impl Planner {
-    fn new(known: BTreeMap<String, Known>) -> Self {
-        let pending = PendingCalls { known, ..PendingCalls::default() };
+    fn new(stored: StoredCalls) -> Self {
+        let (planned, dropped, doubted) = (Vec::new(), Vec::new(), Vec::new());
+        let pending = PendingCalls { stored, planned, dropped, doubted, results: BTreeMap::new() };
         Self { pending: Arc::new(Mutex::new(pending)) }
     }
 
@@ -144,8 +154,8 @@ impl CallJournal for Planner {
     }
 
     fn known(&self, id: &CallId) -> Known {
-        // A plan is committed together with the session that waits for it, and no call is made before that commit.
-        lock(&self.pending).known.get(&id.to_string()).cloned().unwrap_or(Known::NotMade)
+        let stored = &lock(&self.pending).stored;
+        stored.known.get(&id.to_string()).unwrap_or(&stored.missing).clone()
     }
 
     fn doubt(&self, id: &CallId) {
@@ -245,7 +255,7 @@ pub struct Left {
 }
 
 impl<M: Machine> Stepped<M> {
-    /// Creates a new run from its name and parameters, or continues a saved one. `known` is the stored state of its calls. The `driver`
+    /// Creates a new run from its name and parameters, or continues a saved one. `stored` is what became of its calls. The `driver`
     /// makes no calls here; it is only asked what became of calls that may have been made.
     ///
     /// # Errors
@@ -254,10 +264,10 @@ impl<M: Machine> Stepped<M> {
         (run, given): (&str, &str),
         saved: Option<&Saved>,
         now: Instant,
-        (driver, known): (Arc<dyn Driver>, BTreeMap<String, Known>),
+        (driver, stored): (Arc<dyn Driver>, StoredCalls),
         make: impl FnOnce(Making<'_>) -> Result<Session<M, PendingLines>, String>,
     ) -> Result<Self, String> {
-        let planner = Arc::new(Planner::new(known));
+        let planner = Arc::new(Planner::new(stored));
         // The clock of a run never goes back, even if the computer's clock was set back.
         let now = saved.map_or(0, Saved::now).max(now);
         let (moment, journal) = (Arc::new(StepClock::at(now)), PendingLines::default());

@@ -30,7 +30,8 @@ use chartc_runtime::oracle::Script;
 use chartc_runtime::trace::{Line, Origin, Sink};
 use chartc_runtime::{RunSetup, Session, TurnReport};
 use chartc_store::{
-    Call, Listed, Making, Options, PendingLines, Safety, Sqlite, Store, StoreError, Worker,
+    Call, Listed, Making, Options, Outage, PendingLines, Safety, Service, Sqlite, Store,
+    StoreError, Worker,
 };
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -306,7 +307,20 @@ pub(super) fn options<'c>(
             None => Ok(()),
         }),
         given: serde_json::to_string(&args).unwrap_or_default(),
+        service: None,
     }
+}
+
+/// The maximum number of runs that a server keeps in memory while they have nothing to do. Each takes a few kilobytes.
+const AT_REST: usize = 4096;
+
+/// How a server behaves: it waits for a store that cannot be written, and says so.
+pub(super) fn service<'e>() -> Service<'e> {
+    let tell = |outage: Option<Outage>| match outage {
+        Some(outage) => complain(format!("warning: {outage}")),
+        None => complain("the store can be written again"),
+    };
+    Service { at_rest: AT_REST, on_outage: Box::new(tell) }
 }
 
 /// The reason why a run was not driven to its end.

@@ -1,6 +1,6 @@
 //! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
-use super::durable::{RunArgs, RunParts, finish_calls, options, refused};
+use super::durable::{RunArgs, RunParts, finish_calls, options, refused, service};
 use super::files::Root;
 use super::instance::{InitialValues, PairKind, backends, values};
 use super::output::{Exit, complain, say};
@@ -11,7 +11,7 @@ use chartc_adapters::redis::{Counts, Intake, IntakeError, Notice, Options};
 use chartc_compiler::explore::STATES;
 use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::trace::Origin;
-use chartc_store::{Safety, Store, Worker};
+use chartc_store::{Options as RunOptions, Safety, Store, Worker};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -133,7 +133,8 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             turns: 0,
             memory: None,
         };
-        let (engine, mut worker) = Worker::new(store, options(parts, |_| Ok(())));
+        let options = RunOptions { service: Some(service()), ..options(parts, |_| Ok(())) };
+        let (engine, mut worker) = Worker::new(store, options);
         worker.load_all().map_err(refused)?;
         // The future owns the only handle of the engine: when it ends, the worker ends, too.
         let taken = async move {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
-use super::durable::{RunArgs, WORKERS, finish_calls, made, refused};
+use super::durable::{RunArgs, finish_calls, made, refused, service};
 use super::files::Root;
 use super::given::{PairKind, given};
 use super::instance::{InitialValues, backends, has_turns};
@@ -91,7 +91,7 @@ pub(super) struct Args {
     /// Set a param of all charts that have it; clients cannot change it
     #[arg(long, value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// Turns that a run makes by itself unless its client says how many [default: 100; 0 where nothing happens in a turn]
+    /// Turns that a run makes by itself, at most: a client may ask for fewer [default: 100; where nothing happens in a turn, 0 unless a client asks for more]
     #[arg(long, value_name = "N")]
     turns: Option<u32>,
     /// Runs that have not ended, at most
@@ -107,6 +107,11 @@ impl Args {
         Answerers { llm, model, human: None, functions: self.functions.as_deref() }
     }
 }
+
+/// The maximum number of turns that a run makes by itself, unless the operator sets one.
+const TURNS: u32 = 100;
+/// The maximum number of calls under way, of all runs together.
+const CALLS: usize = 256;
 
 /// A chart that is served.
 struct Served {
@@ -242,7 +247,7 @@ async fn work(
 ) -> miette::Result<Exit> {
     let listener = listen(args).await?;
     // List the runs now: the worker takes the store over.
-    let before = store.list().map_err(refused)?;
+    let before = store.list_unfinished().map_err(refused)?;
     let Backends { parts, host } = backends;
     let feed = Feed::default();
     let show = feed.clone();
@@ -252,7 +257,7 @@ async fn work(
         clock,
         is_real: true,
         replies: true,
-        workers: WORKERS,
+        workers: CALLS,
         show: Box::new(move |run, line| {
             show.grown(run);
             exporting.line(run, line);
@@ -260,6 +265,7 @@ async fn work(
         }),
         after: Box::new(|_, _| Ok(())),
         given: String::new(),
+        service: Some(service()),
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all().map_err(refused)?;
@@ -355,7 +361,8 @@ async fn listen(args: &Args) -> miette::Result<Option<TcpListener>> {
 fn offers(args: &Args, served: &[Served]) -> Vec<Offer> {
     let turns = |checked: &Checked| {
         let lasts = checked.family().into_iter().any(has_turns);
-        args.turns.unwrap_or(if lasts { 100 } else { 0 })
+        let most = args.turns.unwrap_or(TURNS);
+        (if lasts || args.turns.is_some() { most } else { 0 }, most)
     };
     served
         .iter()

@@ -36,9 +36,10 @@ use chartc_core::wording::counted;
 use chartc_runtime::agents::Event;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::driver::{Free, Parts};
+use chartc_runtime::journal::Known;
 use chartc_runtime::oracle::{Deny, Question, Script};
 use chartc_runtime::replay::Tape;
-use chartc_runtime::stepped::Stepped;
+use chartc_runtime::stepped::{Stepped, StoredCalls};
 use chartc_runtime::tools::NoTools;
 use chartc_runtime::trace::view::{Happening, Outcome};
 use chartc_runtime::trace::{self, Line, Origin, TraceEvent};
@@ -600,7 +601,7 @@ fn objection(
         (&row.run, &row.given),
         Some(&saved),
         saved.now(),
-        (Arc::new(Free(nobody)), BTreeMap::new()),
+        (Arc::new(Free(nobody)), StoredCalls { known: BTreeMap::new(), missing: Known::NotMade }),
         |making| made(making, &plans, &given, Script::empty(), Origin::default()),
     );
     // A run that does not fit its chart any more reports it when it continues.

@@ -249,10 +249,10 @@ impl<M: Machine + Send, T: trace::Sink + Send> Engine for Memory<'_, M, T> {
         if let Some(why) = &slot.stopped {
             return Err(stopped(why));
         }
-        let at = self.clock.now();
+        let (at, content) = (self.clock.now(), event.content());
         let taken = match slot.session.hand_over(&event.name, Cow::Owned(event.data)) {
             Ok(receipt) => {
-                let reply = Reply { receipt, at, is_repeated: false };
+                let reply = Reply::new(content, receipt, at);
                 // An event that was not taken in may come again under the same id.
                 if receipt != Receipt::Busy {
                     slot.ids.remember(&event.id, reply, self.seen);

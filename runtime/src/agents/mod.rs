@@ -37,11 +37,13 @@ pub use memory::{Memory, SEEN, SnapshotError};
 use crate::error::RunError;
 use crate::session::Session;
 use crate::trace;
-use chartc_core::expr::Map;
+use chartc_core::expr::{Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt, Status};
 use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 
 /// An event for an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,6 +67,14 @@ impl Event {
         Self::new(id, TURN)
     }
 
+    /// A digest of name and data, which is the same on every machine and does not depend on the order of fields.
+    pub fn content(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        self.name.hash(&mut hasher);
+        hasher.write_u64(map_digest(&self.data));
+        hasher.finish()
+    }
+
     /// The same event with data.
     #[must_use]
     pub fn with(self, data: Map) -> Self {
@@ -81,6 +91,50 @@ pub struct Reply {
     pub at: Instant,
     /// Whether an event with this id was taken in before. This one has had no effect then.
     pub is_repeated: bool,
+    /// The [content](Event::content) of the event that was taken in; `None` if an earlier version has kept the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<u64>,
+}
+
+impl Reply {
+    /// The reply to an event with this [content](Event::content) that is taken in now.
+    pub const fn new(content: u64, receipt: Receipt, at: Instant) -> Self {
+        Self { receipt, at, is_repeated: false, content: Some(content) }
+    }
+
+    /// Whether the event that was taken in under this id had another content. An engine does not refuse the second event: only its sender
+    /// knows whether both are the same.
+    pub fn is_of_other(&self, content: u64) -> bool {
+        self.is_repeated && self.content.is_some_and(|taken| taken != content)
+    }
+}
+
+/// A digest of the fields, in any order.
+fn map_digest(map: &Map) -> u64 {
+    map.iter().fold(0, |sum: u64, (name, value)| {
+        let mut hasher = SipHasher13::new();
+        name.hash(&mut hasher);
+        hasher.write_u64(value_digest(value));
+        sum.wrapping_add(hasher.finish())
+    })
+}
+
+fn value_digest(value: &Value) -> u64 {
+    let mut hasher = SipHasher13::new();
+    std::mem::discriminant(value).hash(&mut hasher);
+    match value {
+        Value::None => {}
+        Value::Bool(bool) => bool.hash(&mut hasher),
+        Value::Int(int) => hasher.write_u64(*int as u64),
+        Value::Float(float) => hasher.write_u64(float.to_bits()),
+        Value::Text(text) => text.hash(&mut hasher),
+        Value::Duration(ms) => hasher.write_u64(*ms),
+        Value::List(items) => {
+            items.iter().for_each(|item| hasher.write_u64(value_digest(item)));
+        }
+        Value::Map(map) => hasher.write_u64(map_digest(map)),
+    }
+    hasher.finish()
 }
 
 /// The present state of an agent.

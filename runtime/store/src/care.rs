@@ -5,9 +5,14 @@ use crate::file::{Store, seal, wall};
 use crate::read::shown;
 use crate::rows::is_whole;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
+
+/// The maximum number of lines that one slice of a prune removes.
+const SLICE: usize = 5_000;
+/// The time between two slices, in which other processes may write.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The number of database pages that a backup copies at a time. Writers can commit between two steps.
 const PAGES: i32 = 256;
@@ -27,24 +32,39 @@ impl Store {
         backup.run_to_completion(PAGES, Duration::from_millis(5), None).map_err(fault)
     }
 
-    /// Removes runs that ended more than `days` days ago. Returns their number.
+    /// Removes runs that ended more than `days` days ago, in slices between which other processes write. Returns their number.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn prune(&self, days: u32) -> Result<usize, StoreError> {
         let before = wall().saturating_sub(i64::from(days).saturating_mul(86_400_000));
-        let ended =
-            "SELECT name FROM run WHERE status NOT IN ('running', 'stopped') AND updated_ms < ?1";
-        let tx = self.connection.unchecked_transaction().map_err(|error| self.fault(error))?;
-        for table in ["event", "line", "call", "inbox"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE run IN ({ended})"), [before])
-                .map_err(|error| self.fault(error))?;
+        let ended = "SELECT name FROM run WHERE name > ?1 AND status NOT IN ('running', 'stopped') AND updated_ms < ?2 ORDER BY name LIMIT 1";
+        let mut next = self.connection.prepare(ended).map_err(|error| self.fault(error))?;
+        let (mut count, mut last) = (0, String::new());
+        loop {
+            let run = next.query_row((&last, before), |row| row.get::<_, String>(0)).optional();
+            let Some(run) = run.map_err(|error| self.fault(error))? else { return Ok(count) };
+            while !self.prune_slice(&run).map_err(|error| self.fault(error))? {
+                std::thread::sleep(PAUSE);
+            }
+            count += 1;
+            last = run;
         }
-        let count = tx
-            .execute(&format!("DELETE FROM run WHERE name IN ({ended})"), [before])
-            .map_err(|error| self.fault(error))?;
-        tx.commit().map_err(|error| self.fault(error))?;
-        Ok(count)
+    }
+
+    /// Removes the last lines of a run's trace, and the run itself with the first ones. Returns whether it is removed.
+    fn prune_slice(&self, run: &str) -> rusqlite::Result<bool> {
+        let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let lines = "DELETE FROM line WHERE rowid IN (SELECT rowid FROM line WHERE run = ?1 ORDER BY seq DESC LIMIT ?2)";
+        let is_last = tx.execute(lines, (run, SLICE))? < SLICE;
+        if is_last {
+            for table in ["event", "call", "inbox"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
+            }
+            tx.execute("DELETE FROM run WHERE name = ?1", [run])?;
+        }
+        tx.commit()?;
+        Ok(is_last)
     }
 
     /// Checks every row against its checksum, and the file as a whole. Returns one sentence per fault; empty if the store is intact.

@@ -20,18 +20,18 @@
 //! ```
 
 use crate::command::{Command, Old};
-use crate::error::{StoreError, panicked};
-use crate::file::{Store, counted};
+use crate::error::{Outage, StoreError, panicked};
+use crate::file::{Store, counted, put_clock};
 use crate::rows::{Letter, Mail, PUT_EVENT, Stage, forget, letters, move_call, put, reply, said};
-use crate::worker::{Batch, CallUnderWay, Committed, Running, Worker};
+use crate::worker::{Batch, CallUnderWay, Committed, Running, Unwritten, Worker};
 use chartc_core::host::Machine;
 use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
 use chartc_runtime::journal::{Call, Outcome, made};
 use chartc_runtime::oracle::{Kind, OracleError};
-use chartc_runtime::stepped::Left;
+use chartc_runtime::stepped::{Left, Planned};
 use rusqlite::{Transaction, params};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -46,18 +46,53 @@ impl<M: Machine> Worker<'_, M> {
         if self.has_failed {
             return Err(StoreError::Closed);
         }
-        let committed = self.commit_all(batch);
-        self.has_failed = committed.is_err();
-        committed
+        self.unwritten.extend(batch.results);
+        self.pending.due.extend(batch.due);
+        let mut done = Done::default();
+        let now = self.options.clock.now();
+        let mut committed = self.sort(batch.commands, now, &mut done);
+        let is_tried = committed.is_ok() && (self.retry.is_none() || batch.is_retry);
+        if is_tried {
+            self.retry = None;
+            committed = self.commit_all(batch.has_mail, now, &mut done);
+        }
+        match committed {
+            Ok(()) if is_tried => self.resume(),
+            Ok(()) => {}
+            Err(why) => match why.outage().filter(|_| self.options.service.is_some()) {
+                Some(outage) => self.interrupt(outage),
+                None => {
+                    self.has_failed = true;
+                    return Err(why);
+                }
+            },
+        }
+        // Whoever only reads needs no commit. The others get the outage as an error, when their channel is dropped.
+        for ack in done.acks {
+            ack.send_if_read(&self.store);
+        }
+        self.refuse_pending();
+        Ok(())
     }
 
-    fn commit_all(&mut self, batch: Batch) -> Result<(), StoreError> {
-        let now = self.options.clock.now();
-        let mut done = Done::default();
-        let mut sorted = self.sort(batch.commands, batch.due, now, &mut done)?;
-        let fired = self.ensure_asked(std::mem::take(&mut sorted.asked))?;
-        self.restore_due(batch.has_mail, &sorted.due)?;
-        let (left, number) = self.write(batch.results, sorted, fired, now, &mut done)?;
+    fn commit_all(
+        &mut self,
+        has_mail: bool,
+        now: Instant,
+        done: &mut Done,
+    ) -> Result<(), StoreError> {
+        if matches!(self.present_outage(), Some(Outage::Full | Outage::Failing)) {
+            // A write without runs: if it fails, no session in memory has to be dropped again.
+            self.store.write(|_| Ok(()))?;
+        }
+        let asked = std::mem::take(&mut self.pending.asked);
+        let fired = self.ensure_asked(asked)?;
+        self.pending.fired.extend(fired);
+        let due = std::mem::take(&mut self.pending.due);
+        let restored = self.restore_due(has_mail, &due);
+        self.pending.due = due;
+        restored?;
+        let (left, number) = self.write(now, done)?;
         // After the transaction: a seal for a commit that was rolled back would look like a loss.
         if let Some(number) = number {
             self.store.seal(number);
@@ -69,58 +104,70 @@ impl<M: Machine> Worker<'_, M> {
             (self.options.after)(&committed, running.run.session())
                 .map_err(|why| StoreError::Run { run: run.clone(), why })?;
         }
+        self.without_model.append(&mut done.without_model);
+        for ack in std::mem::take(&mut done.acks) {
+            ack.send(&done.lost, &self.store);
+        }
+        let mut changed = Vec::new();
+        for (run, left) in left {
+            self.show_and_plan(&run, left)?;
+            changed.push(run);
+        }
         for (run, why) in &done.lost {
             self.breaks(run, why.clone())?;
         }
-        self.without_model.append(&mut done.without_model);
-        for ack in done.acks {
-            ack.send(&done.lost, &self.store);
+        self.begin()?;
+        for run in changed.iter().chain(&done.read) {
+            self.drop_ended(run);
         }
-        for (run, left) in left {
-            self.show_and_plan(run, left)?;
-        }
-        self.begin()
+        self.drop_idle();
+        Ok(())
     }
 
     /// Replies to the commands that need no commit, and sorts the others by the order in which a commit handles them.
     fn sort(
         &mut self,
         commands: Vec<Command>,
-        due: Vec<String>,
         now: Instant,
         done: &mut Done,
-    ) -> Result<Sorted, StoreError> {
-        let mut sorted = Sorted { due, ..Sorted::default() };
+    ) -> Result<(), StoreError> {
         for command in commands {
             match command {
                 Command::Now(reply) => drop(reply.send(now)),
                 Command::Quiet(reply) => self.quiet.push(reply),
                 Command::Settled(run, reply) => self.settled.push((run, reply)),
                 Command::Look(look) => done.acks.push(Ack::Look(look)),
-                Command::Forget(old, reply) => sorted.forgets.push((old, reply)),
+                Command::Forget(old, reply) => self.pending.forgets.push((old, reply)),
                 Command::Advance(milliseconds, reply) => {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
                 Command::Has(run, event, reply) => {
-                    let has = self.store.has(&run, &event)?;
+                    // A damaged row of an event belongs to an event that was taken in, and breaks only its run.
+                    let has = match self.store.has(&run, &event) {
+                        Err(StoreError::Damaged { what, .. }) => {
+                            self.breaks(&run, unreadable(&what))?;
+                            true
+                        }
+                        has => has?,
+                    };
                     done.acks.push(Ack::Has(reply, has));
                 }
-                Command::Read(run, reply) => self.read(run, reply, &mut sorted.due, done)?,
+                Command::Read(run, reply) => self.read(run, reply, done)?,
                 Command::Fire(run, event, reply) => {
                     let given = self.options.given.clone();
-                    sorted.asked.push(Asked { run, given, event, reply });
+                    self.pending.asked.push(Asked { run, given, event, reply });
                 }
                 Command::Begin(run, given, event, reply) => {
                     // Starting the run again is the host's request to try the model again.
                     if self.without_model.remove(&run) {
                         self.broken.remove(&run);
-                        sorted.due.push(run.clone());
+                        self.pending.due.push(run.clone());
                     }
-                    sorted.asked.push(Asked { run, given, event, reply });
+                    self.pending.asked.push(Asked { run, given, event, reply });
                 }
                 Command::Reply(run, question, text, to) => {
                     if self.has(&run)? {
-                        sorted.answers.push(PersonAnswer { run, question, text, to });
+                        self.pending.answers.push(PersonAnswer { run, question, text, to });
                         continue;
                     }
                     let why = self.broken.get(&run).map_or("there is no such run", String::as_str);
@@ -128,7 +175,7 @@ impl<M: Machine> Worker<'_, M> {
                 }
             }
         }
-        Ok(sorted)
+        Ok(())
     }
 
     /// Reads the state of a run, which may restore it from the store.
@@ -136,7 +183,6 @@ impl<M: Machine> Worker<'_, M> {
         &mut self,
         run: String,
         reply: oneshot::Sender<Result<Option<AgentState>, EngineError>>,
-        due: &mut Vec<String>,
         done: &mut Done,
     ) -> Result<(), StoreError> {
         let is_known = self.runs.contains_key(&run);
@@ -148,9 +194,12 @@ impl<M: Machine> Worker<'_, M> {
         } else {
             None
         };
-        if state.is_some() && !is_known {
+        match &state {
+            // A run that has ended does not change any more.
+            Some(state) if state.status.is_some() => done.read.push(run),
             // Reading has restored the run: it is stepped, too, and continues from here.
-            due.push(run);
+            Some(_) if !is_known => self.pending.due.push(run),
+            Some(_) | None => {}
         }
         done.acks.push(Ack::Read(reply, state));
         Ok(())
@@ -195,9 +244,6 @@ impl<M: Machine> Worker<'_, M> {
     #[expect(clippy::type_complexity, reason = "two results, named in the sentence above")]
     fn write(
         &mut self,
-        results: Vec<(String, String, Outcome)>,
-        sorted: Sorted,
-        fired: Vec<Fired>,
         now: Instant,
         done: &mut Done,
     ) -> Result<(Vec<(String, Left)>, Option<i64>), StoreError> {
@@ -205,10 +251,13 @@ impl<M: Machine> Worker<'_, M> {
         let fault = |error| StoreError::of(&path, error);
         let is_real = self.options.is_real;
         let tx = self.store.transaction()?;
+        // Until here nothing has changed, so a commit that cannot begin is tried again as it is.
+        self.is_ahead = true;
+        let sorted = std::mem::take(&mut self.pending);
         let mut commit = Commit { tx: &tx, path: &path, now, runs: &mut self.runs, done };
         // Letters come before events of this batch, as they were written for the state of the last commit.
         let letters = letters(&tx, |run| commit.runs.contains_key(run)).map_err(fault)?;
-        for (run, id, outcome) in results {
+        for (run, id, outcome) in &self.unwritten {
             commit.take_result(run, id, outcome).map_err(fault)?;
         }
         for mail in letters {
@@ -217,7 +266,7 @@ impl<M: Machine> Worker<'_, M> {
         for answer in sorted.answers {
             commit.take_answer(answer).map_err(fault)?;
         }
-        for event in fired {
+        for event in sorted.fired {
             commit.take_event(event)?;
         }
         for (old, to) in sorted.forgets {
@@ -229,24 +278,28 @@ impl<M: Machine> Worker<'_, M> {
         commit.done.undo_what_is_lost(&tx).map_err(fault)?;
         let is_any = !left.is_empty() || !commit.done.lost.is_empty();
         let number = if is_any { Some(counted(&tx).map_err(fault)?) } else { None };
+        if is_any {
+            put_clock(&tx, now).map_err(fault)?;
+        }
         tx.commit().map_err(fault)?;
+        self.unwritten.clear();
         Ok((left, number))
     }
 
     /// Shows the lines of a committed run, and takes its planned calls into the backlog.
-    fn show_and_plan(&mut self, run: String, left: Left) -> Result<(), StoreError> {
+    fn show_and_plan(&mut self, run: &str, left: Left) -> Result<(), StoreError> {
         let Left { lines, planned, dropped, .. } = left;
         for line in &lines {
-            (self.options.show)(&run, line).map_err(StoreError::Shown)?;
+            (self.options.show)(run, line).map_err(StoreError::Shown)?;
         }
         if !dropped.is_empty() {
             self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
-            let is_dropped = |id: &String| dropped.contains(id);
-            self.backlog.retain(|(of, one)| *of != run || !is_dropped(&one.id.to_string()));
+            self.backlog.drop_calls(run, &dropped);
         }
-        self.note(&run);
-        let planned = planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string()));
-        self.backlog.extend(planned.map(|one| (run.clone(), one)));
+        self.note(run);
+        for one in planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string())) {
+            self.backlog.push(run, one);
+        }
         Ok(())
     }
 
@@ -258,23 +311,26 @@ impl<M: Machine> Worker<'_, M> {
         let path = self.store.path().to_owned();
         let fault = |error| StoreError::of(&path, error);
         let mut begun = Vec::new();
-        let mut later = VecDeque::new();
-        while let Some((run, planned)) = self.backlog.pop_front() {
-            if is_for_person(&planned.call) && self.options.replies {
+        let mut places = self.places();
+        let replies = self.options.replies;
+        let is_asked_later = |planned: &Planned| replies && is_for_person(&planned.call);
+        while let Some((run, planned)) =
+            self.backlog.pop(|run, planned| is_asked_later(planned) || places.is_free(run))
+        {
+            if is_asked_later(&planned) {
                 if let Some(running) = self.runs.get_mut(&run) {
                     running.people.push(planned.id.to_string());
                 }
                 self.note(&run);
-            } else if self.flights.len() + begun.len() < self.options.workers {
-                begun.push((run, planned));
             } else {
-                later.push_back((run, planned));
+                places.take(&run);
+                begun.push((run, planned));
             }
         }
-        self.backlog = later;
         if begun.is_empty() {
             return Ok(());
         }
+        let mut flights = Vec::new();
         let tx = self.store.transaction()?;
         for (run, planned) in begun {
             // A call that was cancelled since is no longer `planned`, and is not made.
@@ -285,27 +341,70 @@ impl<M: Machine> Worker<'_, M> {
                 let driver = self.options.driver.clone();
                 let is_persons = is_for_person(&planned.call);
                 let future = Box::pin(made(driver, planned.id, planned.call));
-                self.flights.push(CallUnderWay { run, id, future, is_persons });
+                flights.push(CallUnderWay { run, id, future, is_persons });
             }
         }
         let number = counted(&tx).map_err(fault)?;
         tx.commit().map_err(fault)?;
         self.store.seal(number);
+        self.flights.append(&mut flights);
         Ok(())
     }
+
+    /// The places for calls, and who has them now.
+    fn places(&self) -> Places {
+        let mut places = Places { free: self.options.workers, taken: BTreeMap::new() };
+        self.flights.iter().for_each(|flight| places.take(&flight.run));
+        places
+    }
+}
+
+/// The places for calls under way. A run may have as many as a quarter of those that are still free, and one in any case: whoever comes
+/// later finds places, too.
+struct Places {
+    free: usize,
+    taken: BTreeMap<String, usize>,
+}
+
+impl Places {
+    fn is_free(&self, run: &str) -> bool {
+        let taken = self.taken.get(run).copied().unwrap_or(0);
+        self.free > 0 && (taken == 0 || taken < self.free / 4)
+    }
+
+    fn take(&mut self, run: &str) {
+        self.free = self.free.saturating_sub(1);
+        *self.taken.entry(run.to_owned()).or_default() += 1;
+    }
+}
+
+/// Why a run with this damaged part cannot continue.
+pub(crate) fn unreadable(what: &str) -> String {
+    format!("{what} is not as it was written; put a backup back")
 }
 
 fn is_for_person(call: &Call) -> bool {
     matches!(call, Call::Question(question) if question.kind == Kind::Human)
 }
 
-/// The commands of a batch that a commit handles, by kind, and the runs that are stepped in any case.
+/// What the next transaction handles: commands, by kind, and the runs that are stepped in any case.
 #[derive(Default)]
-struct Sorted {
+pub(crate) struct Sorted {
     asked: Vec<Asked>,
+    /// The events among `asked` whose runs are in memory.
+    fired: Vec<Fired>,
     answers: Vec<PersonAnswer>,
     forgets: Vec<(Old, oneshot::Sender<Piece>)>,
-    due: Vec<String>,
+    pub(crate) due: Vec<String>,
+    /// During an outage: the time since which anything waits here.
+    pub(crate) since: Option<tokio::time::Instant>,
+}
+
+impl Sorted {
+    /// Drops the commands: their senders get an error.
+    pub(crate) fn refuse(&mut self) {
+        *self = Self { due: std::mem::take(&mut self.due), since: self.since, ..Self::default() };
+    }
 }
 
 /// An event for a run that may not exist yet.
@@ -342,24 +441,24 @@ struct Commit<'c, M> {
 }
 
 impl<M: Machine> Commit<'_, M> {
-    fn take_result(&mut self, run: String, id: String, outcome: Outcome) -> rusqlite::Result<()> {
-        if !self.runs.contains_key(&run) && is_unavailable(&outcome) {
+    fn take_result(&mut self, run: &str, id: &str, outcome: &Outcome) -> rusqlite::Result<()> {
+        if !self.runs.contains_key(run) && is_unavailable(outcome) {
             // Another call of the run has found no model, which has stopped the run: this call must be made again, too.
-            let call = (run.as_str(), id.as_str());
-            move_call(self.tx, call, &[Stage::Started], Stage::Planned, None)?;
+            move_call(self.tx, (run, id), &[Stage::Started], Stage::Planned, None)?;
             return Ok(());
         }
-        let text = serde_json::to_string(&outcome).unwrap_or_default();
+        let text = serde_json::to_string(outcome).unwrap_or_default();
         let from = [Stage::Planned, Stage::Started];
-        let was_open = move_call(self.tx, (&run, &id), &from, Stage::Done, Some(&text))?;
-        let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
+        let was_open = move_call(self.tx, (run, id), &from, Stage::Done, Some(&text))?;
+        let Some(running) = self.runs.get_mut(run) else { return Ok(()) };
         // A call that was dropped meanwhile has no step that waits for the result.
         if was_open {
-            running.run.end(&id, outcome);
+            running.run.end(id, outcome.clone());
         }
-        running.people.retain(|open| *open != id);
-        self.done.touched.insert(run.clone());
-        self.done.ended.push((run, id));
+        running.people.retain(|open| open != id);
+        running.under_way.remove(id);
+        self.done.touched.insert(run.to_owned());
+        self.done.ended.push((run.to_owned(), id.to_owned()));
         Ok(())
     }
 
@@ -407,16 +506,26 @@ impl<M: Machine> Commit<'_, M> {
         let Some(running) = self.runs.get_mut(&run) else { return Ok(()) };
         running.run.begin(now);
         // An event with a known id was handled before a crash or a retry: it gets its earlier reply and has no effect.
-        if let Some(known) = reply(self.tx, self.path, &run, &event.id)? {
-            self.done.acks.push(Ack::Fired(run, to, Ok(known)));
-            return Ok(());
+        match reply(self.tx, self.path, &run, &event.id) {
+            Ok(None) => {}
+            Ok(Some(known)) => {
+                self.done.acks.push(Ack::Fired(run, to, Ok(known)));
+                return Ok(());
+            }
+            Err(StoreError::Damaged { what, .. }) => {
+                let why = unreadable(&what);
+                self.done.acks.push(Ack::Fired(run.clone(), to, Err(stopped(run.clone(), &why))));
+                self.done.lost.insert(run, why);
+                return Ok(());
+            }
+            Err(fault) => return Err(fault),
         }
         self.done.touched.insert(run.clone());
         let fired = self.done.catch_panic(&run, || {
             let seq = running.run.start() as i64;
             let taken = running.run.fire(&run, &event);
             running.step(now);
-            (seq, taken.map(|receipt| Reply { receipt, at: now, is_repeated: false }))
+            (seq, taken.map(|receipt| Reply::new(event.content(), receipt, now)))
         });
         // If the run has panicked, the host gets that as an error (see [`Ack::send`]).
         let panic = || (0, Err(stopped(run.clone(), "it has panicked")));
@@ -446,8 +555,13 @@ impl<M: Machine> Commit<'_, M> {
                 self.done.lost.insert(run.clone(), why.to_owned());
                 self.done.without_model.insert(run);
             } else {
-                let written = running.commit(self.tx, &run);
-                left.push((run.clone(), written.map_err(|why| why.of(self.path, &run))?));
+                match running.commit(self.tx, &run) {
+                    Ok(written) => left.push((run.clone(), written)),
+                    Err(Unwritten::Damaged(what)) => {
+                        self.done.lost.insert(run, unreadable(&what));
+                    }
+                    Err(why) => return Err(why.of(self.path, &run)),
+                }
             }
         }
         Ok(left)
@@ -493,7 +607,7 @@ fn take<M: Machine>(
             let seq = running.run.start() as i64;
             match running.run.fire(run, &event) {
                 Ok(receipt) => {
-                    let reply = Reply { receipt, at: now, is_repeated: false };
+                    let reply = Reply::new(event.content(), receipt, now);
                     put(tx, PUT_EVENT, params![run, event.id, said(reply), now as i64, seq])?;
                 }
                 Err(EngineError::Event { why, .. }) => {
@@ -538,6 +652,14 @@ impl Ack {
             Self::Forgotten(to, piece) => drop(to.send(piece)),
         }
     }
+
+    /// Sends the reply to a host that has only read, and drops it otherwise.
+    fn send_if_read(self, store: &Store) {
+        match self {
+            Self::Read(..) | Self::Has(..) | Self::Look(_) => self.send(&BTreeMap::new(), store),
+            Self::Fired(..) | Self::Replied(..) | Self::Forgotten(..) => {}
+        }
+    }
 }
 
 /// The number of events that were forgotten, and the key after which the next batch begins.
@@ -555,6 +677,8 @@ struct Done {
     letters: Vec<(String, i64)>,
     /// The runs and ids of the calls that have ended.
     ended: Vec<(String, String)>,
+    /// The runs that were only read, and have ended.
+    read: Vec<String>,
     /// The runs that have panicked or found no model, with the reasons. Only the results of their calls are committed.
     lost: BTreeMap<String, String>,
     /// The runs that found no model. Their failed calls are made again later.

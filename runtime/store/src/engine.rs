@@ -1,10 +1,11 @@
 //! The handle through which a host sends events to the runs of a store.
 
 use crate::command::{Command, Old};
-use crate::error::StoreError;
+use crate::error::{Outage, StoreError};
 use crate::file::Store;
 use chartc_core::machine::Instant;
 use chartc_runtime::agents::{AgentState, Engine, EngineError, Event, Quiet, Reply};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 /// A handle to an engine on an SQLite file. The [`Worker`](crate::Worker) behind it does the work. Handles are cheap to clone and may be
@@ -12,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 #[derive(Clone)]
 pub struct Sqlite {
     pub(crate) commands: mpsc::UnboundedSender<Command>,
+    pub(crate) outage: Arc<Mutex<Option<Outage>>>,
 }
 
 impl Sqlite {
@@ -21,7 +23,13 @@ impl Sqlite {
     ) -> Result<R, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)
+        let answer = answer.await;
+        answer.map_err(|_| self.outage().map_or(StoreError::Closed, StoreError::Outage))
+    }
+
+    /// The reason why events are refused at present; `None` if they are not.
+    pub fn outage(&self) -> Option<Outage> {
+        *self.outage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Advances the clock for all runs: deadlines fire and answers arrive, each at its time.

@@ -2,6 +2,7 @@
 
 use crate::kind::Kind;
 use chartc_runtime::oracle::NotOpen;
+use rusqlite::ErrorCode;
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,14 @@ pub enum StoreError {
         /// The number of missing commits.
         count: i64,
     },
+    /// The file system does not let SQLite write the file, or the log beside it, which readers need as well.
+    #[error("{}: {why}; its file or folder cannot be written: copy it with its -wal file to where it can", .path.display())]
+    Locked {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of SQLite.
+        why: rusqlite::Error,
+    },
     /// SQLite cannot read or write the file.
     #[error("{}: {why}", .path.display())]
     Sqlite {
@@ -114,18 +123,50 @@ pub enum StoreError {
     /// The engine has stopped.
     #[error("the engine has ended")]
     Closed,
+    /// The engine cannot write at present. Nothing has changed.
+    #[error("{0}")]
+    Outage(Outage),
     /// The host's function that shows lines of traces has failed.
     #[error("{0}")]
     Shown(io::Error),
 }
 
+/// The reason why a store cannot be written at present, which may pass by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Outage {
+    /// Another process writes to the file.
+    #[error("another process writes to the store: nothing has changed, try again")]
+    Busy,
+    /// The disk has no space left.
+    #[error("the disk of the store is full: nothing has changed; make room, then try again")]
+    Full,
+    /// The disk reports errors.
+    #[error(
+        "the disk of the store cannot be written: nothing has changed; see to it, then try again"
+    )]
+    Failing,
+}
+
 impl StoreError {
     /// The error of SQLite for a file.
     pub fn of(path: &Path, why: rusqlite::Error) -> Self {
-        if why.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
-            return Self::Other(path.to_owned());
+        let path = path.to_owned();
+        match why.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::Other(path),
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::Locked { path, why },
+            _ => Self::Sqlite { path, why },
         }
-        Self::Sqlite { path: path.to_owned(), why }
+    }
+
+    /// The outage that this error is a part of; `None` if it does not pass by itself.
+    pub fn outage(&self) -> Option<Outage> {
+        let Self::Sqlite { why, .. } = self else { return None };
+        match why.sqlite_error_code()? {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(Outage::Busy),
+            ErrorCode::DiskFull => Some(Outage::Full),
+            ErrorCode::SystemIoFailure => Some(Outage::Failing),
+            _ => None,
+        }
     }
 
     pub(crate) fn damaged(path: &Path, what: &str, run: &str) -> Self {

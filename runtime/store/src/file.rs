@@ -5,7 +5,10 @@
 
 use crate::error::{StoreError, VERSION};
 use crate::kind::Kind;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use chartc_core::machine::Instant;
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
+};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -101,7 +104,7 @@ impl Store {
             let store = Self { connection, path: path.to_owned(), lock: None, boot: 0 };
             store.ensure_kind(kind)?;
             store.ensure_complete(sealed)?;
-            return store.begin(lock, set);
+            return store.begin(kind, lock, set);
         }
         // Commits were counted, but the file is empty: it has been replaced or deleted.
         if sealed > 0 {
@@ -117,13 +120,15 @@ impl Store {
                 kind.format()
             ))
             .map_err(fault)?;
-        Self { connection, path: path.to_owned(), lock: None, boot: 0 }.begin(lock, set)
+        Self { connection, path: path.to_owned(), lock: None, boot: 0 }.begin(kind, lock, set)
     }
 
-    fn begin(mut self, lock: File, set: &str) -> Result<Self, StoreError> {
+    fn begin(mut self, kind: Kind, lock: File, set: &str) -> Result<Self, StoreError> {
         let fault = |error| StoreError::of(&self.path, error);
         // Repeated for existing files: cache size and `synchronous` belong to the connection, not to the file.
         self.connection.execute_batch(&format!("{WAL} {set}")).map_err(fault)?;
+        // Files of earlier versions have no indexes.
+        self.connection.execute_batch(kind.indexes()).map_err(fault)?;
         self.boot = self
             .connection
             .query_row(
@@ -141,7 +146,11 @@ impl Store {
             let said = "SELECT value FROM meta WHERE key = ?1";
             self.connection.query_row(said, [key], |row| row.get(0)).optional()
         };
-        let format = said("format").map_err(|_| StoreError::Other(self.path.clone()))?;
+        let format = said("format").map_err(|error| match error.sqlite_error_code() {
+            // Another database has no such table.
+            Some(ErrorCode::Unknown) | None => StoreError::Other(self.path.clone()),
+            Some(_) => StoreError::of(&self.path, error),
+        })?;
         let format = match format {
             Some(rusqlite::types::Value::Text(format)) => Kind::of(&format),
             Some(_) | None => None,
@@ -231,6 +240,12 @@ impl Store {
             .map_err(|error| StoreError::of(&path, error))?;
         if owner == boot { Ok(begun) } else { Err(StoreError::Taken(path)) }
     }
+}
+
+/// Writes the time on the clock of the runs, and on the computer's clock at the same moment.
+pub(crate) fn put_clock(tx: &Transaction<'_>, now: Instant) -> rusqlite::Result<()> {
+    let put = "INSERT INTO meta VALUES ('clock', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1";
+    tx.prepare_cached(put)?.execute([format!("{now} {}", wall())]).map(drop)
 }
 
 /// Increments the number of commits and returns it.

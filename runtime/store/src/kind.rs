@@ -42,6 +42,18 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The SQL that creates the indexes, unless they exist. The runs that have not ended are found and counted without reading the others.
+    pub(crate) const fn indexes(self) -> &'static str {
+        match self {
+            Self::Runs => {
+                "CREATE INDEX IF NOT EXISTS unfinished ON run (name) WHERE status = 'running';"
+            }
+            Self::World => "",
+        }
+    }
+}
+
 const RUNS: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE run (

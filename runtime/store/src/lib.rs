@@ -19,6 +19,7 @@
 //! A crash before commit 2 leaves a call that was never started: it is made. A crash after commit 3 leaves a stored result: it is used. A
 //! crash in between leaves a call in doubt: the driver's [`probe`](chartc_runtime::driver::Driver::probe) or the chart decides.
 
+mod backlog;
 mod care;
 mod command;
 mod commit;
@@ -34,10 +35,10 @@ mod worker;
 pub use chartc_runtime::journal::Call;
 pub use chartc_runtime::stepped::{Making, PendingLines};
 pub use engine::Sqlite;
-pub use error::{StoreError, VERSION};
+pub use error::{Outage, StoreError, VERSION};
 pub use file::{Safety, Store, wall};
 pub use kind::Kind;
 pub use read::{Listed, shown};
 pub use rows::{Letter, is_whole, put};
 pub use rusqlite;
-pub use worker::{Committed, Options, Worker};
+pub use worker::{Committed, Options, Service, Worker};

@@ -13,7 +13,7 @@
 //! **Example.** `fork(("ada", 12), ("eva", None), …)`, where lines 11 and 12 set inputs of the turn that line 13 begins:
 //!
 //! ```text
-//! whole      an event is not cut: position 12 becomes 13
+//! whole_event an event is not cut: position 12 becomes 13
 //! rewind     lines 1 to 13 again, without calls; the result must equal the trace
 //! put_fork   run `eva`: its lines, the events taken in, the calls that had ended as `copied`; it wakes at once
 //! ```
@@ -22,6 +22,7 @@ use crate::error::StoreError;
 use crate::file::{Store, counted, wall};
 use crate::rows::{
     Head, Letter, Mail, PUT_CALL, PUT_EVENT, Stage, is_whole, letters, put, put_line, put_run,
+    whole,
 };
 use chartc_core::host::Machine;
 use chartc_runtime::Saved;
@@ -80,6 +81,11 @@ impl Listed {
         })
     }
 
+    /// Whether the row is damaged, so that nothing else in it counts.
+    pub fn is_damaged(&self) -> bool {
+        self.state == UNKNOWN
+    }
+
     /// Milliseconds since the last change.
     pub fn age_ms(&self) -> u64 {
         u64::try_from(wall().saturating_sub(self.updated_ms)).unwrap_or(0)
@@ -91,18 +97,34 @@ pub(crate) struct StoredRun {
     pub(crate) saved: String,
     pub(crate) given: String,
     pub(crate) made_ms: i64,
+    /// Whether the run is new or forked and has not been stepped, so that its open calls have no rows yet.
+    pub(crate) is_fresh: bool,
 }
 
 /// A run that has not ended: its name, the time of its next step, and whether it needs a step at once.
 pub(crate) type Waiting = (String, Option<u64>, bool);
 
-/// Splits the stored list of steps.
-fn steps(text: &str) -> Vec<String> {
-    text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+/// The stored form of the steps that a run waits for: a JSON list, or nothing.
+pub(crate) fn written_steps(steps: &[String]) -> String {
+    if steps.is_empty() { String::new() } else { serde_json::json!(steps).to_string() }
 }
 
-/// Reads a row of the table `run`.
-pub(crate) fn listed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Listed> {
+fn read_steps(text: &str) -> Vec<String> {
+    // Earlier versions separated the names with commas, which a name may contain.
+    let split = || text.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    if text.starts_with('[') {
+        serde_json::from_str(text).unwrap_or_else(|_| split())
+    } else {
+        split()
+    }
+}
+
+/// Reads a row of the table `run`, which may be damaged.
+fn listed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Listed> {
+    Ok(whole(row, listed_whole)?.unwrap_or_else(|| damaged(row)))
+}
+
+fn listed_whole(row: &rusqlite::Row<'_>) -> rusqlite::Result<Listed> {
     let (status, stopped): (String, Option<String>) = (row.get(3)?, row.get(4)?);
     let is_broken = Store::is_broken(&status, stopped.as_deref());
     Ok(Listed {
@@ -115,7 +137,7 @@ pub(crate) fn listed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Listed> {
         turns: row.get(6)?,
         calls: row.get(7)?,
         cost: row.get::<_, i64>(8)? as u64,
-        waits_for: steps(&row.get::<_, String>(9)?),
+        waits_for: read_steps(&row.get::<_, String>(9)?),
         made_ms: row.get(12)?,
         updated_ms: row.get(13)?,
     })
@@ -128,7 +150,7 @@ fn damaged(row: &rusqlite::Row<'_>) -> Listed {
         chart: shown(row, 1),
         status: BROKEN.into(),
         stopped: Some("its row is not as it was written; put a backup back".into()),
-        state: "?".into(),
+        state: UNKNOWN.into(),
         turns: 0,
         calls: 0,
         cost: 0,
@@ -148,6 +170,9 @@ pub fn shown(row: &rusqlite::Row<'_>, nth: usize) -> String {
     }
 }
 
+/// The state of a run whose row is damaged.
+const UNKNOWN: &str = "?";
+
 /// The status of a run that has not ended and cannot be restored.
 pub(crate) const BROKEN: &str = "broken";
 
@@ -157,13 +182,28 @@ impl Store {
     /// # Errors
     /// The file cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
-        let mut rows = self
-            .connection
-            .prepare("SELECT * FROM run ORDER BY name")
-            .map_err(|error| self.fault(error))?;
-        let rows =
-            rows.query_map([], |row| if is_whole(row)? { listed(row) } else { Ok(damaged(row)) });
-        let rows = rows.map_err(|error| self.fault(error))?;
+        self.list_after("", u32::MAX)
+    }
+
+    /// At most `most` runs whose names come after `name`, ordered by name.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn list_after(&self, name: &str, most: u32) -> Result<Vec<Listed>, StoreError> {
+        self.listed("SELECT * FROM run WHERE name > ?1 ORDER BY name LIMIT ?2", (name, most))
+    }
+
+    /// The runs that have not ended, ordered by name.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn list_unfinished(&self) -> Result<Vec<Listed>, StoreError> {
+        self.listed("SELECT * FROM run WHERE status = 'running' ORDER BY name", [])
+    }
+
+    fn listed(&self, read: &str, of: impl Params) -> Result<Vec<Listed>, StoreError> {
+        let mut rows = self.connection.prepare(read).map_err(|error| self.fault(error))?;
+        let rows = rows.query_map(of, listed).map_err(|error| self.fault(error))?;
         rows.map(|row| row.map_err(|error| self.fault(error))).collect()
     }
 
@@ -171,14 +211,19 @@ impl Store {
     pub(crate) fn saved(&self, run: &str) -> Result<Option<StoredRun>, StoreError> {
         let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
         let row = |row: &rusqlite::Row<'_>| {
-            let kept = StoredRun { saved: row.get(14)?, given: row.get(2)?, made_ms: row.get(12)? };
-            Ok((is_whole(row)?, kept))
+            whole(row, |row| {
+                // Only a fork wakes at the time of its last step.
+                let (wake, now): (Option<i64>, i64) = (row.get(10)?, row.get(11)?);
+                let is_fresh = wake == Some(now);
+                let (saved, given, made_ms) = (row.get(14)?, row.get(2)?, row.get(12)?);
+                Ok(StoredRun { saved, given, made_ms, is_fresh })
+            })
         };
         let found = read.and_then(|mut read| read.query_row([run], row).optional());
         match found.map_err(|error| self.fault(error))? {
             None => Ok(None),
-            Some((true, kept)) => Ok(Some(kept)),
-            Some((false, _)) => Err(self.damaged("its saved state", run)),
+            Some(Some(kept)) => Ok(Some(kept)),
+            Some(None) => Err(self.damaged("its saved state", run)),
         }
     }
 
@@ -205,18 +250,20 @@ impl Store {
             .connection
             .prepare("SELECT * FROM line WHERE run = ?1 ORDER BY seq")
             .map_err(fault)?;
-        let rows = rows
-            .query_map([run], |row| {
-                Ok((row.get::<_, i64>(1)?, row.get::<_, String>(2)?, is_whole(row)?))
-            })
-            .map_err(fault)?;
+        let rows = rows.query_map([run], |row| whole(row, |row| row.get(2))).map_err(fault)?;
         let mut lines = Vec::new();
         for row in rows {
-            let (seq, text, is_whole) = row.map_err(fault)?;
-            let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
-            lines.push(line.ok_or_else(|| self.damaged(&format!("line {seq} of its trace"), run))?);
+            lines.push(self.line(run, lines.len() as u64 + 1, row.map_err(fault)?)?);
         }
         Ok(lines)
+    }
+
+    /// Reads the text of line `seq` of a trace; `None` for that of a damaged row. A row that was deleted is not noticed by its checksum, but
+    /// by the number of the line that stands in its place.
+    fn line(&self, run: &str, seq: u64, text: Option<String>) -> Result<Line, StoreError> {
+        let line = text.and_then(|text| serde_json::from_str::<Line>(&text).ok());
+        let line = line.filter(|line| line.seq == seq);
+        line.ok_or_else(|| self.damaged(&format!("line {seq} of its trace"), run))
     }
 
     /// The stored state of a run's calls, by their ids, without those that were cancelled or copied from the parent of a fork.
@@ -226,21 +273,18 @@ impl Store {
             self.connection.prepare("SELECT * FROM call WHERE run = ?1").map_err(fault)?;
         let rows = rows
             .query_map([run], |row| {
-                Ok((
-                    row.get::<_, String>(1)?,
-                    row.get::<_, String>(2)?,
-                    row.get::<_, Option<String>>(4)?,
-                    is_whole(row)?,
-                ))
+                let read = |row: &rusqlite::Row<'_>| {
+                    Ok((row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get(4)?))
+                };
+                Ok(whole(row, read)?.ok_or_else(|| shown(row, 1)))
             })
             .map_err(fault)?;
         let mut known = BTreeMap::new();
         for row in rows {
-            let (id, stage, outcome, is_whole) = row.map_err(fault)?;
-            let damaged = || self.damaged(&format!("its call `{id}`"), run);
-            if !is_whole {
-                return Err(damaged());
-            }
+            let damaged = |id: &str| self.damaged(&format!("its call `{id}`"), run);
+            let (id, stage, outcome) = row.map_err(fault)?.map_err(|id| damaged(&id))?;
+            let outcome: Option<String> = outcome;
+            let damaged = || damaged(&id);
             let what = match (Stage::of(&stage), outcome) {
                 (Some(Stage::Planned), _) => Known::NotMade,
                 (Some(Stage::Started | Stage::Doubt), _) => Known::Started,
@@ -262,16 +306,14 @@ impl Store {
     /// # Errors
     /// The file cannot be read, or a call is damaged.
     pub fn made(&self, run: &str) -> Result<Vec<Call>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(String, bool)>> {
+        let read = || -> rusqlite::Result<Vec<Option<String>>> {
             let mut rows = self
                 .connection
                 .prepare("SELECT * FROM call WHERE run = ?1 AND stage IN ('copied', 'done', 'cancelled') ORDER BY rowid")?;
-            rows.query_map([run], |row| Ok((row.get(3)?, is_whole(row)?)))?.collect()
+            rows.query_map([run], |row| whole(row, |row| row.get(3)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
-        let call = |(text, is_whole): &(String, bool)| {
-            serde_json::from_str(text).ok().filter(|_| *is_whole)
-        };
+        let call = |text: &Option<String>| serde_json::from_str(text.as_ref()?).ok();
         let calls: Option<Vec<Call>> = rows.iter().map(call).collect();
         calls.ok_or_else(|| self.damaged("a call", run))
     }
@@ -280,13 +322,13 @@ impl Store {
     /// at once if it has open calls, or if it could not be continued before.
     pub(crate) fn running(&self) -> Result<(Vec<Waiting>, Vec<String>), StoreError> {
         let read = || -> rusqlite::Result<_> {
-            let mut rows = self.connection.prepare("SELECT * FROM run")?;
+            let mut rows = self.connection.prepare("SELECT * FROM run WHERE status = 'running'")?;
             let mut rows = rows.query([])?;
             let (mut all, mut damaged) = (Vec::new(), Vec::new());
             while let Some(row) = rows.next()? {
                 if !is_whole(row)? {
                     damaged.push(shown(row, 0));
-                } else if row.get_ref(3)? == ValueRef::Text(b"running") {
+                } else {
                     let wake = row.get::<_, Option<i64>>(10)?.map(|at| at as u64);
                     let is_open = row.get_ref(9)? != ValueRef::Text(b"");
                     all.push((row.get(0)?, wake, is_open || row.get_ref(4)? != ValueRef::Null));
@@ -308,19 +350,27 @@ impl Store {
 
     fn moment_at(&self, run: Option<&str>, wall: i64) -> Result<u64, StoreError> {
         let read = || -> rusqlite::Result<i64> {
-            let mut rows =
-                self.connection.prepare("SELECT * FROM run WHERE ?1 IS NULL OR name = ?1")?;
+            let since = |now: i64, updated| now.saturating_add(wall.saturating_sub(updated).max(0));
+            // A run that has ended needs no time any more.
+            let which =
+                if run.is_some() { "name = ?1" } else { "?1 IS NULL AND status = 'running'" };
+            let mut rows = self.connection.prepare(&format!("SELECT * FROM run WHERE {which}"))?;
             let mut rows = rows.query([run])?;
             let mut latest = 0;
             while let Some(row) = rows.next()? {
                 // A damaged row is skipped: a wrong time in it would move the clock of all runs.
                 if is_whole(row)? {
-                    let (now, updated): (i64, i64) = (row.get(11)?, row.get(13)?);
-                    let passed = wall.saturating_sub(updated).max(0);
-                    latest = latest.max(now.saturating_add(passed));
+                    latest = latest.max(since(row.get(11)?, row.get(13)?));
                 }
             }
-            Ok(latest)
+            if run.is_some() {
+                return Ok(latest);
+            }
+            let clock = "SELECT value FROM meta WHERE key = 'clock'";
+            let clock = self.connection.query_row(clock, [], |row| Ok(shown(row, 0))).optional()?;
+            let clock = clock.as_deref().and_then(|text| text.split_once(' '));
+            let clock = clock.and_then(|(now, at)| Some((now.parse().ok()?, at.parse().ok()?)));
+            Ok(clock.map_or(latest, |(now, updated)| latest.max(since(now, updated))))
         };
         read().map(|now| now as u64).map_err(|error| self.fault(error))
     }
@@ -335,15 +385,11 @@ impl Store {
     /// Finds the row of a run, in the same form as [`Store::list`].
     ///
     /// # Errors
-    /// The file cannot be read, or the row is damaged.
+    /// The file cannot be read.
     pub fn find(&self, run: &str) -> Result<Option<Listed>, StoreError> {
         let read = self.connection.prepare_cached("SELECT * FROM run WHERE name = ?1");
-        let row = |row: &rusqlite::Row<'_>| Ok((is_whole(row)?, listed(row)?));
-        let found = read.and_then(|mut read| read.query_row([run], row).optional());
-        match found.map_err(|error| self.fault(error))? {
-            Some((false, _)) => Err(self.damaged("its saved state", run)),
-            found => Ok(found.map(|(_, listed)| listed)),
-        }
+        let found = read.and_then(|mut read| read.query_row([run], listed).optional());
+        found.map_err(|error| self.fault(error))
     }
 
     /// The number of runs that have not ended.
@@ -363,7 +409,12 @@ impl Store {
     pub fn lines_after(&self, run: &str, seq: u64, most: u32) -> Result<Vec<Line>, StoreError> {
         let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         let read = "SELECT * FROM line WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-        self.some_lines(run, read, (run, seq, most))
+        let lines = self.some_lines(run, read, (run, seq, most))?;
+        let missing = (seq + 1..).zip(&lines).find(|(seq, line)| *seq as u64 != line.seq);
+        match missing {
+            Some((seq, _)) => Err(self.damaged(&format!("line {seq} of its trace"), run)),
+            None => Ok(lines),
+        }
     }
 
     /// The last line of a run's trace.
@@ -397,13 +448,14 @@ impl Store {
     fn some_lines(&self, run: &str, read: &str, of: impl Params) -> Result<Vec<Line>, StoreError> {
         let fault = |error| self.fault(error);
         let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
-        let rows = rows.query_map(of, |row| Ok((row.get::<_, String>(2)?, is_whole(row)?)));
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(2)?));
+        let rows = rows.query_map(of, |row| Ok(whole(row, read)?.ok_or_else(|| shown(row, 1))));
         let (mut lines, mut bytes) = (Vec::new(), 0);
         for row in rows.map_err(fault)? {
-            let (text, is_whole) = row.map_err(fault)?;
+            let damaged = |seq: &str| self.damaged(&format!("line {seq} of its trace"), run);
+            let (seq, text): (i64, String) = row.map_err(fault)?.map_err(|seq| damaged(&seq))?;
             bytes += text.len();
-            let line = serde_json::from_str(&text).ok().filter(|_| is_whole);
-            lines.push(line.ok_or_else(|| self.damaged("a line of its trace", run))?);
+            lines.push(self.line(run, seq as u64, Some(text))?);
             if bytes >= PIECE {
                 break;
             }
@@ -419,13 +471,13 @@ impl Store {
         let fault = |error| self.fault(error);
         let read = "SELECT * FROM call WHERE run = ?1 AND stage = 'planned' ORDER BY planned";
         let mut rows = self.connection.prepare_cached(read).map_err(fault)?;
-        let rows = rows.query_map([run], |row| {
-            Ok((row.get::<_, String>(1)?, row.get::<_, String>(3)?, is_whole(row)?))
-        });
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(3)?));
+        let rows = rows.query_map([run], |row| whole(row, read));
         let mut asked = Vec::new();
         for row in rows.map_err(fault)? {
-            let (id, text, is_whole) = row.map_err(fault)?;
-            match serde_json::from_str(&text).ok().filter(|_| is_whole) {
+            let row: Option<(String, String)> = row.map_err(fault)?;
+            let (id, text) = row.ok_or_else(|| self.damaged("a call", run))?;
+            match serde_json::from_str(&text).ok() {
                 Some(Call::Question(mut question)) if question.kind == Kind::Human => {
                     // Earlier versions stored the question without its id.
                     question.name(&id);
@@ -480,17 +532,19 @@ pub(crate) fn became(
             return Ok(answered(&text));
         }
     }
-    let read = "SELECT id, call, stage, outcome FROM call WHERE run = ?1 AND stage IN ('done', 'cancelled')";
+    let read = "SELECT * FROM call WHERE run = ?1 AND stage IN ('done', 'cancelled')";
     let mut rows = connection.prepare_cached(read)?;
     let mut rows = rows.query([run])?;
     while let Some(row) = rows.next()? {
-        let call = serde_json::from_str(&row.get::<_, String>(1)?);
-        let Ok(Call::Question(mut asked)) = call else { continue };
-        asked.name(&row.get::<_, String>(0)?);
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(3)?, row.get(4)?));
+        let row: Option<(String, String, Option<String>)> = whole(row, read)?;
+        let Some((id, call, outcome)) = row else { continue };
+        let Ok(Call::Question(mut asked)) = serde_json::from_str(&call) else { continue };
+        asked.name(&id);
         if asked.id != question {
             continue;
         }
-        let outcome = row.get::<_, Option<String>>(3)?.unwrap_or_default();
+        let outcome = outcome.unwrap_or_default();
         return Ok(match serde_json::from_str(&outcome) {
             Ok(Outcome::Answer(Ok(answer))) => answered(&answer.text),
             Ok(Outcome::Answer(Err(_)) | Outcome::Result(_)) => None,
@@ -526,13 +580,12 @@ impl Store {
         machine: impl FnOnce(&Tape) -> Result<M, String>,
     ) -> Result<Listed, StoreError> {
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let listed = self.list()?;
-        let Some(mut parent) = listed.iter().find(|row| row.run == run).cloned() else {
+        let Some(mut parent) = self.find(run)? else {
             let why =
                 "there is no such run: it was never begun here, or it was pruned with its journal";
             return Err(refused(why.into()));
         };
-        if name.is_empty() || listed.iter().any(|row| row.run == name) {
+        if name.is_empty() || self.find(name)?.is_some() {
             return Err(refused(format!(
                 "`{name}` cannot be the name of a fork: it is taken or empty"
             )));
@@ -546,7 +599,7 @@ impl Store {
                 "its journal has no position {at}: give one from 1 to {last}"
             )));
         };
-        let count = whole(&lines, &taken, count);
+        let count = whole_event(&lines, &taken, count);
         let text = lines.iter().map(|line| serde_json::to_string(line).unwrap_or_default() + "\n");
         let tape = Tape::read(&text.collect::<String>()).map_err(|why| refused(why.to_string()))?;
         let machine = machine(&tape).map_err(refused)?;
@@ -558,45 +611,40 @@ impl Store {
             given.clone_into(&mut parent.given);
         }
         self.put_fork(&parent, name, &rewound, (taken, calls))?;
-        let forked = self.list()?.into_iter().find(|row| row.run == name);
-        forked.ok_or_else(|| refused(format!("`{name}` was forgotten at once")))
+        self.find(name)?.ok_or_else(|| refused(format!("`{name}` was forgotten at once")))
     }
 
     fn taken(&self, run: &str) -> Result<Vec<Taken>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(Taken, bool)>> {
+        let read = || -> rusqlite::Result<Vec<Result<Taken, String>>> {
             let mut rows = self.connection.prepare("SELECT * FROM event WHERE run = ?1")?;
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok(((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?), is_whole(row)?))
-            };
+            let taken =
+                |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+            let row = |row: &rusqlite::Row<'_>| Ok(whole(row, taken)?.ok_or_else(|| shown(row, 1)));
             rows.query_map([run], row)?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
-        match rows.iter().find(|(_, is_whole)| !is_whole) {
-            Some(((id, ..), _)) => Err(self.damaged(&format!("its event `{id}`"), run)),
-            None => Ok(rows.into_iter().map(|(row, _)| row).collect()),
-        }
+        let damaged = |id: String| self.damaged(&format!("its event `{id}`"), run);
+        rows.into_iter().map(|row| row.map_err(damaged)).collect()
     }
 
     /// The rows of the calls that had ended by then, including those that the parent has copied from its own parent.
     fn calls<M>(&self, run: &str, rewound: &Rewound<M>) -> Result<Vec<Row>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(Row, bool)>> {
+        let read = || -> rusqlite::Result<Vec<(String, Option<Row>)>> {
             let mut rows = self.connection.prepare("SELECT * FROM call WHERE run = ?1")?;
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok(((row.get(1)?, row.get(3)?, row.get(5)?), is_whole(row)?))
-            };
-            rows.query_map([run], row)?.collect()
+            let call = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(3)?, row.get(5)?));
+            rows.query_map([run], |row| Ok((shown(row, 1), whole(row, call)?)))?.collect()
         };
         let rows = read().map_err(|error| self.fault(error))?;
         // An id is `RUN/…`. The part after the run's name is the same in the parent and in the fork.
         let within =
             |id: &str| id.split_once('/').map_or_else(String::new, |(_, rest)| rest.into());
-        let known: BTreeMap<String, (Row, bool)> =
-            rows.into_iter().map(|(row, is_whole)| (within(&row.0), (row, is_whole))).collect();
+        let known: BTreeMap<String, Option<Row>> =
+            rows.into_iter().map(|(id, row)| (within(&id), row)).collect();
         let mut calls = Vec::new();
         for id in &rewound.calls {
             match known.get(&within(&id.to_string())) {
-                Some((row, true)) => calls.push(row.clone()),
-                Some((_, false)) => return Err(self.damaged(&format!("its call `{id}`"), run)),
+                Some(Some(row)) => calls.push(row.clone()),
+                Some(None) => return Err(self.damaged(&format!("its call `{id}`"), run)),
                 // The call was dropped before it was stored.
                 None => {}
             }
@@ -624,7 +672,7 @@ impl Store {
             turns: session.turns(),
             calls: session.calls(),
             cost: session.spent().cost.unwrap_or(0),
-            waits_for: &session.waits_for().join(", "),
+            waits_for: &written_steps(&session.waits_for()),
             // Wakes at once, so that the worker plans the calls that are open in the fork.
             wake: session.status().is_none().then(|| saved.now()),
             now: saved.now(),
@@ -660,7 +708,7 @@ impl Store {
 }
 
 /// Extends `count` to the end of an event. An event that sets several inputs writes one line for each, and one for its turn.
-fn whole(lines: &[Line], taken: &[Taken], count: usize) -> usize {
+fn whole_event(lines: &[Line], taken: &[Taken], count: usize) -> usize {
     let begins: BTreeSet<i64> = taken.iter().map(|(.., seq)| *seq).collect();
     let goes_on = |count: usize| match (lines.get(count - 1), lines.get(count)) {
         (Some(Line { what: What::Input { .. }, .. }), Some(next)) => {

@@ -88,14 +88,15 @@ pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusql
     )
 }
 
-/// Inserts a line of a trace.
+/// Inserts a line of a trace. Returns whether its number was free, as it is unless a row is damaged.
 pub(crate) fn put_line(
     tx: &Transaction<'_>,
     run: &str,
     seq: u64,
     text: &str,
-) -> rusqlite::Result<()> {
-    put(tx, "INSERT INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])
+) -> rusqlite::Result<bool> {
+    put(tx, "INSERT OR IGNORE INTO line VALUES (?1, ?2, ?3, ?4)", params![run, seq as i64, text])?;
+    Ok(tx.changes() == 1)
 }
 
 /// Inserts an event that was taken in: the run, its id, the reply, the time, and the number of the last trace line before it.
@@ -209,7 +210,20 @@ pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i
 pub fn is_whole(row: &Row<'_>) -> rusqlite::Result<bool> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let columns: Vec<_> = (0..last).map(|nth| row.get_ref(nth)).collect::<Result<_, _>>()?;
+    // No column is written as one of these, but a text that became a blob would have the same checksum.
+    if columns.iter().any(|column| matches!(column, ValueRef::Blob(_) | ValueRef::Real(_))) {
+        return Ok(false);
+    }
     Ok(row.get_ref(last)? == ValueRef::Integer(checksum(columns)))
+}
+
+/// Reads a row whose checksum matches; `None` for a damaged row. The checksum comes first, because any column of a damaged row may have
+/// another type.
+pub(crate) fn whole<T>(
+    row: &Row<'_>,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    if is_whole(row)? { read(row).map(Some) } else { Ok(None) }
 }
 
 // The inbox: messages that any process can store for a run, and that the owner of the store delivers.
@@ -234,7 +248,7 @@ impl Store {
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let tx = begun.map_err(|error| self.fault(error))?;
         let refused = |why: String| StoreError::Run { run: run.to_owned(), why };
-        let Some(row) = self.list()?.into_iter().find(|row| row.run == run) else {
+        let Some(row) = self.find(run)? else {
             return Err(refused("there is no such run".into()));
         };
         match (row.status.as_str(), &row.stopped) {
@@ -366,17 +380,17 @@ pub(crate) fn reply(
 ) -> Result<Option<Reply>, StoreError> {
     let read = "SELECT * FROM event WHERE run = ?1 AND id = ?2";
     let found = connection.prepare_cached(read).and_then(|mut read| {
-        let row = |row: &Row<'_>| Ok((is_whole(row)?, row.get::<_, String>(2)?));
+        let row = |row: &Row<'_>| whole(row, |row| row.get::<_, String>(2));
         read.query_row([run, event], row).optional()
     });
     match found.map_err(|error| StoreError::of(path, error))? {
         None => Ok(None),
-        Some((true, said)) => Ok(Some(replied(&said, true))),
-        Some((false, _)) => Err(StoreError::damaged(path, &format!("its event `{event}`"), run)),
+        Some(Some(said)) => Ok(Some(repeated(&said))),
+        Some(None) => Err(StoreError::damaged(path, &format!("its event `{event}`"), run)),
     }
 }
 
-/// A reply in its stored form: the receipt and the time.
+/// A reply in its stored form: the receipt, the time, and the content of the event.
 pub(crate) fn said(reply: Reply) -> String {
     let word = match reply.receipt {
         Receipt::Handled => "handled",
@@ -385,17 +399,22 @@ pub(crate) fn said(reply: Reply) -> String {
         Receipt::Closed => "closed",
         Receipt::Refused => "refused",
     };
-    format!("{word} {}", reply.at)
+    let content = reply.content.map_or_else(String::new, |content| format!(" {content:x}"));
+    format!("{word} {}{content}", reply.at)
 }
 
-fn replied(said: &str, is_repeated: bool) -> Reply {
-    let (word, at) = said.split_once(' ').unwrap_or((said, "0"));
-    let receipt = match word {
+/// The reply to an event that comes again.
+fn repeated(said: &str) -> Reply {
+    let mut parts = said.split(' ');
+    let receipt = match parts.next().unwrap_or_default() {
         "handled" => Receipt::Handled,
         "unhandled" => Receipt::Unhandled,
         "busy" => Receipt::Busy,
         "closed" => Receipt::Closed,
         _ => Receipt::Refused,
     };
-    Reply { receipt, at: at.parse().unwrap_or(0), is_repeated }
+    let at = parts.next().and_then(|at| at.parse().ok()).unwrap_or(0);
+    // Earlier versions stored no content.
+    let content = parts.next().and_then(|content| u64::from_str_radix(content, 16).ok());
+    Reply { receipt, at, is_repeated: true, content }
 }

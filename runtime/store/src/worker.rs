@@ -10,11 +10,13 @@
 //! begin    a second transaction marks planned calls as started; then their futures are polled
 //! ```
 
+use crate::backlog::Backlog;
 use crate::command::Command;
+use crate::commit::{Sorted, unreadable};
 use crate::engine::Sqlite;
-use crate::error::{StoreError, panicked};
+use crate::error::{Outage, StoreError, panicked};
 use crate::file::{Store, wall};
-use crate::read::{StoredRun, became};
+use crate::read::{StoredRun, became, written_steps};
 use crate::rows::{
     Head, PUT_RUN, Stage, is_whole, letters, move_call, put, put_call, put_line, put_run,
 };
@@ -24,18 +26,18 @@ use chartc_runtime::Session;
 use chartc_runtime::agents::Agenda;
 use chartc_runtime::clock::{Clock, Sleep};
 use chartc_runtime::driver::Driver;
-use chartc_runtime::journal::Outcome;
+use chartc_runtime::journal::{Known, Outcome};
 use chartc_runtime::oracle::{Answer, NotOpen};
-use chartc_runtime::stepped::{Left, Making, PendingLines, Planned, Stepped};
+use chartc_runtime::stepped::{Left, Making, PendingLines, Planned, Stepped, StoredCalls};
 use chartc_runtime::trace::Line;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, ToSql, Transaction};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -68,7 +70,19 @@ pub struct Worker<'e, M> {
     pub(crate) busy: BTreeSet<String>,
     pub(crate) flights: Vec<CallUnderWay>,
     /// Calls whose plans are committed and that wait until fewer calls are under way.
-    pub(crate) backlog: VecDeque<(String, Planned)>,
+    pub(crate) backlog: Backlog,
+    /// The results of calls that are not committed yet.
+    pub(crate) unwritten: Vec<(String, String, Outcome)>,
+    /// What waits for the next transaction.
+    pub(crate) pending: Sorted,
+    /// Why the store cannot be written. The handles read it, too.
+    pub(crate) outage: Arc<Mutex<Option<Outage>>>,
+    /// During an outage, when the next commit is tried.
+    pub(crate) retry: Option<Pin<Box<tokio::time::Sleep>>>,
+    /// Whether the sessions in memory may be ahead of the file.
+    pub(crate) is_ahead: bool,
+    /// The runs in memory by the order of their last steps, the earliest first.
+    recent: BTreeMap<u64, String>,
     /// The hosts that wait until no run has anything under way.
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
     /// The hosts that wait until one run has nothing under way.
@@ -95,6 +109,7 @@ pub(crate) struct Batch {
     pub(crate) commands: Vec<Command>,
     pub(crate) results: Vec<(String, String, Outcome)>,
     pub(crate) due: Vec<String>,
+    pub(crate) is_retry: bool,
     pub(crate) has_mail: bool,
     pub(crate) is_over: bool,
 }
@@ -103,6 +118,8 @@ impl<'e, M: Machine> Worker<'e, M> {
     /// Creates an engine on a store that this process owns: a handle for hosts, and the worker to run.
     pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
         let (commands, receiver) = mpsc::unbounded_channel();
+        let outage = Arc::<Mutex<Option<Outage>>>::default();
+        let handle = Sqlite { commands, outage: outage.clone() };
         let worker = Self {
             store,
             options,
@@ -111,7 +128,13 @@ impl<'e, M: Machine> Worker<'e, M> {
             wakes: Agenda::default(),
             busy: BTreeSet::new(),
             flights: Vec::new(),
-            backlog: VecDeque::new(),
+            backlog: Backlog::default(),
+            unwritten: Vec::new(),
+            pending: Sorted::default(),
+            outage,
+            retry: None,
+            is_ahead: false,
+            recent: BTreeMap::new(),
             quiet: Vec::new(),
             settled: Vec::new(),
             until: Vec::new(),
@@ -122,7 +145,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             has_all: false,
             look: None,
         };
-        (Sqlite { commands }, worker)
+        (handle, worker)
     }
 
     /// Restores and continues a run, if it exists and has not ended. Returns whether it does.
@@ -196,7 +219,16 @@ impl<'e, M: Machine> Worker<'e, M> {
             let results = results.await;
             self.commit(Batch { results, ..Batch::default() })?;
         }
-        Ok(())
+        // What was paid for is not given up at the first failure.
+        for _ in 0..LAST_TRIES {
+            let Some(retry) = self.retry.take() else { break };
+            retry.await;
+            self.commit(Batch { is_retry: true, ..Batch::default() })?;
+        }
+        match self.present_outage().filter(|_| !self.unwritten.is_empty()) {
+            Some(outage) => Err(StoreError::Outage(outage)),
+            None => Ok(()),
+        }
     }
 
     async fn work_on(&mut self) -> Result<(), StoreError> {
@@ -206,7 +238,9 @@ impl<'e, M: Machine> Worker<'e, M> {
                 return Ok(());
             }
             self.commit(batch)?;
-            self.tell();
+            if self.retry.is_none() {
+                self.tell();
+            }
         }
     }
 
@@ -238,8 +272,9 @@ impl<'e, M: Machine> Worker<'e, M> {
             saved: String::new(),
             given: given.to_owned(),
             made_ms: wall(),
+            is_fresh: true,
         };
-        let Some(StoredRun { saved, given, made_ms }) = found.or(given.map(new)) else {
+        let Some(StoredRun { saved, given, made_ms, is_fresh }) = found.or(given.map(new)) else {
             return Ok(false);
         };
         let saved = if saved.is_empty() {
@@ -247,8 +282,16 @@ impl<'e, M: Machine> Worker<'e, M> {
         } else {
             Some(serde_json::from_str(&saved).map_err(|why| refused(why.to_string()))?)
         };
-        let known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
-        let calls = (self.options.driver.clone(), known);
+        let mut known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
+        // A run that was put aside during an outage: its calls go on, and their results are not lost.
+        let flights = self.flights.iter().filter(|flight| flight.run == run);
+        let under_way: BTreeSet<String> = flights.map(|flight| flight.id.clone()).collect();
+        known.extend(under_way.iter().map(|id| (id.clone(), Known::NotMade)));
+        let ended = self.unwritten.iter().filter(|(of, ..)| of == run);
+        known.extend(ended.map(|(_, id, outcome)| (id.clone(), Known::Ended(outcome.clone()))));
+        // Without its row, nobody knows whether a call was made.
+        let missing = if is_fresh { Known::NotMade } else { Known::Started };
+        let calls = (self.options.driver.clone(), StoredCalls { known, missing });
         let now = self.options.clock.now();
         let mail = letters(&self.store.connection, |of| of == run);
         let mail = mail.map_err(|error| self.store.fault(error))?;
@@ -261,8 +304,9 @@ impl<'e, M: Machine> Worker<'e, M> {
             Stepped::new((run, &given), saved.as_ref(), now, calls, make)
         }));
         let stepped = stepped.unwrap_or_else(|what| Err(panicked(&*what)));
-        let running =
-            Running { run: stepped.map_err(refused)?, given, made_ms, people: Vec::new() };
+        let run_in_memory = stepped.map_err(refused)?;
+        let (people, nth) = (Vec::new(), 0);
+        let running = Running { run: run_in_memory, given, made_ms, people, under_way, nth };
         self.runs.insert(run.to_owned(), running);
         Ok(true)
     }
@@ -271,6 +315,12 @@ impl<'e, M: Machine> Worker<'e, M> {
     pub(crate) fn note(&mut self, run: &str) {
         let Some(running) = self.runs.get_mut(run) else { return };
         self.wakes.set(&run.to_owned(), running.run.wake());
+        if self.options.service.is_some() {
+            let next = self.recent.last_key_value().map_or(1, |(last, _)| last + 1);
+            let name = self.recent.remove(&running.nth).unwrap_or_else(|| run.to_owned());
+            running.nth = next;
+            self.recent.insert(next, name);
+        }
         if running.is_quiet() {
             self.busy.remove(run);
         } else if !self.busy.contains(run) {
@@ -286,6 +336,15 @@ impl<'e, M: Machine> Worker<'e, M> {
         poll_fn(|cx| {
             loop {
                 let mut batch = self.poll_others(cx);
+                if let Some(retry) = &mut self.retry {
+                    batch.is_retry = retry.as_mut().poll(cx).is_ready();
+                    if batch.is_retry || !batch.commands.is_empty() || batch.is_over {
+                        return Poll::Ready(batch);
+                    }
+                    // Results wait with everything else that is to be written.
+                    self.unwritten.append(&mut batch.results);
+                    return Poll::Pending;
+                }
                 let now = self.options.clock.now();
                 batch.due.extend(self.wakes.due(now).take(BATCH).cloned());
                 let is_later = self.until.iter().any(|(until, _)| *until <= now);
@@ -373,8 +432,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             self.quiet.drain(..).for_each(|reply| _ = reply.send(()));
         }
         let (busy, backlog) = (&self.busy, &self.backlog);
-        let is_at_work =
-            |run: &String| busy.contains(run) || backlog.iter().any(|(of, _)| of == run);
+        let is_at_work = |run: &String| busy.contains(run) || backlog.has(run);
         for (run, reply) in std::mem::take(&mut self.settled) {
             if is_at_work(&run) {
                 self.settled.push((run, reply));
@@ -408,6 +466,10 @@ pub(crate) struct Running<M> {
     pub(crate) made_ms: i64,
     /// The ids of the calls that wait for a person.
     pub(crate) people: Vec<String>,
+    /// The ids of the calls that were under way when the run was restored, so that they are not made again.
+    pub(crate) under_way: BTreeSet<String>,
+    /// The place of the run in the order of last steps; 0 before the first one.
+    nth: u64,
 }
 
 impl<M: Machine> Running<M> {
@@ -443,9 +505,18 @@ impl<M: Machine> Running<M> {
 
     /// Writes everything that has happened since the last commit.
     pub(crate) fn commit(&mut self, tx: &Transaction<'_>, run: &str) -> Result<Left, Unwritten> {
-        let left = self.run.take();
-        for line in &left.lines {
-            put_line(tx, run, line.seq, &serde_json::to_string(line)?)?;
+        let mut left = self.run.take();
+        left.planned.retain(|one| !self.under_way.contains(&one.id.to_string()));
+        for (nth, line) in left.lines.iter().enumerate() {
+            if !put_line(tx, run, line.seq, &serde_json::to_string(line)?)? {
+                for line in &left.lines[..nth] {
+                    tx.execute(
+                        "DELETE FROM line WHERE run = ?1 AND seq = ?2",
+                        (run, line.seq as i64),
+                    )?;
+                }
+                return Err(Unwritten::Damaged(format!("line {} of its trace", line.seq)));
+            }
         }
         for id in &left.doubted {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Doubt, None)?;
@@ -461,6 +532,7 @@ impl<M: Machine> Running<M> {
         for id in &left.dropped {
             move_call(tx, (run, id), &[Stage::Planned, Stage::Started], Stage::Cancelled, None)?;
             self.people.retain(|open| open != id);
+            self.under_way.remove(id);
         }
         let saved = match &left.saved {
             Some(saved) => serde_json::to_string(saved)?,
@@ -481,7 +553,7 @@ impl<M: Machine> Running<M> {
             turns: session.turns(),
             calls: session.calls(),
             cost: session.spent().cost.unwrap_or(0),
-            waits_for: &session.waits_for().join(", "),
+            waits_for: &written_steps(&session.waits_for()),
             wake: self.run.wake(),
             now: self.run.now(),
             made_ms: self.made_ms,
@@ -496,6 +568,8 @@ impl<M: Machine> Running<M> {
 pub(crate) enum Unwritten {
     Sqlite(rusqlite::Error),
     Data(serde_json::Error),
+    /// This part of the run is damaged. Nothing of the run has been written.
+    Damaged(String),
 }
 
 impl From<rusqlite::Error> for Unwritten {
@@ -515,6 +589,114 @@ impl Unwritten {
         match self {
             Self::Sqlite(error) => StoreError::of(path, error),
             Self::Data(why) => StoreError::Run { run: run.to_owned(), why: why.to_string() },
+            Self::Damaged(what) => StoreError::damaged(path, &what, run),
+        }
+    }
+}
+
+// Outages: times in which the store cannot be written, because another process writes for long, or the disk is full.
+//
+// The worker of a service waits. It answers readers, refuses events, and keeps the results of calls. If a transaction has failed halfway,
+// the sessions in memory are ahead of the file: they are dropped, and restored from the file when it can be written again.
+
+/// The time between two attempts to write.
+const RETRY: Duration = Duration::from_millis(200);
+/// The time that events wait for another process that writes, before they are refused.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The number of attempts to write the last results before the process ends.
+const LAST_TRIES: usize = 25;
+/// The number of runs that are looked at after a commit, to drop those that have nothing to do.
+const LOOKED_AT: usize = 64;
+
+impl<M: Machine> Worker<'_, M> {
+    pub(crate) fn present_outage(&self) -> Option<Outage> {
+        *self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_outage(&mut self, outage: Option<Outage>) {
+        let before = std::mem::replace(
+            &mut *self.outage.lock().unwrap_or_else(PoisonError::into_inner),
+            outage,
+        );
+        if before != outage
+            && let Some(service) = &mut self.options.service
+        {
+            (service.on_outage)(outage);
+        }
+    }
+
+    /// Notes that a commit has failed. If the sessions in memory are ahead of the file, they are dropped.
+    pub(crate) fn interrupt(&mut self, outage: Outage) {
+        self.set_outage(Some(outage));
+        self.retry = Some(Box::pin(tokio::time::sleep(RETRY)));
+        if std::mem::take(&mut self.is_ahead) {
+            self.pending = Sorted::default();
+            for run in std::mem::take(&mut self.runs).into_keys() {
+                self.wakes.set(&run, None);
+                self.pending.due.push(run);
+            }
+            self.recent.clear();
+            self.busy.clear();
+            self.backlog = Backlog::default();
+        }
+    }
+
+    /// Notes that a commit has succeeded.
+    pub(crate) fn resume(&mut self) {
+        self.is_ahead = false;
+        self.pending.since = None;
+        if self.present_outage().is_some() {
+            self.set_outage(None);
+        }
+    }
+
+    /// Refuses the events that wait to be written, unless another process may soon let them.
+    pub(crate) fn refuse_pending(&mut self) {
+        let Some(outage) = self.present_outage() else { return };
+        let now = tokio::time::Instant::now();
+        let since = *self.pending.since.get_or_insert(now);
+        if outage != Outage::Busy || now.duration_since(since) >= PATIENCE {
+            self.pending.refuse();
+            self.pending.since = None;
+        }
+    }
+
+    /// Whether a run in memory can be dropped and restored without any difference: nothing is under way that ends by itself.
+    fn is_at_rest(&self, run: &str) -> bool {
+        let is_busy = self.busy.contains(run) || self.backlog.has(run);
+        let has_flights = || self.flights.iter().any(|flight| flight.run == run);
+        let is_stopped = |running: &Running<M>| running.run.stopped().is_some();
+        !is_busy && !has_flights() && !self.runs.get(run).is_some_and(is_stopped)
+    }
+
+    /// Drops a run from memory if it has ended and has nothing under way.
+    pub(crate) fn drop_ended(&mut self, run: &str) {
+        let has_ended = |running: &Running<M>| running.run.session().status().is_some();
+        if self.options.service.is_some()
+            && self.runs.get(run).is_some_and(has_ended)
+            && self.is_at_rest(run)
+            && let Some(running) = self.runs.remove(run)
+        {
+            self.recent.remove(&running.nth);
+        }
+    }
+
+    /// Drops those runs from memory that have had nothing to do for longest, if there are too many.
+    pub(crate) fn drop_idle(&mut self) {
+        let Some(service) = &self.options.service else { return };
+        let most = service.at_rest;
+        for _ in 0..LOOKED_AT {
+            if self.recent.len() <= most {
+                return;
+            }
+            let Some((_, run)) = self.recent.pop_first() else { return };
+            if self.is_at_rest(&run) {
+                self.runs.remove(&run);
+            } else if let Some(running) = self.runs.get_mut(&run) {
+                let next = self.recent.last_key_value().map_or(1, |(last, _)| last + 1);
+                running.nth = next;
+                self.recent.insert(next, run);
+            }
         }
     }
 }
@@ -539,7 +721,7 @@ impl<M: Machine> Worker<'_, M> {
         match self.ensure(run, None) {
             Err(StoreError::Run { why, .. }) => self.breaks(run, why)?,
             Err(StoreError::Damaged { what, .. }) => {
-                self.breaks(run, format!("{what} is not as it was written"))?;
+                self.breaks(run, unreadable(&what))?;
             }
             whether => return whether,
         }
@@ -548,10 +730,12 @@ impl<M: Machine> Worker<'_, M> {
 
     /// Marks a run as broken, here and in its row. A row that is damaged itself is not changed.
     pub(crate) fn breaks(&mut self, run: &str, why: String) -> Result<(), StoreError> {
-        self.runs.remove(run);
+        if let Some(running) = self.runs.remove(run) {
+            self.recent.remove(&running.nth);
+        }
         self.busy.remove(run);
         self.wakes.set(&run.to_owned(), None);
-        self.backlog.retain(|(other, _)| other != run);
+        self.backlog.remove(run);
         let tx = self.store.transaction()?;
         let noted = note(&tx, run, &why).and_then(|()| tx.commit());
         self.broken.insert(run.to_owned(), why);
@@ -603,6 +787,15 @@ pub struct Committed<'r> {
     pub made_ms: i64,
 }
 
+/// How a process behaves that continues many runs for a long time.
+pub struct Service<'e> {
+    /// The maximum number of runs in memory that have nothing to do. The others are restored when something happens to them.
+    pub at_rest: usize,
+    /// Called when the store cannot be written any more, and with `None` when it can again. Meanwhile, events are refused, and what is to
+    /// be written is tried again.
+    pub on_outage: Box<dyn FnMut(Option<Outage>) + 'e>,
+}
+
 /// The configuration of an engine.
 pub struct Options<'e, M> {
     /// Creates the session of a run, new or saved.
@@ -624,4 +817,6 @@ pub struct Options<'e, M> {
     pub after: After<'e, M>,
     /// The parameters of new runs, as text, stored with each.
     pub given: String,
+    /// For a process that continues many runs. With `None`, the worker keeps its runs in memory, and ends if the store cannot be written.
+    pub service: Option<Service<'e>>,
 }

@@ -130,14 +130,14 @@ fn addresses_that_are_none_are_not_there() {
         assert!(!reply.body.contains('\u{1b}') && !reply.body.contains("root:"), "{path}");
     }
     for (method, path, allowed) in [
-        ("DELETE", "/runs/a", "get"),
-        ("PUT", "/runs", "get, post"),
-        ("POST", "/charts", "get"),
+        ("DELETE", "/runs/a", "get,head"),
+        ("PUT", "/runs", "get,head,post"),
+        ("POST", "/charts", "get,head"),
         ("GET", "/runs/a/events", "post"),
         ("GET", "/runs/a/answers", "post"),
-        ("POST", "/runs/a/stream", "get"),
-        ("PATCH", "/runs/a/trace", "get"),
-        ("BREW", "/runs", "get, post"),
+        ("POST", "/runs/a/stream", "get,head"),
+        ("PATCH", "/runs/a/trace", "get,head"),
+        ("BREW", "/runs", "get,head,post"),
     ] {
         let reply = client.send(method, path, JSON, "{}");
         assert_eq!((reply.status, reply.kind().as_str()), (405, "method"), "{method} {path}");

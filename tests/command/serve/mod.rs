@@ -16,6 +16,7 @@ mod schedules;
 mod speech;
 mod stream;
 mod tokens;
+mod trouble;
 mod waits;
 
 use crate::run::command::folder;
@@ -171,7 +172,9 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
-        if !std::thread::panicking() {
+        if std::thread::panicking() {
+            eprintln!("the server has said: {}", self.said());
+        } else {
             assert!(!self.said().contains("panicked"), "{}", self.said());
         }
     }

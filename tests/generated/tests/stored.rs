@@ -80,6 +80,7 @@ fn process<M: Machine>(
         show: Box::new(|_, _| Ok(())),
         after: Box::new(|_, _| Ok(())),
         given: String::new(),
+        service: None,
     };
     let (handle, mut worker) = Worker::new(store, options);
     worker.load_all().expect("as it was written");

@@ -99,6 +99,7 @@ pub(crate) fn work(folder: &Path, agents: u32, turns: u32) -> ExitCode {
         show: Box::new(|_, _| Ok(())),
         after: Box::new(|_, _| Ok(())),
         given: String::new(),
+        service: None,
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all().expect("as it was written");

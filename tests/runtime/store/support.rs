@@ -241,6 +241,7 @@ pub(crate) fn engine_after<'p>(
         show,
         after,
         given: String::new(),
+        service: None,
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all()?;

@@ -73,6 +73,7 @@ fn opened<'p>(plans: &'p Arc<[Plan]>, file: &Path, host: &Prices) -> (Sqlite, Sh
         show: Box::new(|_, _| Ok(())),
         after: Box::new(|_, _| Ok(())),
         given: String::new(),
+        service: None,
     };
     let (handle, mut worker) = Worker::new(store, options);
     worker.load_all().expect("it can be read");

@@ -76,6 +76,7 @@ pub(crate) fn engine(
         show: Box::new(|_, _| Ok(())),
         after: Box::new(|_, _| Ok(())),
         given: String::new(),
+        service: None,
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all()?;

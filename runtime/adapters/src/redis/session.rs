@@ -404,7 +404,12 @@ pub(super) async fn deliver<E: Engine>(
     if !flight.waited.is_zero() {
         tokio::time::sleep(flight.waited).await;
     }
-    let outcome = match engine.fire(&flight.entry.agent, flight.entry.event.clone()).await {
+    let event = flight.entry.event.clone();
+    let content = event.content();
+    let outcome = match engine.fire(&flight.entry.agent, event).await {
+        Ok(reply) if reply.is_of_other(content) => {
+            DeliveryOutcome::Dead("another event has the same id".into())
+        }
         Ok(reply) => match reply.receipt {
             Receipt::Busy => DeliveryOutcome::Busy,
             _ => DeliveryOutcome::Taken { is_repeated: reply.is_repeated },

@@ -8,7 +8,7 @@ use chartc_runtime::agents::{AgentState, Reply, SEEN};
 use chartc_runtime::driver::{CallId, Driver};
 use chartc_runtime::journal::Known;
 use chartc_runtime::oracle::{Asking, OracleError, Question};
-use chartc_runtime::stepped::{Making, PendingLines, Stepped};
+use chartc_runtime::stepped::{Making, PendingLines, Stepped, StoredCalls};
 use chartc_runtime::tools::{Calling, done};
 use chartc_runtime::trace::Line;
 use chartc_runtime::{Saved, Session};
@@ -242,10 +242,11 @@ fn step<M: Machine>(
             now = now.max(due);
         }
     }
-    let mut run = Stepped::new((agent, ""), kept.saved.as_ref(), now, (nobody, known), make)?;
+    let calls = (nobody, StoredCalls { known, missing: Known::NotMade });
+    let mut run = Stepped::new((agent, ""), kept.saved.as_ref(), now, calls, make)?;
     let said = event.map(|event| {
         let fired = run.fire(agent, &event);
-        EventReply::from(fired.map(|receipt| Reply { receipt, at: run.now(), is_repeated: false }))
+        EventReply::from(fired.map(|receipt| Reply::new(event.content(), receipt, run.now())))
     });
     run.step();
     let left = run.take();

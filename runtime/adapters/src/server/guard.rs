@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
-use hyper::http::request::Parts;
+use hyper::http::Uri;
 use std::fmt::Write as _;
 
 /// The tokens and host names against which each request is checked.
@@ -38,14 +38,14 @@ const fn outside(status: StatusCode, kind: &'static str, why: &'static str) -> O
 impl AccessRules {
     /// Checks host, origin and token of a request. A browser sets `Host` and `Origin` from the address of the page, which the page cannot
     /// change: this recognises the requests of foreign pages.
-    pub(super) fn pass(&self, head: &Parts) -> Result<Visitor, Outside> {
+    pub(super) fn pass(&self, headers: &HeaderMap, uri: &Uri) -> Result<Visitor, Outside> {
         let wrong_host = outside(
             StatusCode::FORBIDDEN,
             "host",
             "the header `Host` is none of the names of this server: add it with `--host`",
         );
-        let host = only(&head.headers, &HOST).ok_or(wrong_host)?;
-        let named = head.uri.authority().map(hyper::http::uri::Authority::as_str);
+        let host = only(headers, &HOST).ok_or(wrong_host)?;
+        let named = uri.authority().map(hyper::http::uri::Authority::as_str);
         if !self.is_name(host) || named.is_some_and(|named| !self.is_name(named)) {
             return Err(wrong_host);
         }
@@ -53,14 +53,14 @@ impl AccessRules {
             let rest = origin.strip_prefix("http://").or(origin.strip_prefix("https://"));
             rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
         };
-        if head.headers.contains_key(&ORIGIN) && !only(&head.headers, &ORIGIN).is_some_and(is_own) {
+        if headers.contains_key(&ORIGIN) && !only(headers, &ORIGIN).is_some_and(is_own) {
             return Err(outside(
                 StatusCode::FORBIDDEN,
                 "origin",
                 "web pages of other servers may not call this one",
             ));
         }
-        let shown = only(&head.headers, &AUTHORIZATION).and_then(|text| {
+        let shown = only(headers, &AUTHORIZATION).and_then(|text| {
             let (scheme, token) = text.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim().as_bytes())
         });
@@ -195,7 +195,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (head, ()) = request.body(()).expect("a request").into_parts();
-        gate.pass(&head).map_err(|outside| outside.kind)
+        gate.pass(&head.headers, &head.uri).map_err(|outside| outside.kind)
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Serves runs over HTTP: accepts connections and routes requests. `docs/serve.md` describes the addresses to clients.
+//! Serves runs over HTTP: routes requests to operations on runs. `docs/serve.md` describes the addresses to clients.
 //!
-//! **The problem.** Clients may be slow, broken or hostile. A client that sends no head, an endless body or never reads its answer must not
-//! hold memory, a connection or a place forever. A browser that follows a trace must neither miss a line nor connect again and again.
+//! **The problem.** Clients may be slow, broken or hostile. A client that sends an endless body or never reads its answer must not hold
+//! memory or a place forever. A browser that follows a trace must neither miss a line nor connect again and again.
 //!
-//! **The idea.** Everything has a bound: connections, open streams, the size and time of heads and bodies, the number of values in a body,
-//! and the time without progress of a write (`Patient`). A request passes the gate (`AccessRules`), then `done` matches method and path,
-//! and [`Runs`] does the work; this file only translates. A trace is sent in pieces through a channel of length `AHEAD`, so a slow client
+//! **The idea.** Everything has a bound: [connections](super::connections), open streams, the size and time of bodies, and the number of
+//! values in them. A request passes the gate (`let_in`), then the `router` finds its handler, and [`Runs`] does the work; this file only
+//! translates. A trace is sent in pieces through a channel of length `AHEAD`, so a slow client
 //! slows down the reader of the store. The id of an event on a stream is the number of its line, and a client continues behind the one it
 //! names.
 //!
@@ -18,48 +18,44 @@
 //! POST /runs/t1/answers, with a model's token   403
 //! ```
 
+use super::connections::{Connection, Connections};
 use super::guard::{AccessRules, Outside, Visitor};
 use super::mcp::{self, Endpoint};
 use super::runs::{LINES, Offer, Order, Refusal, Runs};
-use chartc_core::expr::Map;
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, FromRequest, Path, Query, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LINK, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use chartc_core::expr::{Level, Map};
 use chartc_core::machine::Receipt;
 use chartc_runtime::trace::{Line, What};
-use http_body_util::combinators::UnsyncBoxBody;
+use chartc_store::Outage;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Body as _, Bytes, Frame, Incoming};
-use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
-use hyper::http::request::Parts;
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use hyper::body::{Bytes, Frame};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use std::convert::Infallible;
+use std::collections::BTreeSet;
 use std::future::Future;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
-use tokio::task::JoinSet;
-use tokio::time::{Sleep, sleep};
 
-/// The maximum number of connections. Further ones wait in the listener's queue.
-const CONNECTIONS: usize = 256;
 /// The maximum number of traces that are followed as server-sent events at the same time.
 const STREAMS: usize = 64;
 /// The maximum number of traces that are downloaded at the same time.
 const TRACES: usize = 64;
-/// The time within which the head of a request must arrive.
-const HEAD: Duration = Duration::from_secs(10);
-/// The maximum size of a request's head, in bytes.
-const LONGEST_HEAD: usize = 64 * 1024;
-/// The time that requests under way have to finish when the server is stopped.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// The maximum number of runs in one list.
+const LISTED: u32 = 1000;
 
 /// The state that all requests share.
 struct Shared {
@@ -86,95 +82,59 @@ pub async fn serve(
     let streams = Arc::new(Semaphore::new(STREAMS));
     let traces = Arc::new(Semaphore::new(TRACES));
     let (stopped, end) = watch::channel(false);
-    let shared = Arc::new(Shared { runs, gate, mcp, streams, traces, end });
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let mut connections = JoinSet::new();
-    let mut stop = pin!(stop);
-    loop {
-        let taken = async {
-            // A permit first: a connection that is accepted without one would hold a descriptor.
-            let place = places.clone().acquire_owned().await;
-            (listener.accept().await, place)
-        };
-        let (stream, place) = tokio::select! {
-            () = &mut stop => break,
-            (taken, place) = taken => match taken {
-                Ok((stream, _)) => (stream, place),
-                // Only this connection has failed, or the process is out of file descriptors: try the next one after a pause.
-                Err(why) if is_passing(&why) => {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-                Err(why) => return Err(why),
-            },
-        };
-        // Without Nagle's algorithm: responses are small, and each is written at once.
-        drop(stream.set_nodelay(true));
-        let shared = shared.clone();
-        connections.spawn(async move {
-            let mut end = shared.end.clone();
-            let service = service_fn(move |request| {
-                let shared = shared.clone();
-                async move { Ok::<_, Infallible>(answered(&shared, request).await) }
-            });
-            let mut server = hyper::server::conn::http1::Builder::new();
-            server.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
-            let mut connection = pin!(server.serve_connection(Patient::new(stream), service));
-            // A connection that the client closes is no error.
-            tokio::select! {
-                done = connection.as_mut() => drop(done),
-                _ = end.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    drop(connection.await);
-                }
-            }
-            drop(place);
-        });
-        // Without this, the set would keep the result of every finished connection.
-        while connections.try_join_next().is_some() {}
-    }
+    let shared = Arc::new(Shared { runs, gate, mcp, streams, traces, end: end.clone() });
+    let mut connections = Connections::new(router(shared), end);
+    let accepted = connections.accept(listener, pin!(stop)).await;
     stopped.send_replace(true);
-    drop(
-        tokio::time::timeout(FAREWELL, async { while connections.join_next().await.is_some() {} })
-            .await,
-    );
-    Ok(())
+    connections.finish().await;
+    accepted
 }
 
-/// Whether an error of `accept` passes, so that the listener can go on.
-fn is_passing(why: &io::Error) -> bool {
-    // 23 is ENFILE and 24 is EMFILE: too many open files.
-    matches!(
-        why.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::Interrupted
-            | io::ErrorKind::WouldBlock
-    ) || why.raw_os_error().is_some_and(|code| code == 23 || code == 24)
+/// The addresses. `docs/serve.md` lists them.
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/charts", get(charts))
+        .route("/runs", get(list).post(begin))
+        .route("/runs/{run}", get(read_run))
+        .route("/runs/{run}/events", post(fire))
+        .route("/runs/{run}/answers", post(answer))
+        .route("/runs/{run}/trace", get(trace))
+        .route("/runs/{run}/stream", get(stream))
+        .route("/mcp", any(speak))
+        .fallback(async || Refused::nowhere())
+        .method_not_allowed_fallback(async || Refused::method())
+        .layer(middleware::from_fn_with_state(shared.clone(), let_in))
+        .with_state(shared)
 }
 
-/// Answers a request: checks host, origin and token, and then passes it to MCP or routes it.
-async fn answered(shared: &Shared, request: Request<Incoming>) -> Reply {
-    let (head, body) = request.into_parts();
-    let visitor = match shared.gate.pass(&head) {
+/// Checks host, origin and token of a request, before anything else of it is looked at. A connection without a token is closed.
+async fn let_in(
+    State(shared): State<Arc<Shared>>,
+    Extension(connection): Extension<Arc<Connection>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let visitor = match shared.gate.pass(request.headers(), request.uri()) {
         Ok(visitor) => visitor,
-        Err(outside) => return Refused::from(outside).reply(),
+        Err(outside) => return Refused::from(outside).and_close(),
     };
-    if head.uri.path() == "/mcp" {
-        return spoken(&shared.mcp, head, body).await.unwrap_or_else(Refused::reply);
+    if connection.admit().await.is_err() {
+        return Refused::connections().and_close();
     }
-    done(shared, visitor, &head, body).await.unwrap_or_else(Refused::reply)
+    request.extensions_mut().insert(visitor);
+    next.run(request).await
 }
 
 /// Passes a message of the Model Context Protocol on to its endpoint.
-async fn spoken(mcp: &Endpoint, head: Parts, body: Incoming) -> Result<Reply, Refused> {
+async fn speak(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refused> {
+    let (head, body) = request.into_parts();
     let body = match head.method {
-        Method::POST => read(&head, body).await?,
+        axum::http::Method::POST => read(&head.headers, body).await?,
         // Messages come only by POST; the endpoint refuses the other methods.
         _ => Bytes::new(),
     };
-    let reply = mcp.handle(Request::from_parts(head, Full::new(body))).await;
-    Ok(reply.map(BodyExt::boxed_unsync))
+    let reply = shared.mcp.handle(Request::from_parts(head, Full::new(body))).await;
+    Ok(reply.map(Body::new))
 }
 
 /// An event in the body of a request.
@@ -197,60 +157,73 @@ struct Answered {
     answer: String,
 }
 
-/// Routes a request by its method and path. A known path with another method gets a 405, which names the methods that it takes.
-async fn done(
-    shared: &Shared,
-    visitor: Visitor,
-    head: &Parts,
-    body: Incoming,
-) -> Result<Reply, Refused> {
-    let runs = &shared.runs;
-    let path: Vec<&str> = head.uri.path().split('/').skip(1).collect();
-    match (&head.method, path.as_slice()) {
-        (&Method::GET, ["charts"]) => {
-            let offers: Vec<_> = runs.offers().iter().map(Offer::json).collect();
-            Ok(json_reply(StatusCode::OK, &json!(offers)))
-        }
-        (&Method::GET, ["runs"]) => Ok(json_reply(StatusCode::OK, &runs.list().await?)),
-        (&Method::POST, ["runs"]) => {
-            let order: Order = json_body(head, body).await?;
-            let (run, is_new) = runs.begin(order).await?;
-            let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-            Ok(json_reply(status, &runs.read(&run).await?))
-        }
-        (&Method::GET, ["runs", run]) => Ok(json_reply(StatusCode::OK, &runs.read(run).await?)),
-        (&Method::POST, ["runs", run, "events"]) => {
-            fire(runs, run, json_body(head, body).await?).await
-        }
-        (&Method::POST, ["runs", run, "answers"]) => {
-            // Clients may be models, and no model may answer for a person.
-            if visitor != Visitor::Person {
-                return Err(Refused::person());
-            }
-            let Answered { id, answer } = json_body(head, body).await?;
-            runs.answer(run, &id, answer).await?;
-            Ok(json_reply(StatusCode::OK, &json!({"taken": true})))
-        }
-        (&Method::GET, ["runs", run, "trace"]) => {
-            runs.find(run).await?;
-            let Ok(place) = shared.traces.clone().try_acquire_owned() else {
-                return Err(Refused::streams());
-            };
-            Ok(lines(runs.clone(), run, place))
-        }
-        (&Method::GET, ["runs", run, "stream"]) => stream(shared, run, head).await,
-        (_, ["charts"] | ["runs", _] | ["runs", _, "trace" | "stream"]) => {
-            Err(Refused::method("GET"))
-        }
-        (_, ["runs"]) => Err(Refused::method("GET, POST")),
-        (_, ["runs", _, "events" | "answers"]) => Err(Refused::method("POST")),
-        _ => Err(Refused::nowhere()),
-    }
+/// The part of the list of runs that is asked for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[serde(default)]
+    after: String,
 }
 
-async fn fire(runs: &Runs, run: &str, sent: Sent) -> Result<Reply, Refused> {
-    let Sent { event, data, id } = sent;
-    let reply = runs.fire(run, id, event, data).await?;
+type Handled = Result<Response, Refused>;
+type Run = Result<Path<String>, PathRejection>;
+
+/// The name of a run in an address. A name that cannot be decoded is that of no run.
+fn name(run: Run) -> Result<String, Refused> {
+    run.map(|Path(run)| run).map_err(|_| Refused::nowhere())
+}
+
+async fn charts(State(shared): State<Arc<Shared>>) -> Response {
+    let offers: Vec<_> = shared.runs.offers().iter().map(Offer::json).collect();
+    json_reply(StatusCode::OK, &json!(offers))
+}
+
+async fn list(
+    State(shared): State<Arc<Shared>>,
+    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+) -> Handled {
+    let Query(Wanted { after }) = wanted.map_err(|why| Refusal::Misfit(why.body_text()))?;
+    let (rows, last) = shared.runs.list(&after, LISTED).await?;
+    let mut reply = json_reply(StatusCode::OK, &rows);
+    // Names of runs need no escapes in addresses.
+    let next = last.and_then(|last| format!("</runs?after={last}>; rel=\"next\"").parse().ok());
+    if let Some(next) = next {
+        reply.headers_mut().insert(LINK, next);
+    }
+    Ok(reply)
+}
+
+async fn begin(State(shared): State<Arc<Shared>>, JsonBody(order): JsonBody<Order>) -> Handled {
+    let (run, is_new) = shared.runs.begin(order).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(json_reply(status, &shared.runs.read(&run).await?))
+}
+
+async fn read_run(State(shared): State<Arc<Shared>>, run: Run) -> Handled {
+    Ok(json_reply(StatusCode::OK, &shared.runs.read(&name(run)?).await?))
+}
+
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    Extension(visitor): Extension<Visitor>,
+    run: Run,
+    request: Request,
+) -> Handled {
+    // Clients may be models, and no model may answer for a person.
+    if visitor != Visitor::Person {
+        return Err(Refused::person());
+    }
+    let JsonBody(Answered { id, answer }) = JsonBody::from_request(request, &()).await?;
+    shared.runs.answer(&name(run)?, &id, answer).await?;
+    Ok(json_reply(StatusCode::OK, &json!({"taken": true})))
+}
+
+async fn fire(
+    State(shared): State<Arc<Shared>>,
+    run: Run,
+    JsonBody(Sent { event, data, id }): JsonBody<Sent>,
+) -> Handled {
+    let reply = shared.runs.fire(&name(run)?, id, event, data).await?;
     let status = match reply.receipt {
         Receipt::Handled => StatusCode::OK,
         Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,
@@ -260,14 +233,23 @@ async fn fire(runs: &Runs, run: &str, sent: Sent) -> Result<Reply, Refused> {
     Ok(json_reply(status, &json!({"receipt": reply.receipt, "repeated": reply.is_repeated})))
 }
 
+async fn trace(State(shared): State<Arc<Shared>>, run: Run) -> Handled {
+    let run = name(run)?;
+    shared.runs.find(&run).await?;
+    let Ok(place) = shared.traces.clone().try_acquire_owned() else {
+        return Err(Refused::streams());
+    };
+    lines(shared.runs.clone(), &run, place).await
+}
+
 /// Streams the events of a run, from the line behind the last one that the client has.
-async fn stream(shared: &Shared, run: &str, head: &Parts) -> Result<Reply, Refused> {
-    let runs = &shared.runs;
-    let found = runs.find(run).await?;
+async fn stream(State(shared): State<Arc<Shared>>, run: Run, headers: HeaderMap) -> Handled {
+    let (run, runs) = (name(run)?, &shared.runs);
+    let found = runs.find(&run).await?;
     let Ok(place) = shared.streams.clone().try_acquire_owned() else {
         return Err(Refused::streams());
     };
-    let after = head.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let after = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = match after.map(str::parse) {
         None => 0,
         Some(Ok(after)) => after,
@@ -279,142 +261,81 @@ async fn stream(shared: &Shared, run: &str, head: &Parts) -> Result<Reply, Refus
     let is_over = found.status != "running";
     if is_over {
         // The trace of a run that cannot continue has no last line.
-        let is_read = match runs.ending(run).await? {
+        let is_read = match runs.ending(&run).await? {
             Some(end) => end.seq <= after,
-            None => runs.lines(run, after, 1).await?.is_empty(),
+            None => runs.lines(&run, after, 1).await?.is_empty(),
         };
         if is_read {
             // 204 tells a browser's `EventSource` not to reconnect, which it does after the end of any other stream.
-            return Ok(nothing());
+            return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }
-    Ok(self::events(runs.clone(), run, after, is_over, (place, shared.end.clone())))
-}
-
-// TCP connections that time out if the client does not read.
-
-/// The time for which a client may accept no data while some is waiting.
-const UNREAD: Duration = Duration::from_secs(30);
-
-/// A connection whose writes fail after [`UNREAD`] without progress. Otherwise a client that never reads would hold its connection and
-/// its permit forever.
-pub(super) struct Patient {
-    stream: TokioIo<TcpStream>,
-    /// The timeout; set while a write is pending.
-    unread: Option<Pin<Box<Sleep>>>,
-}
-
-impl Patient {
-    pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream: TokioIo::new(stream), unread: None }
-    }
-
-    fn written(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.unread = None;
-            return written;
-        }
-        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
-        unread.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
-    }
-}
-
-impl Read for Patient {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
-    }
-}
-
-impl Write for Patient {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.written(cx, written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.written(cx, written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
+    // A damaged line is reported at once, so that a browser does not connect again for ever.
+    runs.lines(&run, after, LINES).await?;
+    Ok(events(runs.clone(), &run, after, is_over, (place, shared.end.clone())))
 }
 
 // Builds the responses of the HTTP server.
 
-pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
-pub(super) type Reply = Response<Body>;
-
-/// An error response: the HTTP status, an error code, a message and the `Allow` header.
+/// An error response: the HTTP status, an error code and a message.
+#[derive(Debug)]
 pub(super) struct Refused {
     status: StatusCode,
     kind: &'static str,
     why: String,
-    allow: Option<&'static str>,
-}
-
-const fn refused(status: StatusCode, kind: &'static str, why: String) -> Refused {
-    Refused { status, kind, why, allow: None }
 }
 
 impl Refused {
     pub(super) fn new(status: StatusCode, kind: &'static str, why: impl Into<String>) -> Self {
-        refused(status, kind, why.into())
+        Self { status, kind, why: why.into() }
     }
 
-    pub(super) fn nowhere() -> Self {
+    fn nowhere() -> Self {
         let why = "there is nothing at this address: docs/serve.md lists the addresses";
         Self::new(StatusCode::NOT_FOUND, "nowhere", why)
     }
 
-    pub(super) fn person() -> Self {
+    fn person() -> Self {
         let why = "this token may not answer for people: use the people's token, or `chartc store … reply`";
         Self::new(StatusCode::FORBIDDEN, "person", why)
     }
 
-    pub(super) fn streams() -> Self {
+    fn streams() -> Self {
         let why = "as many traces are followed or read as this server takes: try again later";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
     }
 
-    pub(super) fn method(allow: &'static str) -> Self {
-        let why = format!("this address takes {allow}");
-        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", why) }
+    fn connections() -> Self {
+        let why = "as many connections are open as this server takes: try again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
     }
 
-    pub(super) fn reply(self) -> Reply {
-        let Self { status, kind, why, allow } = self;
-        let mut reply = json_reply(status, &json!({"error": {"kind": kind, "message": why}}));
-        if status == StatusCode::UNAUTHORIZED {
+    fn method() -> Self {
+        let why = "this address takes other methods: the header `Allow` lists them";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method", why)
+    }
+
+    fn json_error(why: &serde_json::Error) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "json", why.to_string())
+    }
+
+    /// The response, after which the connection ends.
+    fn and_close(self) -> Response {
+        let mut reply = self.into_response();
+        reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        reply
+    }
+
+    fn json(&self) -> Value {
+        json!({"error": {"kind": self.kind, "message": self.why}})
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut reply = json_reply(self.status, &self.json());
+        if self.status == StatusCode::UNAUTHORIZED {
             reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if let Some(allow) = allow {
-            reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
         }
         reply
     }
@@ -430,34 +351,29 @@ impl From<Refusal> for Refused {
     fn from(why: Refusal) -> Self {
         let status = match why {
             Refusal::NoChart { .. } | Refusal::NoRun(_) => StatusCode::NOT_FOUND,
-            Refusal::Taken(_) | Refusal::NotNow(_) | Refusal::NotOpen(_) => StatusCode::CONFLICT,
+            Refusal::Taken(_) | Refusal::OtherEvent | Refusal::NotNow(_) | Refusal::NotOpen(_) => {
+                StatusCode::CONFLICT
+            }
             Refusal::Misfit(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Refusal::Store(_) | Refusal::Outage(Outage::Failing) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Refusal::Outage(Outage::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::Outage(Outage::Full) => StatusCode::INSUFFICIENT_STORAGE,
         };
         Self::new(status, why.kind(), why.to_string())
     }
 }
 
-pub(super) fn json_reply(status: StatusCode, value: &Value) -> Reply {
-    let text = format!("{value}\n");
-    with(status, "application/json", Full::new(Bytes::from(text)).boxed_unsync())
+fn json_reply(status: StatusCode, value: &Value) -> Response {
+    (status, reply("application/json", Body::from(format!("{value}\n")))).into_response()
 }
 
-/// A 204 response without a body. It tells clients that follow a trace not to connect again.
-pub(super) fn nothing() -> Reply {
-    let mut reply = Response::new(Full::default().boxed_unsync());
-    *reply.status_mut() = StatusCode::NO_CONTENT;
-    reply
-}
-
-pub(super) fn with(status: StatusCode, kind: &'static str, body: Body) -> Reply {
-    let mut reply = Response::new(body);
-    *reply.status_mut() = status;
-    let headers = reply.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply
+fn reply(kind: &'static str, body: Body) -> Response {
+    let kind = (CONTENT_TYPE, HeaderValue::from_static(kind));
+    let no_store = (CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    ([kind, no_store], body).into_response()
 }
 
 // Reads the bodies of requests: JSON up to a maximum size and a time limit.
@@ -469,19 +385,37 @@ const VALUES: usize = 50_000;
 /// The time within which a body must arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Reads and parses the JSON body of a request.
-pub(super) async fn json_body<T: DeserializeOwned>(
-    head: &Parts,
-    body: Incoming,
-) -> Result<T, Refused> {
-    let bytes = read(head, body).await?;
-    serde_json::from_slice(&bytes)
-        .map_err(|why| Refused::new(StatusCode::BAD_REQUEST, "json", why.to_string()))
+/// The JSON body of a request.
+struct JsonBody<T>(T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = Refused;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refused> {
+        let (head, body) = request.into_parts();
+        let bytes = read(&head.headers, body).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|why| Refused::json_error(&why))
+    }
 }
 
-/// Reads the body of a request with the content type `application/json`, unparsed.
-pub(super) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused> {
-    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+/// A JSON value in which no object has a key twice: readers may disagree about which of the two counts.
+struct Unambiguous;
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if let Level::Map(entries) = Level::<String, Self>::deserialize(from)? {
+            let mut keys = BTreeSet::new();
+            if let Some((twice, _)) = entries.iter().find(|(key, _)| !keys.insert(key)) {
+                return Err(D::Error::custom(format!("the key `{twice}` occurs twice")));
+            }
+        }
+        Ok(Self)
+    }
+}
+
+/// Reads the body of a request with the content type `application/json`.
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refused> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim());
     if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
         let why = "send the header `Content-Type: application/json`";
@@ -502,7 +436,8 @@ pub(super) async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Refused>
                 let why = format!("the body has more than {VALUES} values");
                 return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_many_values", why));
             }
-            Ok(bytes)
+            let checked = serde_json::from_slice::<Unambiguous>(&bytes);
+            checked.map(|_| bytes).map_err(|why| Refused::json_error(&why))
         }
         Ok(Err(why)) if why.is::<LengthLimitError>() => Err(long()),
         Ok(Err(why)) => Err(Refused::new(StatusCode::BAD_REQUEST, "body", why.to_string())),
@@ -536,24 +471,26 @@ const AHEAD: usize = 1;
 /// The interval of empty comments on a stream without news. They keep proxies from closing the connection as idle.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// A response body whose pieces come from a channel that a task fills.
-struct Pieces(mpsc::Receiver<String>);
+/// A response body whose pieces come from a channel that a task fills. After an error, the connection ends without the end of the body, so
+/// that the client does not take what it has for the whole.
+struct Pieces(mpsc::Receiver<io::Result<String>>);
 
-impl hyper::body::Body for Pieces {
+impl HttpBody for Pieces {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(Bytes::from(piece)))))
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let framed = |piece: io::Result<String>| piece.map(|text| Frame::data(Bytes::from(text)));
+        self.0.poll_recv(cx).map(|piece| piece.map(framed))
     }
 }
 
-fn pieces() -> (mpsc::Sender<String>, Body) {
+fn pieces() -> (mpsc::Sender<io::Result<String>>, Body) {
     let (to, from) = mpsc::channel(AHEAD);
-    (to, Pieces(from).boxed_unsync())
+    (to, Body::new(Pieces(from)))
 }
 
 /// A position in the trace of a run, from which the lines are read in batches.
@@ -581,33 +518,42 @@ impl Lines {
     }
 }
 
-/// Responds with the trace as it is now, one JSON object per line.
-pub(super) fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> Reply {
+/// Responds with the trace as it is now, one JSON object per line. If a line cannot be read, the last object is the error.
+async fn lines(runs: Arc<Runs>, run: &str, place: OwnedSemaphorePermit) -> Handled {
     let (to, body) = pieces();
     let mut lines = Lines::new(runs, run, 0);
+    let mut next = lines.next().await?;
     tokio::spawn(async move {
         let _place = place;
-        while let Ok(next) = lines.next().await
-            && !next.is_empty()
-        {
+        while !next.is_empty() {
             let piece = next.iter().map(|line| written(line) + "\n").collect();
-            if to.send(piece).await.is_err() {
+            if to.send(Ok(piece)).await.is_err() {
                 return;
             }
+            next = match lines.next().await {
+                Ok(next) => next,
+                Err(why) => {
+                    let why = Refused::from(why);
+                    // Sending fails if the client has left, which is fine.
+                    drop(to.send(Ok(format!("{}\n", why.json()))).await);
+                    drop(to.send(Err(io::Error::other(why.why))).await);
+                    return;
+                }
+            };
         }
     });
-    with(StatusCode::OK, "application/jsonl", body)
+    Ok(reply("application/jsonl", body))
 }
 
 /// Responds with the lines after line `after` as server-sent events, and then with each new line as soon as it is committed, until the
 /// run ends or the server stops.
-pub(super) fn events(
+fn events(
     runs: Arc<Runs>,
     run: &str,
     after: u64,
     mut is_over: bool,
     (place, mut end_of_server): (OwnedSemaphorePermit, watch::Receiver<bool>),
-) -> Reply {
+) -> Response {
     let (to, body) = pieces();
     // Subscribe before the first read, so that no line between the two is missed.
     let mut follower = runs.follow(run);
@@ -615,7 +561,14 @@ pub(super) fn events(
     tokio::spawn(async move {
         let _place = place;
         loop {
-            let Ok(mut next) = lines.next().await else { return };
+            let mut next = match lines.next().await {
+                Ok(next) => next,
+                Err(why) => {
+                    let why = Refused::from(why).json();
+                    drop(to.send(Ok(format!("event: error\ndata: {why}\n\n"))).await);
+                    return;
+                }
+            };
             let end = next.iter().position(ends);
             // Lines after the end come from calls that finished late; they are not part of the run.
             next.truncate(end.map_or(next.len(), |end| end + 1));
@@ -640,12 +593,12 @@ pub(super) fn events(
             } else {
                 next.iter().map(event).collect()
             };
-            if to.send(piece).await.is_err() || end.is_some() {
+            if to.send(Ok(piece)).await.is_err() || end.is_some() {
                 return;
             }
         }
     });
-    with(StatusCode::OK, "text/event-stream", body)
+    reply("text/event-stream", body)
 }
 
 /// Whether a line is the last one of a run: its end, not that of a child chart.
@@ -663,7 +616,7 @@ fn written(line: &Line) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::values;
+    use super::{Unambiguous, values};
 
     #[test]
     fn values_are_counted_and_texts_are_not_looked_into() {
@@ -679,6 +632,21 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(values(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_refused_at_any_depth() {
+        let read = |text| serde_json::from_str::<Unambiguous>(text).is_ok();
+        for text in [r#"{"a": 1, "b": {"a": 2}}"#, r#"[{"a": 1}, {"a": 1}]"#, "1", "null"] {
+            assert!(read(text), "{text}");
+        }
+        for text in [
+            r#"{"a": 1, "a": 1}"#,
+            r#"{"data": {"n": 1, "m": 0, "n": 2}}"#,
+            r#"[[{"a": 1, "\u0061": 2}]]"#,
+        ] {
+            assert!(!read(text), "{text}");
         }
     }
 }

@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::de::DeserializeOwned;
 use serde_json::{Map as JsonMap, Value, json};
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,9 @@ const MOST_PATIENCE: u64 = 600;
 const READ: &str = "read_run";
 const SEND: &str = "send_event";
 const LIST: &str = "list_runs";
+
+/// The maximum number of runs in one list. A model reads it.
+const LISTED: u32 = 100;
 
 /// The HTTP endpoint of the protocol.
 pub(super) type Endpoint = StreamableHttpService<Tools, NeverSessionManager>;
@@ -97,7 +101,7 @@ fn begins(offer: &Offer) -> Tool {
             "params": params,
             "inputs": inputs,
             "run": {"type": "string", "description": "Name for the run, so that the same call again finds it"},
-            "turns": {"type": "integer", "minimum": 0, "description": format!("Turns to make; {} unless given", offer.turns)},
+            "turns": {"type": "integer", "minimum": 0, "maximum": offer.most_turns, "description": format!("Turns to make; {} unless given", offer.turns)},
             "wait_seconds": wait(),
         },
         "required": needed,
@@ -108,7 +112,15 @@ fn begins(offer: &Offer) -> Tool {
         "{doc}Begins a run of the statechart `{}` and waits until it ends or waits for somebody.",
         offer.name
     );
-    tool(&offer.name, doc, with(schema, definitions))
+    tool(&tool_name(offer), doc, with(schema, definitions))
+}
+
+/// The name of the tool that starts a run of a chart: the chart's, unless that is the name of another tool.
+fn tool_name(offer: &Offer) -> Cow<'_, str> {
+    match offer.name.as_str() {
+        READ | SEND | LIST => format!("begin_{}", offer.name).into(),
+        name => name.into(),
+    }
 }
 
 impl Tools {
@@ -139,16 +151,19 @@ impl Tools {
                 &["run", "event"],
             ),
         ));
-        tools.push(tool(LIST, "Lists the runs.".into(), all(json!({}), &[])));
+        let after =
+            "The runs after this one; the result says with `more_after` that there are more";
+        let after = json!({"after": {"type": "string", "description": after}});
+        tools.push(tool(LIST, "Lists the runs.".into(), all(after, &[])));
         tools
     }
 
     async fn call(&self, name: &str, arguments: JsonObject) -> Result<Option<Value>, Refusal> {
         let mut arguments = Arguments(arguments);
-        if self.runs.offers().iter().any(|offer| offer.name == name) {
+        if let Some(offer) = self.runs.offers().iter().find(|offer| tool_name(offer) == name) {
             arguments.only(&["run", "params", "inputs", "turns", "wait_seconds"])?;
             let order = Order {
-                chart: Some(name.to_owned()),
+                chart: Some(offer.name.clone()),
                 run: arguments.take("run")?,
                 params: arguments.take("params")?.unwrap_or_default(),
                 inputs: arguments.take("inputs")?.unwrap_or_default(),
@@ -177,8 +192,14 @@ impl Tools {
                 Ok(Some(read))
             }
             LIST => {
-                arguments.only(&[])?;
-                Ok(Some(json!({"runs": self.runs.list().await?})))
+                arguments.only(&["after"])?;
+                let after = arguments.take("after")?.unwrap_or_else(String::new);
+                let (runs, last) = self.runs.list(&after, LISTED).await?;
+                let mut listed = json!({"runs": runs});
+                if let Some(last) = last {
+                    listed["more_after"] = last.into();
+                }
+                Ok(Some(listed))
             }
             _ => Ok(None),
         }

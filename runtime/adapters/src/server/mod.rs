@@ -14,6 +14,7 @@
 //! GET  /runs/t1                                   the configuration, the variables, the open questions and, at the end, the result
 //! ```
 
+mod connections;
 mod guard;
 mod http;
 mod mcp;

@@ -23,14 +23,13 @@ use chartc_core::machine::Receipt;
 use chartc_core::model::{Chart, Field, VariableKind, schema};
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, NextAct, Reply};
 use chartc_runtime::trace::{Line, What};
-use chartc_store::{Listed, Sqlite, Store, StoreError};
+use chartc_store::{Listed, Outage, Sqlite, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 
 /// The maximum number of trace lines per read.
 pub(super) const LINES: u32 = 256;
@@ -122,6 +121,10 @@ impl Runs {
             }
         };
         let turns = order.turns.unwrap_or(offer.turns);
+        if turns > offer.most_turns {
+            let most = offer.most_turns;
+            return Err(Refusal::Misfit(format!("`turns` is at most {most} at this server")));
+        }
         let (params, inputs) = (&order.params, &order.inputs);
         let given = (self.note)(&RunRequest { chart: &offer.name, params, inputs, turns });
         let _one = self.beginning.lock().await;
@@ -132,6 +135,9 @@ impl Runs {
             // The first attempt failed before its first step, for example because no model could be reached: try again.
             Some(found) if found.given == given && found.status == "broken" => false,
             Some(found) if found.given == given => return Ok((run, false)),
+            Some(found) if found.is_damaged() => {
+                return Err(Refusal::NotNow(found.stopped.unwrap_or_default()));
+            }
             Some(_) => return Err(Refusal::Taken(run)),
             None if unfinished? >= self.most => return Err(Refusal::TooMany(self.most)),
             None => true,
@@ -143,7 +149,7 @@ impl Runs {
             // The machine was not created: the values do not fit the chart.
             Err(EngineError::Stopped { why, .. }) => return Err(Refusal::Misfit(why)),
             Err(why @ (EngineError::Event { .. } | EngineError::Away { .. })) => {
-                return Err(why.into());
+                return Err(self.refused(why));
             }
         }
         self.drive(&run, turns);
@@ -166,7 +172,8 @@ impl Runs {
         tokio::spawn(driver.drive(turns));
     }
 
-    /// Sends an event to a run. An event with the `id` of an earlier one has no effect and gets the earlier reply.
+    /// Sends an event to a run. An event with the `id` of an earlier one has no effect. It gets the earlier reply if it has the same content,
+    /// and is refused otherwise.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -186,7 +193,10 @@ impl Runs {
             Some(id) => format!("client:{id}"),
             None => unique().map_err(|why| Refusal::Store(why.to_string()))?,
         };
-        Ok(self.engine.fire(run, Event { id, name, data }).await?)
+        let event = Event { id, name, data };
+        let content = event.content();
+        let reply = self.engine.fire(run, event).await.map_err(|why| self.refused(why))?;
+        if reply.is_of_other(content) { Err(Refusal::OtherEvent) } else { Ok(reply) }
     }
 
     /// Answers an open question on behalf of a person. When this returns `Ok`, the answer and its effects are committed.
@@ -198,13 +208,19 @@ impl Runs {
         Ok(self.engine.reply(run, question, text).await?)
     }
 
-    /// Lists all runs, as JSON.
+    /// Lists at most `most` runs whose names come after `after`, as JSON. If there are more, the last name of this list is returned, too.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub async fn list(&self) -> Result<Value, Refusal> {
-        let rows = self.engine.look(Store::list).await??;
-        Ok(rows.iter().map(Listed::json).collect())
+    pub async fn list(&self, after: &str, most: u32) -> Result<(Value, Option<String>), Refusal> {
+        let after = after.to_owned();
+        // One more row tells whether there are more.
+        let read = move |store: &Store| store.list_after(&after, most.saturating_add(1));
+        let mut rows = self.engine.look(read).await??;
+        let has_more = rows.len() > most as usize;
+        rows.truncate(most as usize);
+        let last = rows.last().filter(|_| has_more).map(|row| row.run.clone());
+        Ok((rows.iter().map(Listed::json).collect(), last))
     }
 
     /// Reads a run, as JSON: its configuration and variables, what it waits for, and how it ended.
@@ -288,6 +304,13 @@ impl Runs {
             drop(self.engine.settled(run).await);
         };
         tokio::time::timeout(patience, rest).await.is_ok()
+    }
+
+    fn refused(&self, why: EngineError) -> Refusal {
+        match self.engine.outage() {
+            Some(outage) if matches!(why, EngineError::Away { .. }) => outage.into(),
+            _ => why.into(),
+        }
     }
 
     fn driven(&self, run: &str) -> Option<watch::Receiver<Option<u64>>> {
@@ -486,6 +509,9 @@ pub enum Refusal {
     /// A run of this name exists, with another chart or other values.
     #[error("run `{0}` was begun with another chart or other values")]
     Taken(String),
+    /// An event with the same id and other content was taken in before.
+    #[error("another event with this id was taken in before: give a new event an id of its own")]
+    OtherEvent,
     /// The values do not fit the chart, or the request is malformed.
     #[error("{0}")]
     Misfit(String),
@@ -501,6 +527,9 @@ pub enum Refusal {
     /// The store cannot be read or written, or its engine has stopped.
     #[error("{0}")]
     Store(String),
+    /// The store cannot be written at present.
+    #[error("{0}")]
+    Outage(Outage),
 }
 
 impl Refusal {
@@ -509,24 +538,31 @@ impl Refusal {
         match self {
             Self::NoChart { .. } => "no_chart",
             Self::NoRun(_) => "no_run",
-            Self::Taken(_) => "taken",
+            Self::Taken(_) | Self::OtherEvent => "taken",
             Self::Misfit(_) => "misfit",
             Self::NotNow(_) => "not_now",
             Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
-            Self::Store(_) => "store",
+            Self::Store(_) | Self::Outage(Outage::Failing) => "store",
+            Self::Outage(Outage::Busy) => "busy",
+            Self::Outage(Outage::Full) => "full",
         }
+    }
+}
+
+impl From<Outage> for Refusal {
+    fn from(outage: Outage) -> Self {
+        Self::Outage(outage)
     }
 }
 
 impl From<StoreError> for Refusal {
     fn from(why: StoreError) -> Self {
-        if let StoreError::Run { why, .. } = why {
-            Self::NotNow(why)
-        } else if let StoreError::NotOpen { why, .. } = why {
-            Self::NotOpen(why.to_string())
-        } else {
-            Self::Store(why.to_string())
+        match why {
+            StoreError::Run { why, .. } => Self::NotNow(why),
+            StoreError::NotOpen { why, .. } => Self::NotOpen(why.to_string()),
+            StoreError::Outage(outage) => outage.into(),
+            why => Self::Store(why.to_string()),
         }
     }
 }
@@ -541,51 +577,37 @@ impl From<EngineError> for Refusal {
     }
 }
 
-// A notification channel: tells subscribers that the trace of a run has grown.
+// Notifications: tells subscribers that the trace of a run has grown.
 
-/// The capacity of the channel, in notifications. A subscriber that falls further behind reads the trace of its run to be sure.
-const BEHIND: usize = 1024;
-
-/// The sender of notifications about traces that have grown. Clones share one channel.
-#[derive(Clone, Debug)]
-pub struct Feed(broadcast::Sender<Arc<str>>);
-
-impl Default for Feed {
-    fn default() -> Self {
-        Self(broadcast::Sender::new(BEHIND))
-    }
-}
+/// The senders of notifications about traces that have grown, one for each run with subscribers. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Feed(Arc<Mutex<BTreeMap<String, watch::Sender<()>>>>);
 
 impl Feed {
     /// Announces that the trace of `run` has grown. Call it after the commit, so that subscribers find the new lines.
     pub fn grown(&self, run: &str) {
-        // An error only means that there are no subscribers.
-        drop(self.0.send(run.into()));
+        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_lost = senders.get(run).is_some_and(|sender| sender.send(()).is_err());
+        if is_lost {
+            // All subscribers have left.
+            senders.remove(run);
+        }
     }
 
     pub(super) fn follow(&self, run: &str) -> Follower {
-        Follower { run: run.into(), told: self.0.subscribe() }
+        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = senders.entry(run.to_owned()).or_insert_with(|| watch::Sender::new(()));
+        Follower(sender.subscribe())
     }
 }
 
 /// A subscription to one run.
-pub(super) struct Follower {
-    run: Arc<str>,
-    told: broadcast::Receiver<Arc<str>>,
-}
+pub(super) struct Follower(watch::Receiver<()>);
 
 impl Follower {
-    /// Resolves when the trace may have grown; `false` if it never will again.
+    /// Resolves when the trace has grown since the subscription or the last call; `false` if it never will again.
     pub(super) async fn more(&mut self) -> bool {
-        loop {
-            match self.told.recv().await {
-                Ok(run) if run == self.run => return true,
-                Ok(_) => {}
-                // Notifications were lost, perhaps one for this run.
-                Err(RecvError::Lagged(_)) => return true,
-                Err(RecvError::Closed) => return false,
-            }
-        }
+        self.0.changed().await.is_ok()
     }
 }
 
@@ -606,6 +628,8 @@ pub struct Offer {
     pub events: Vec<(String, String, Vec<Part>)>,
     /// The number of turns that a run makes unless its client sets one.
     pub turns: u32,
+    /// The maximum number of turns that a client may set.
+    pub most_turns: u32,
 }
 
 /// A named value: a param, an input, or a field of an event's data.
@@ -622,8 +646,13 @@ pub struct Part {
 }
 
 impl Offer {
-    /// Collects the interface of a chart, without the variables for which `fixed` holds: the host has set those.
-    pub fn new(chart: &Chart, turns: u32, fixed: &dyn Fn(&str) -> bool) -> Self {
+    /// Collects the interface of a chart, without the variables for which `fixed` holds: the host has set those. `turns` are the turns of a
+    /// run by default, and at most.
+    pub fn new(
+        chart: &Chart,
+        (turns, most_turns): (u32, u32),
+        fixed: &dyn Fn(&str) -> bool,
+    ) -> Self {
         let of = |wanted: fn(&VariableKind) -> bool| {
             let all = chart.variables.iter().filter(move |v| wanted(&v.kind) && !fixed(&v.name));
             all.map(|variable| Part {
@@ -651,6 +680,7 @@ impl Offer {
             inputs: of(|kind| matches!(kind, VariableKind::Input)),
             events: events.collect(),
             turns,
+            most_turns,
         }
     }
 

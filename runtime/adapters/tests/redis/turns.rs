@@ -34,7 +34,7 @@ impl Engine for Walks {
             let what = event.id.rsplit(':').next().unwrap_or_default().to_owned();
             self.taken.lock().expect("no panic").push(what);
         }
-        Ok(Reply { receipt, at: 0, is_repeated: false })
+        Ok(Reply { receipt, at: 0, is_repeated: false, content: None })
     }
 
     async fn read(&self, _: &str) -> Result<Option<AgentState>, EngineError> {

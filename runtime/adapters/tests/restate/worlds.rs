@@ -186,6 +186,7 @@ impl InFile {
             }),
             after: Box::new(|_, _| Ok(())),
             given: String::new(),
+            service: None,
         };
         let store = Store::own(file, Safety::Process).expect("a store");
         let (engine, worker) = Worker::new(store, options);

@@ -92,7 +92,8 @@ const fn low_bits() -> u64 {
 
 fn reply([_, second, at]: &[u64; 3]) -> Reply {
     let receipt = RECEIPTS.get((second >> SHIFT) as usize).copied();
-    Reply { receipt: receipt.unwrap_or(Receipt::Refused), at: *at, is_repeated: false }
+    let receipt = receipt.unwrap_or(Receipt::Refused);
+    Reply { receipt, at: *at, is_repeated: false, content: None }
 }
 
 /// Reads the ids of a snapshot of version 1.
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     fn reply_at(at: u64) -> Reply {
-        Reply { receipt: RECEIPTS[at as usize % 5], at, is_repeated: false }
+        Reply { receipt: RECEIPTS[at as usize % 5], at, is_repeated: false, content: Some(at) }
     }
 
     #[test]
@@ -166,7 +167,11 @@ mod tests {
             ("fifteen letters", Receipt::Refused, 8),
             (long, Receipt::Unhandled, 9),
         ] {
-            assert_eq!(ids.reply(id), Some(Reply { receipt, at, is_repeated: true }), "{id}");
+            assert_eq!(
+                ids.reply(id),
+                Some(Reply { receipt, at, is_repeated: true, content: None }),
+                "{id}"
+            );
         }
         assert_eq!(ids.reply("b"), None);
         assert_eq!(ids.reply("another id that is too long to keep"), None);

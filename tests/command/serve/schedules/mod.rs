@@ -273,6 +273,7 @@ async fn play(
             }),
             after: Box::new(|_, _| Ok(())),
             given: String::new(),
+            service: None,
         };
         let (engine, mut worker) = Worker::new(store, options);
         worker.load_all().expect("a store");

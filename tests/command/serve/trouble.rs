@@ -1,0 +1,397 @@
+//! Faults of one run, of the file and of peers: none of them harms the other runs.
+
+use super::*;
+use rusqlite::Connection;
+use std::io::{BufReader, Read as _};
+
+/// The tables with rows of runs, each with its columns and the one that names the run.
+const TABLES: [(&str, &[&str]); 5] = [
+    ("run", &["chart", "given", "status", "waits_for", "wake", "now", "saved", "sum"]),
+    ("event", &["reply", "at_ms", "seq", "sum"]),
+    ("line", &["seq", "text", "sum"]),
+    ("call", &["stage", "call", "planned", "sum"]),
+    ("inbox", &["kind", "name", "data", "sum"]),
+];
+
+/// What may become of a value, as SQL.
+const DAMAGES: [&str; 10] = [
+    "CAST(X'ff00fe' AS TEXT)",
+    "X'00'",
+    "'x'",
+    "''",
+    "-1",
+    "9223372036854775807",
+    "0.5",
+    "substr(OLD, 1, length(OLD) / 2)",
+    "OLD || ' '",
+    "CAST(OLD AS BLOB)",
+];
+
+fn changed(store: &Connection, sql: &str) -> usize {
+    store.execute(sql, []).unwrap_or_else(|why| panic!("{sql}: {why}"))
+}
+
+/// Whether the server answers, and a run takes events.
+fn is_well(client: &Client, run: &str, id: &str) {
+    let reply = add(client, run, id, 1);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(client.get("/runs").status, 200);
+}
+
+#[test]
+fn a_damaged_row_harms_its_run_only() {
+    let folder = charts("damaged");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    begin(&client, "well");
+    let mut damaged = Vec::new();
+    for (table, columns) in TABLES {
+        for (nth, column) in columns.iter().enumerate() {
+            // Each damage to each kind of column would take minutes: columns and damages meet in turn, and rows are deleted, too.
+            for at in 0..3 {
+                let damage = (nth * 3 + at * 7) % (DAMAGES.len() + 1);
+                damaged.push((format!("{table}-{column}-{damage}"), table, *column, damage));
+            }
+        }
+    }
+    for (run, table, ..) in &damaged {
+        begin(&client, run);
+        assert_eq!(add(&client, run, "known", 2).status, 200);
+        if matches!(*table, "call" | "inbox") {
+            ask(&client, run);
+        }
+    }
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    let store = Connection::open(folder.join("s.db")).expect("an SQLite file");
+    for (run, table, column, damage) in &damaged {
+        if *table == "inbox" {
+            let put = "INSERT INTO inbox (run, kind, name, data, sum) VALUES (?1, 'event', 'add', '{\"by\": 5}', 0)";
+            assert_eq!(store.execute(put, [run]).expect("a row"), 1);
+        }
+        let whose = if *table == "run" { "name" } else { "run" };
+        let which = format!("rowid = (SELECT max(rowid) FROM {table} WHERE {whose} = '{run}')");
+        let which = if *table == "event" {
+            format!("{whose} = '{run}' AND id = 'client:known'")
+        } else {
+            which
+        };
+        let sql = match DAMAGES.get(*damage) {
+            Some(value) => {
+                format!(
+                    "UPDATE OR IGNORE {table} SET {column} = {} WHERE {which}",
+                    value.replace("OLD", column)
+                )
+            }
+            None => format!("DELETE FROM {table} WHERE {which}"),
+        };
+        changed(&store, &sql);
+    }
+    drop(store);
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    is_well(&client, "well", "after the start");
+    for (nth, (run, ..)) in damaged.iter().enumerate() {
+        let statuses = [
+            client.get(&format!("/runs/{run}")).status,
+            add(&client, run, "known", 2).status,
+            add(&client, run, "new", 1).status,
+            client.get(&format!("/runs/{run}/trace")).status,
+            client
+                .post("/runs", &json!({"chart": "Desk", "run": run, "params": {"owner": "Ada"}}))
+                .status,
+        ];
+        let is_told = |status: &u16| matches!(status, 200..=202 | 404 | 409 | 422 | 500);
+        assert!(statuses.iter().all(is_told), "{run}: {statuses:?}");
+        is_well(&client, "well", &format!("beside {nth}"));
+    }
+    let sum = client.get("/runs/well").json()["variables"]["sum"].clone();
+    assert_eq!(sum, damaged.len() as i64 + 1);
+    // A row that was changed is never taken for what was written.
+    for (run, table, column, _) in damaged.iter().filter(|(_, table, ..)| *table == "run") {
+        let read = client.get(&format!("/runs/{run}"));
+        if read.status == 200 {
+            let read = read.json();
+            let is_known = read["status"] == "broken" || read["variables"]["sum"].is_i64();
+            assert!(is_known, "{table}.{column}: {read}");
+        }
+    }
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_damaged_row_that_is_met_while_serving_breaks_its_run_and_says_why() {
+    let folder = charts("met");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    begin(&client, "a");
+    begin(&client, "b");
+    assert_eq!(add(&client, "a", "one", 2).status, 200);
+    let store = Connection::open(folder.join("s.db")).expect("an SQLite file");
+    assert_eq!(changed(&store, "UPDATE event SET reply = 'handled' WHERE id = 'client:one'"), 1);
+    let again = add(&client, "a", "one", 2);
+    assert_eq!(again.status, 409, "{}", again.body);
+    assert!(again.body.contains("client:one"), "{}", again.body);
+    let read = client.get("/runs/a").json();
+    assert_eq!(read["status"], "broken", "{read}");
+    assert!(read["stopped"].as_str().is_some_and(|why| why.contains("client:one")), "{read}");
+    is_well(&client, "b", "after it");
+}
+
+#[test]
+fn a_trace_with_a_damaged_line_is_an_error() {
+    let folder = charts("torn");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    for run in ["first", "middle", "gone"] {
+        begin(&client, run);
+        for nth in 0..400 {
+            assert_eq!(add(&client, run, &format!("{nth}"), 1).status, 200);
+        }
+    }
+    let store = Connection::open(folder.join("s.db")).expect("an SQLite file");
+    changed(&store, "UPDATE line SET text = text || ' ' WHERE run = 'first' AND seq = 2");
+    changed(&store, "UPDATE line SET text = text || ' ' WHERE run = 'middle' AND seq = 390");
+    changed(&store, "DELETE FROM line WHERE run = 'gone' AND seq = 7");
+    for (run, seq) in [("first", 2), ("gone", 7)] {
+        let reply = client.get(&format!("/runs/{run}/trace"));
+        assert_eq!((reply.status, reply.kind().as_str()), (500, "store"), "{}", reply.body);
+        assert!(reply.body.contains(&format!("line {seq} of its trace")), "{}", reply.body);
+        assert_eq!(client.may_follow(run), Some(500), "a browser does not connect again");
+    }
+    // The head was sent before the line was met: the last line says so, and the body has no end.
+    let mut stream = server.connect();
+    stream
+        .write_all(client.request("GET", "/runs/middle/trace", "", "").as_bytes())
+        .expect("it is taken");
+    let mut text = String::new();
+    BufReader::new(stream).read_to_string(&mut text).expect("text");
+    assert!(text.contains("line 390 of its trace"), "{text}");
+    assert!(!text.ends_with("0\r\n\r\n"), "the body is not whole");
+    is_well(&client, "middle", "after it");
+}
+
+#[test]
+fn another_writer_is_waited_for_and_reads_go_on() {
+    let folder = charts("writer");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    begin(&client, "a");
+    let store = Connection::open(folder.join("s.db")).expect("an SQLite file");
+    store.execute_batch("BEGIN IMMEDIATE").expect("nobody writes");
+    // One that is over soon is not noticed.
+    let short = std::thread::scope(|scope| {
+        let sent = scope.spawn(|| add(&client, "a", "short", 1));
+        until("the server waits", || server.said().contains("another process writes"));
+        assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 0, "reads go on");
+        store.execute_batch("COMMIT").expect("nothing was written");
+        sent.join().expect("a reply")
+    });
+    assert_eq!(short.status, 200, "{}", short.body);
+    until("it says that it is over", || server.said().contains("can be written again"));
+    // One that takes longer than events wait.
+    store.execute_batch("BEGIN IMMEDIATE").expect("nobody writes");
+    let reply = add(&client, "a", "long", 10);
+    assert_eq!((reply.status, reply.kind().as_str()), (503, "busy"), "{}", reply.body);
+    assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 1);
+    store.execute_batch("COMMIT").expect("nothing was written");
+    until("the event is taken", || add(&client, "a", "long", 10).status == 200);
+    assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 11, "once");
+}
+
+/// A disk of two megabytes, below `folder`; `None` where it cannot be made.
+fn small_disk(folder: &Path) -> Option<Disk> {
+    let place = folder.join("disk");
+    std::fs::create_dir_all(&place).expect("a folder");
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+        .arg(&place)
+        .stderr(Stdio::null())
+        .status();
+    mounted.is_ok_and(|status| status.success()).then_some(Disk(place))
+}
+
+struct Disk(PathBuf);
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(&self.0).status());
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_what_writes_until_there_is_room() {
+    let folder = charts("full");
+    let Some(disk) = small_disk(&folder) else {
+        eprintln!("skipped: no disk can be mounted here");
+        return;
+    };
+    let server = Server::new(&folder, &["--store", "disk/s.db"]);
+    let client = server.client();
+    begin(&client, "a");
+    begin(&client, "b");
+    let filler = disk.0.join("filler");
+    let note = |nth: u32| {
+        let data = json!({"what": {"text": "x".repeat(20_000), "weight": nth}});
+        let event = json!({"event": "note", "data": data, "id": format!("n{nth}")});
+        client.post("/runs/a/events", &event)
+    };
+    for round in 0..3_u32 {
+        drop(std::fs::write(&filler, vec![0; 8 << 20]));
+        let mut nth = round * 1000;
+        // The log of the database may have room for some more.
+        let refused = loop {
+            let reply = note(nth);
+            if reply.status != 200 {
+                break reply;
+            }
+            nth += 1;
+            assert!(nth % 1000 < 900, "the disk is never full");
+        };
+        assert_eq!((refused.status, refused.kind().as_str()), (507, "full"), "{}", refused.body);
+        let read = client.get("/runs/a").json();
+        assert_eq!(read["status"], "running", "reads go on: {read}");
+        assert_eq!(client.get("/runs").status, 200);
+        std::fs::remove_file(&filler).expect("it is there");
+        until("there is room again", || note(nth).status == 200);
+        assert!(note(nth).json()["repeated"] == true, "it was taken once");
+        assert_eq!(add(&client, "b", &format!("{round}"), 1).status, 200);
+        // What the log has taken is part of the database now, and the log begins anew.
+        let store = Connection::open(disk.0.join("s.db")).expect("an SQLite file");
+        drop(store.execute_batch(
+            "DELETE FROM line WHERE run = 'nobody'; PRAGMA wal_checkpoint(TRUNCATE);",
+        ));
+    }
+    assert_eq!(client.get("/runs/b").json()["variables"]["sum"], 3);
+    let said = server.said();
+    assert!(said.contains("is full") && said.contains("can be written again"), "{said}");
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_pruned_name_is_free_while_serving() {
+    let folder = charts("pruned");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    begin(&client, "r");
+    assert_eq!(add(&client, "r", "one", 5).status, 200);
+    assert_eq!(event(&client, "r", "finish").status, 200);
+    assert_eq!(client.get("/runs/r").json()["status"], "ok");
+    until("it is old enough", || {
+        let (code, out, err) =
+            crate::run::command::chartc(&folder, &["store", "s.db", "prune", "--days", "0"]);
+        assert_eq!(code, 0, "{out}{err}");
+        out.contains('1')
+    });
+    assert_eq!(client.get("/runs/r").status, 404);
+    let order = json!({"chart": "Desk", "run": "r", "params": {"owner": "Bob", "start": 3}});
+    assert_eq!(client.post("/runs", &order).status, 201);
+    until("it is a new one", || {
+        let read = client.get("/runs/r").json();
+        read["status"] == "running" && read["variables"]["sum"] == 3
+    });
+    assert_eq!(add(&client, "r", "one", 5).json()["repeated"], false);
+    let (code, out, err) = crate::run::command::chartc(&folder, &["store", "s.db", "check"]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn peers_without_a_token_keep_nobody_out() {
+    let server = Server::new(&charts("peers"), &[]);
+    let client = server.client();
+    begin(&client, "a");
+    // One that asks without a token is closed, so that it takes no place with further requests.
+    let mut stream = server.connect();
+    stream.write_all(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it is taken");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("the end comes without a request for it");
+    assert!(text.starts_with("HTTP/1.1 401") && text.contains("connection: close"), "{text}");
+    // Far more than there are places. Each says something now and then, and never what lets it in.
+    let mut peers: Vec<TcpStream> = (0..700).map(|_| server.connect()).collect();
+    for peer in &mut peers {
+        drop(peer.write_all(b"GET /x HTTP/1.1\r\nX-Slow: "));
+    }
+    for nth in 0..20 {
+        is_well(&client, "a", &format!("{nth}"));
+        for peer in peers.iter_mut().skip(nth).step_by(20) {
+            drop(peer.write_all(b"y"));
+        }
+    }
+    // Whoever has shown a token keeps the connection.
+    let mut streams: Vec<_> = (0..8).map(|_| client.follow("a", None)).collect();
+    let more: Vec<TcpStream> = (0..600).map(|_| server.connect()).collect();
+    assert_eq!(add(&client, "a", "the last", 1).status, 200);
+    for stream in &mut streams {
+        assert!(stream.any(|(_, line)| line["event"] == "add"), "it is told");
+    }
+    drop((peers, more));
+}
+
+#[test]
+fn an_id_or_a_key_that_is_used_twice_is_refused() {
+    let server = Server::new(&charts("twice"), &[]);
+    let client = server.client();
+    begin(&client, "a");
+    assert_eq!(add(&client, "a", "one", 2).status, 200);
+    assert_eq!(add(&client, "a", "one", 2).json()["repeated"], true);
+    let other = add(&client, "a", "one", 3);
+    assert_eq!((other.status, other.kind().as_str()), (409, "taken"), "{}", other.body);
+    let other = client.post("/runs/a/events", &json!({"event": "finish", "id": "one"}));
+    assert_eq!((other.status, other.kind().as_str()), (409, "taken"), "{}", other.body);
+    let kind = "Content-Type: application/json\r\n";
+    for body in [
+        r#"{"event": "add", "data": {"by": 1, "by": 1000}}"#,
+        r#"{"event": "add", "event": "ask", "data": {"by": 1}}"#,
+        r#"{"event": "note", "data": {"what": {"text": "a", "weight": 1, "text": "b"}}}"#,
+    ] {
+        let reply = client.send("POST", "/runs/a/events", kind, body);
+        assert_eq!((reply.status, reply.kind().as_str()), (400, "json"), "{body}: {}", reply.body);
+        assert!(reply.body.contains("occurs twice"), "{}", reply.body);
+    }
+    assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 2);
+}
+
+#[test]
+fn a_client_has_no_more_turns_than_the_operator_allows() {
+    let server = Server::new(&charts("bounded"), &["--turns", "20"]);
+    let client = server.client();
+    let order = |turns: u32| {
+        client.post(
+            "/runs",
+            &json!({"chart": "Turns", "params": {"most": 1_000_000}, "turns": turns}),
+        )
+    };
+    for turns in [21, u32::MAX] {
+        let reply = order(turns);
+        assert_eq!((reply.status, reply.kind().as_str()), (422, "misfit"), "{}", reply.body);
+        assert!(reply.body.contains("at most 20"), "{}", reply.body);
+    }
+    let run = order(20).json()["run"].as_str().expect("a name").to_owned();
+    until("it has made them", || client.get(&format!("/runs/{run}")).json()["turns"] == 20);
+    let (code, _, err) = crate::run::command::chartc(&charts("bounded-text"), &["serve", "--help"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn long_lists_come_in_parts() {
+    let server = Server::new(&charts("parts"), &["--max-runs", "2000"]);
+    let client = server.client();
+    let mut on = std::net::TcpStream::connect(server.address).expect("a connection");
+    for nth in 0..1100 {
+        let body = json!({"chart": "Turns", "run": format!("r{nth:04}"), "turns": 0}).to_string();
+        let head = client.head("POST", "/runs", "Content-Type: application/json\r\n");
+        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        on.write_all(request.as_bytes()).expect("it is taken");
+        let mut from = BufReader::new(on.try_clone().expect("a handle"));
+        assert_eq!(client::read(&mut from).map(|reply| reply.status), Some(201));
+    }
+    let first = client.get("/runs");
+    assert_eq!(first.json().as_array().map(Vec::len), Some(1000));
+    assert!(first.head.contains("link: </runs?after=r0999>; rel=\"next\""), "{}", first.head);
+    let rest = client.get("/runs?after=r0999");
+    assert_eq!(rest.json().as_array().map(Vec::len), Some(100));
+    assert!(!rest.head.contains("link:"), "{}", rest.head);
+    assert_eq!(client.get("/runs?before=x").status, 422);
+}
