@@ -10,9 +10,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The maximum number of lines that one slice of a prune removes.
-const SLICE: usize = 5_000;
+const SLICE: i64 = 5_000;
 /// The time between two slices, in which other processes may write.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The runs that are removed so far.
+#[derive(Default)]
+struct Pruned {
+    count: usize,
+    /// The name of the last one.
+    last: String,
+}
 
 /// The number of database pages that a backup copies at a time. Writers can commit between two steps.
 const PAGES: i32 = 256;
@@ -38,33 +46,42 @@ impl Store {
     /// The file cannot be written.
     pub fn prune(&self, days: u32) -> Result<usize, StoreError> {
         let before = wall().saturating_sub(i64::from(days).saturating_mul(86_400_000));
-        let ended = "SELECT name FROM run WHERE name > ?1 AND status NOT IN ('running', 'stopped') AND updated_ms < ?2 ORDER BY name LIMIT 1";
-        let mut next = self.connection.prepare(ended).map_err(|error| self.fault(error))?;
-        let (mut count, mut last) = (0, String::new());
-        loop {
-            let run = next.query_row((&last, before), |row| row.get::<_, String>(0)).optional();
-            let Some(run) = run.map_err(|error| self.fault(error))? else { return Ok(count) };
-            while !self.prune_slice(&run).map_err(|error| self.fault(error))? {
-                std::thread::sleep(PAUSE);
-            }
-            count += 1;
-            last = run;
+        let mut pruned = Pruned::default();
+        while !self.prune_slice(before, &mut pruned).map_err(|error| self.fault(error))? {
+            std::thread::sleep(PAUSE);
         }
+        Ok(pruned.count)
     }
 
-    /// Removes the last lines of a run's trace, and the run itself with the first ones. Returns whether it is removed.
-    fn prune_slice(&self, run: &str) -> rusqlite::Result<bool> {
-        let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+    /// Removes rows of runs that were last changed before this time, until there are enough for a slice. A run goes with its first lines,
+    /// after its later ones. Returns whether no such run is left.
+    fn prune_slice(&self, before: i64, pruned: &mut Pruned) -> rusqlite::Result<bool> {
+        let ended = "SELECT name FROM run WHERE name > ?1 AND status NOT IN ('running', 'stopped') AND updated_ms < ?2 ORDER BY name LIMIT 1";
         let lines = "DELETE FROM line WHERE rowid IN (SELECT rowid FROM line WHERE run = ?1 ORDER BY seq DESC LIMIT ?2)";
-        let is_last = tx.execute(lines, (run, SLICE))? < SLICE;
-        if is_last {
-            for table in ["event", "call", "inbox"] {
-                tx.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
+        let tx = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let mut room = SLICE;
+        while room > 0 {
+            let next =
+                tx.prepare_cached(ended)?.query_row((&pruned.last, before), |row| row.get(0));
+            let Some(run) = next.optional()? else {
+                tx.commit()?;
+                return Ok(true);
+            };
+            let run: String = run;
+            let removed = tx.prepare_cached(lines)?.execute((&run, room))? as i64;
+            let is_whole = removed < room;
+            room -= removed + 1;
+            if is_whole {
+                for table in ["event", "call", "inbox"] {
+                    tx.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [&run])?;
+                }
+                tx.execute("DELETE FROM run WHERE name = ?1", [&run])?;
+                pruned.count += 1;
+                pruned.last = run;
             }
-            tx.execute("DELETE FROM run WHERE name = ?1", [run])?;
         }
         tx.commit()?;
-        Ok(is_last)
+        Ok(false)
     }
 
     /// Checks every row against its checksum, and the file as a whole. Returns one sentence per fault; empty if the store is intact.

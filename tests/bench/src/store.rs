@@ -13,7 +13,7 @@ use chartc_runtime::clock::{Clock, RealClock};
 use chartc_runtime::driver::{CallId, Driver};
 use chartc_runtime::oracle::{Asking, Deny, Oracle, Question};
 use chartc_runtime::tools::{Calling, NoTools, Tools};
-use chartc_store::{Options, Service, Safety, Sqlite, Store, Worker};
+use chartc_store::{Options, Safety, Service, Sqlite, Store, Worker};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -1,5 +1,6 @@
 //! `chartc tools`, and `chartc run --tools`: against a server that misbehaves as it is told, `runtime/adapters/tests/hostile.py`.
 
+mod keys;
 #[cfg(target_os = "linux")]
 mod processes;
 

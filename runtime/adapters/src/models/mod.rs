@@ -231,7 +231,7 @@ impl Server {
         // An error means that the program has already installed a provider of cryptography, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut web = reqwest::Client::builder().connect_timeout(CONNECT);
-        if parsed.host_str().is_some_and(is_loopback) {
+        if parsed.host_str().is_some_and(crate::is_loopback) {
             // A proxy from the environment would intercept calls to this machine.
             web = web.no_proxy();
         }
@@ -256,7 +256,7 @@ impl Server {
     /// Whether the server runs on this machine: its host is `localhost` or a loopback address.
     pub fn is_local(&self) -> bool {
         let parsed = reqwest::Url::parse(&self.url);
-        parsed.is_ok_and(|url| url.host_str().is_some_and(is_loopback))
+        parsed.is_ok_and(|url| url.host_str().is_some_and(crate::is_loopback))
     }
 
     /// Asks a model one question. Errors contain the address and a remedy, but never the key.
@@ -395,11 +395,6 @@ impl Server {
             None => call,
         }
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Removes everything up to the last `@`, which may be a password, so that the text can be shown in a message.

@@ -79,20 +79,20 @@ fn filled(argv: &[String], json: &Json) -> Result<Vec<String>, Fault> {
             && let Some(Json::Array(items)) = json.get(name)
         {
             for item in items {
-                out.push(checked(plain(item), item, name, &out)?);
+                out.push(checked(plain(item), name, &out)?);
             }
             continue;
         }
         let mut argument = String::new();
         let mut is_there = true;
-        for (nth, part) in parts.iter().enumerate() {
+        for part in &parts {
             match part {
                 Part::Text(text) => argument.push_str(text),
                 Part::Hole(name) => match json.get(name) {
                     None | Some(Json::Null) => is_there = false,
-                    // Only a value at the beginning of an argument can make it look like an option.
-                    Some(value) if nth == 0 => {
-                        argument = checked(plain(value), value, name, &out)?;
+                    // Only what begins an argument can make it look like an option. An empty value leaves that to the next part.
+                    Some(value) if argument.is_empty() => {
+                        argument = checked(plain(value), name, &out)?;
                     }
                     Some(value) => argument.push_str(&plain(value)),
                 },
@@ -116,9 +116,8 @@ fn plain(value: &Json) -> String {
 }
 
 /// Refuses a text that the program would read as an option, unless `--` comes before it.
-fn checked(text: String, value: &Json, name: &str, before: &[String]) -> Result<String, Fault> {
-    let is_option = value.is_string() && text.starts_with('-');
-    if is_option && !before.iter().any(|argument| argument == "--") {
+fn checked(text: String, name: &str, before: &[String]) -> Result<String, Fault> {
+    if text.starts_with('-') && !before.iter().any(|argument| argument == "--") {
         return Err(Fault::Refused(format!(
             "the argument `{name}` begins with `-`, and the program would take it for an option; put \"--\" before {{{name}}} in the command if the program knows that"
         )));
@@ -168,24 +167,41 @@ pub(super) async fn call_endpoint(
 fn fill_address(text: &str, json: &mut Map<String, Json>) -> Result<Url, Fault> {
     let mut url = String::new();
     let mut used = Vec::new();
+    // Where values stand in the address.
+    let mut places = Vec::new();
     for part in parts(text).map_err(|why| Fault::Start(why.to_owned()))? {
         match part {
             Part::Text(text) => url.push_str(&text),
             Part::Hole(name) => {
                 let value = json.get(&name).map(plain_text).unwrap_or_default();
-                // As a whole segment of a path, these would lead to another address, even percent-encoded: URL parsers resolve both forms.
-                if matches!(value.as_str(), "." | "..") {
-                    return Err(Fault::Refused(format!(
-                        "`{value}` is no value for `{name}` in an address"
-                    )));
-                }
+                places.push((url.len(), name.clone()));
                 url.push_str(&escaped(&value));
                 used.push(name);
             }
         }
     }
+    check_segments(&url, &places)?;
     json.retain(|name, _| !used.contains(name));
     Url::parse(&url).map_err(|why| Fault::Start(why.to_string()))
+}
+
+/// Refuses values that would lead to another address: one that leaves a segment of the path empty, and one that makes it `.` or `..`. URL
+/// parsers resolve these also if they are percent-encoded.
+fn check_segments(url: &str, places: &[(usize, String)]) -> Result<(), Fault> {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    for (at, name) in places.iter().filter(|(at, _)| *at <= end) {
+        let begin = url[..*at].rfind('/').map_or(0, |slash| slash + 1);
+        let rest = &url[begin..end];
+        let segment = rest.split('/').next().unwrap_or_default();
+        let plain = segment.to_ascii_lowercase().replace("%2e", ".");
+        if matches!(plain.as_str(), "" | "." | "..") {
+            let what = if plain.is_empty() { "nothing".into() } else { format!("`{plain}`") };
+            return Err(Fault::Refused(format!(
+                "with this value of `{name}`, {what} is left of a part of the address"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn plain_text(value: &Json) -> String {
@@ -197,7 +213,7 @@ fn plain_text(value: &Json) -> String {
 }
 
 /// Percent-encodes everything but the characters that RFC 3986 calls unreserved.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         match byte {
@@ -269,7 +285,15 @@ mod tests {
     fn a_value_does_not_become_an_option() {
         assert!(matches!(fill(&["rm", "{x}"], json!({"x": "-rf"})), Err(Fault::Refused(_))));
         assert!(matches!(fill(&["rm", "{x}"], json!({"x": ["-rf"]})), Err(Fault::Refused(_))));
-        assert_eq!(fill(&["f", "{x}"], json!({"x": -1})), Ok(vec!["f".into(), "-1".into()]));
+        for value in [json!(-1), json!(-0.5), json!("-"), json!([-1])] {
+            let filled = fill(&["f", "{x}"], json!({"x": value}));
+            assert!(matches!(filled, Err(Fault::Refused(_))), "{value}");
+        }
+        // What comes after an empty value begins the argument.
+        let filled = fill(&["f", "{x}{y}"], json!({"x": "", "y": "-rf"}));
+        assert!(matches!(filled, Err(Fault::Refused(_))));
+        let own = fill(&["f", "-n{x}", "{y}-{x}"], json!({"x": -1, "y": 2}));
+        assert_eq!(own, Ok(vec!["f".into(), "-n-1".into(), "2--1".into()]));
         let behind = fill(&["rm", "--", "{x}"], json!({"x": "-rf"}));
         assert_eq!(behind, Ok(vec!["rm".into(), "--".into(), "-rf".into()]));
     }
@@ -286,9 +310,22 @@ mod endpoint_tests {
         let url = fill_address("https://x.test/{city}/now?k={n}", &mut given).expect("an address");
         assert_eq!(url.as_str(), "https://x.test/a%2Fb%3Fc%23d/now?k=2");
         assert!(given.is_empty());
-        for up in [".", ".."] {
-            let mut given = json!({"city": up}).as_object().expect("an object").clone();
-            assert!(fill_address("https://x.test/a/{city}/b", &mut given).is_err());
+        let fill = |url: &str, given: Json| {
+            fill_address(url, &mut given.as_object().expect("an object").clone())
+        };
+        for city in [json!("."), json!(".."), json!(""), json!(null)] {
+            let given = json!({"city": city, "more": ""});
+            for url in ["{city}/b", "{city}", "{city}?k=1", "{more}{city}/b", "b/{city}"] {
+                let filled = fill(&format!("https://x.test/a/{url}"), given.clone());
+                assert!(matches!(filled, Err(Fault::Refused(_))), "{url} {given}");
+            }
         }
+        for (x, y) in [("", ""), ("", "."), ("%2e", "")] {
+            let dot = fill("https://x.test/v1/{x}.{y}/secret", json!({"x": x, "y": y}));
+            assert_eq!(dot.is_err(), x != "%2e", "{x} {y}");
+        }
+        // A query may have empty values.
+        let url = fill("https://x.test/a?k={k}", json!({"k": ""})).expect("an address");
+        assert_eq!(url.as_str(), "https://x.test/a?k=");
     }
 }

@@ -36,7 +36,7 @@ use config::{Act, ServerSpec};
 use declare::declaration;
 use process::StderrListener;
 use result::Wanted;
-use server::{Server, client};
+use server::{Server, client, is_of_this_machine};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -78,7 +78,8 @@ struct Inner {
     configuration: Configuration,
     servers: BTreeMap<String, Arc<Server>>,
     heard: StderrListener,
-    client: OnceLock<reqwest::Client>,
+    /// The clients for endpoints elsewhere, and for those of this machine.
+    clients: [OnceLock<reqwest::Client>; 2],
 }
 
 impl std::fmt::Debug for Pool {
@@ -120,8 +121,8 @@ impl Pool {
             (spec.name.clone(), Arc::new(Server::new(spec.clone(), base, heard)))
         };
         let servers = specs.map(server).collect();
-        let client = OnceLock::new();
-        Self(Arc::new(Inner { configuration, servers, heard, client }))
+        let clients = Default::default();
+        Self(Arc::new(Inner { configuration, servers, heard, clients }))
     }
 
     /// Starts all servers at the same time, and returns when each has started or failed. [`Pool::check`] and [`Pool::servers`] report
@@ -222,11 +223,13 @@ impl Inner {
                     command::call(&call.tool, program, with, &call.arguments, &wanted).await
                 }
                 Act::Http { method, url, headers } => {
-                    let client = match self.client.get() {
+                    let place = &self.clients[usize::from(is_of_this_machine(url))];
+                    let client = match place.get() {
                         Some(client) => client.clone(),
                         None => {
-                            let client = client().map_err(|why| Fault::Start(why.to_string()))?;
-                            self.client.get_or_init(|| client).clone()
+                            let client =
+                                client(url).map_err(|why| Fault::Start(why.to_string()))?;
+                            place.get_or_init(|| client).clone()
                         }
                     };
                     let to = (method.as_str(), url.as_str(), headers.as_slice());
@@ -248,7 +251,9 @@ impl Tools for Pool {
         let inner = self.0.clone();
         Box::pin(async move {
             let result = inner.call(&call).await;
-            let secrets = &inner.configuration.secrets;
+            let Configuration { secrets, keys, .. } = &inner.configuration;
+            // A server may send back what it was sent.
+            let result = result.map(|value| without_keys(value, keys));
             result.map_err(|fault| fault.without(secrets).told(&format!("`{}`", call.tool)))
         })
     }
@@ -390,6 +395,21 @@ fn hidden(text: &str, secrets: &[String]) -> String {
         }
     }
     text
+}
+
+/// The value with `…` in place of each key in its texts.
+fn without_keys(value: Value, keys: &[String]) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(hidden(&text, keys)),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| without_keys(item, keys)).collect())
+        }
+        Value::Map(map) => {
+            let entries = map.into_iter();
+            Value::Map(entries.map(|(name, value)| (name, without_keys(value, keys))).collect())
+        }
+        other => other,
+    }
 }
 
 /// The text, cut to at most `most` bytes and an ellipsis.

@@ -522,7 +522,7 @@ pub(super) fn transport(
     url: &str,
     headers: &[(String, String)],
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
-    let client = client().map_err(|why| Fault::Start(why.to_string()))?;
+    let client = client(url).map_err(|why| Fault::Start(why.to_string()))?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.to_owned())
         .max_sse_event_size(MESSAGE)
         .max_json_response_size(MESSAGE)
@@ -541,11 +541,22 @@ pub(super) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// A client that follows no redirects, because they could lead headers with credentials, and arguments, to another server.
-pub(super) fn client() -> Result<reqwest::Client, reqwest::Error> {
+/// Whether an address, which may have placeholders behind its host, is one of this machine.
+pub(super) fn is_of_this_machine(url: &str) -> bool {
+    let url = reqwest::Url::parse(&url.replace(['{', '}'], "x"));
+    url.is_ok_and(|url| url.host_str().is_some_and(crate::is_loopback))
+}
+
+/// A client for this address. It follows no redirects, because they could lead headers with credentials, and arguments, to another server.
+pub(super) fn client(url: &str) -> Result<reqwest::Client, reqwest::Error> {
     // It fails only if another part of the program has installed a provider, which works as well.
     drop(rustls::crypto::ring::default_provider().install_default());
-    reqwest::Client::builder()
+    let mut client = reqwest::Client::builder();
+    if is_of_this_machine(url) {
+        // A proxy from the environment would get calls to this machine, with their headers.
+        client = client.no_proxy();
+    }
+    client
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(10))
         .user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION")))

@@ -13,6 +13,8 @@
 
 mod tree;
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -100,6 +102,8 @@ pub struct Configuration {
     pub(super) environment: Vec<(String, String)>,
     /// The values of expanded variables and of headers, which no message may show. The longest is first.
     pub(super) secrets: Vec<String>,
+    /// Those of `secrets` that are keys. No result of a tool may show them. The longest is first.
+    pub(super) keys: Vec<String>,
 }
 
 impl std::fmt::Debug for Configuration {
@@ -352,15 +356,40 @@ fn read(file: &str, text: &str, folder: &Path, variables: Variables<'_>) -> Read
     let (parsed, dialect) =
         if is_json { (tree::json(text), Dialect::Json) } else { (tree::toml(text), Dialect::Toml) };
     let root = parsed.map_err(|fault| wrong(fault.line, fault.why))?;
-    let mut reading = Reading { file, folder, variables, dialect, secrets: Vec::new() };
+    let mut reading =
+        Reading { file, folder, variables, dialect, secrets: Vec::new(), keys: Vec::new() };
     let (servers, tools) = reading.root(&root)?;
-    let mut secrets = reading.secrets;
-    // A short value is hardly a secret, and hiding it would garble messages. The longest come first, since a secret may contain another
-    // one.
-    secrets.retain(|secret| secret.len() >= 6);
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let (secrets, keys) = (forms(&reading.secrets), forms(&reading.keys));
     let file = file.to_owned();
-    Ok(Configuration { file, servers, tools, environment: Vec::new(), secrets })
+    Ok(Configuration { file, servers, tools, environment: Vec::new(), secrets, keys })
+}
+
+/// All forms in which secrets may come back: as they are, and encoded for addresses, JSON and base64. The longest come first, since a
+/// secret may contain another one.
+fn forms(secrets: &[String]) -> Vec<String> {
+    let mut forms = BTreeSet::new();
+    // A short value is hardly a secret, and hiding it would garble messages.
+    for secret in secrets.iter().filter(|secret| secret.len() >= 6) {
+        forms.insert(secret.clone());
+        forms.extend([STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)]);
+        let json = serde_json::to_string(secret).unwrap_or_default();
+        forms.insert(json.trim_matches('"').to_owned());
+        let all = super::command::escaped(secret);
+        forms.extend([all.to_ascii_lowercase(), all]);
+        if let Ok(mut url) = reqwest::Url::parse("http://x/") {
+            url.set_path(secret);
+            forms.insert(url.path().trim_start_matches('/').to_owned());
+            url.set_query(Some(secret));
+            forms.insert(url.query().unwrap_or_default().to_owned());
+            url.set_query(None);
+            url.query_pairs_mut().append_pair("x", secret);
+            let form = url.query().and_then(|query| query.strip_prefix("x="));
+            forms.insert(form.unwrap_or_default().to_owned());
+        }
+    }
+    let mut forms: Vec<String> = forms.into_iter().filter(|form| form.len() >= 6).collect();
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms
 }
 
 impl Reading<'_> {

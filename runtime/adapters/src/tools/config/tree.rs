@@ -203,6 +203,8 @@ pub(super) struct Reading<'r> {
     pub(super) variables: Variables<'r>,
     pub(super) dialect: Dialect,
     pub(super) secrets: Vec<String>,
+    /// Those of `secrets` that let their owner in somewhere, rather than name a folder or the like.
+    pub(super) keys: Vec<String>,
 }
 
 /// A value with its dotted key, for messages.
@@ -321,7 +323,11 @@ impl Reading<'_> {
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(self.wrong(at, "not the name of a variable", ""));
             }
-            all.push((name.clone(), self.expanded(at)?));
+            let value = self.expanded(at)?;
+            if is_about_key(name) && !value.bytes().all(|byte| byte.is_ascii_digit()) {
+                self.keys.push(value.clone());
+            }
+            all.push((name.clone(), value));
         }
         Ok(all)
     }
@@ -331,20 +337,29 @@ impl Reading<'_> {
         for (name, node) in self.table(at)? {
             let key = format!("{}.{name}", at.key);
             let at = At { key: &key, node };
+            let before = self.secrets.len();
             let value = self.expanded(at)?;
+            self.keys.extend_from_slice(&self.secrets[before..]);
             let is_name = reqwest::header::HeaderName::from_bytes(name.as_bytes()).is_ok();
             if !is_name || reqwest::header::HeaderValue::from_str(&value).is_err() {
                 return Err(self.wrong(at, "not a header of HTTP", ""));
             }
             // A header is treated as a secret even if its value is written out in the file, because it often holds a token.
             self.secrets.push(value.clone());
+            self.keys.push(value.clone());
             all.push((name.clone(), value));
         }
         Ok(all)
     }
 
     pub(super) fn url(&mut self, at: At<'_>) -> Read<String> {
+        if has_written_key(self.text(at)?) {
+            let help = "put it into a variable of the environment, and write ${VARIABLE} here, or better in a header";
+            return Err(self.wrong(at, "a key is written out in the address", help));
+        }
+        let before = self.secrets.len();
         let text = self.expanded(at)?;
+        self.keys.extend_from_slice(&self.secrets[before..]);
         if let Err(why) = parts(&text) {
             return Err(self.wrong(at, why, ""));
         }
@@ -363,6 +378,36 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+/// Whether the name of a variable or parameter says that its value is a key.
+fn is_about_key(name: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "key",
+        "apikey",
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "auth",
+        "sig",
+        "signature",
+        "credentials",
+    ];
+    let name = name.to_ascii_lowercase();
+    name.split(['_', '-', '.']).any(|word| WORDS.contains(&word))
+}
+
+/// Whether an address has a key in it that does not come from a variable or an argument: a user with a password, or a parameter.
+fn has_written_key(url: &str) -> bool {
+    let is_written = |value: &str| value.len() >= 6 && !value.contains('{');
+    let behind = url.split_once("://").map_or("", |(_, behind)| behind);
+    let host = behind.split(['/', '?', '#']).next().unwrap_or_default();
+    let user = host.rsplit_once('@').map_or("", |(user, _)| user);
+    let query = behind.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    is_written(user) || pairs.any(|(name, value)| is_about_key(name) && is_written(value))
 }
 
 #[cfg(test)]
