@@ -532,8 +532,20 @@ fn find_eventless_cycle(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
             Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
             None => continue,
         };
-        let verb = if names.len() > 1 { "hold together" } else { "holds" };
-        let message = if rest.is_empty() {
+        let is_deadline = |id: &TransitionId| {
+            let line = chart.transition(*id);
+            line.guard.is_none() && matches!(line.trigger, Trigger::After(_))
+        };
+        let verb = if names.len() > 1 {
+            "hold together"
+        } else if cycle.given.iter().all(is_deadline) {
+            "is armed"
+        } else {
+            "holds"
+        };
+        let message = if rest.is_empty() && verb == "is armed" {
+            format!("{name} waits for no time and is armed again at once, so it is taken for ever")
+        } else if rest.is_empty() {
             format!("{name} still holds after its own line, so it is taken for ever")
         } else {
             format!(

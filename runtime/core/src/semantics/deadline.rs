@@ -60,13 +60,18 @@ impl<P: Program> Stepper<P> {
     }
 
     fn fire_until(&mut self, now: Instant, sink: &mut dyn Sink) {
-        let mut fired = 0;
+        // How many have fired, and how many of them at the present moment.
+        let (mut fired, mut here) = (0, 0);
         while let Some((at, due)) = self.next_due().filter(|(at, _)| *at <= now) {
             if self.is_over() {
                 return;
             }
+            here = if at <= self.scalars.now { here + 1 } else { 1 };
             if fired == MICROSTEPS {
-                // Deadlines of no duration arm each other without end.
+                if here > MICROSTEPS {
+                    // Deadlines of no duration arm each other without end: they would do so again with each input.
+                    self.disarm_due();
+                }
                 sink.record(Record::Error(ErrorKind::Livelock));
                 self.program.bind(Bound::Nothing);
                 self.macrostep(Some(Occurrence::Error(ErrorKind::Livelock)), sink);
@@ -89,6 +94,12 @@ impl<P: Program> Stepper<P> {
             }
         }
         self.set_clock(now);
+    }
+
+    fn disarm_due(&mut self) {
+        while let Some((_, line)) = self.first_due().filter(|(at, _)| *at <= self.scalars.now) {
+            self.set_deadline(line, u64::MAX);
+        }
     }
 
     /// Sets the clock. The count of deliveries starts again when the clock advances.

@@ -310,12 +310,12 @@ pub struct Livelock {
 /// whose guard may hold is the next one of the cycle.
 pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
     let mut found: BTreeMap<Vec<TransitionId>, Vec<TransitionId>> = BTreeMap::new();
-    let whens = chart.transitions.iter().filter(|transition| transition.trigger == Trigger::When);
-    let mut sources: Vec<StateId> = whens.map(|transition| transition.source).collect();
+    let at_once = chart.transitions.iter().filter(|transition| is_at_once(&transition.trigger));
+    let mut sources: Vec<StateId> = at_once.map(|transition| transition.source).collect();
     sources.sort_unstable();
     for (i, transition) in chart.transitions.iter().enumerate() {
         let id = TransitionId::at(i);
-        if transition.trigger != Trigger::When || !facts.reach.can_take(id) {
+        if !is_at_once(&transition.trigger) || !facts.reach.can_take(id) {
             continue;
         }
         let leaves =
@@ -332,6 +332,15 @@ pub fn livelocks(chart: &Chart, facts: &Facts) -> Vec<Livelock> {
         }
     }
     found.into_iter().map(|(transitions, given)| Livelock { transitions, given }).collect()
+}
+
+/// Whether a transition with this trigger is taken without an event, and without time that passes.
+fn is_at_once(trigger: &Trigger) -> bool {
+    match trigger {
+        Trigger::When => true,
+        Trigger::After(time) => matches!(time.kind, ExprKind::Duration(0)),
+        _ => false,
+    }
 }
 
 /// The first reachable leaf in the state. It matters only for a targetless transition; any other one leaves it at once.
@@ -461,7 +470,7 @@ pub(crate) fn is_outside_parallel(chart: &Chart, leaf: StateId) -> bool {
     chart.ancestors(leaf).all(|s| !matches!(chart.state(s).kind, StateKind::Parallel))
 }
 
-/// The `when` transition that is certainly taken in a leaf, given the assumed guards and the values that were set before. It is the
+/// The `when` or `after 0ms` transition that is certainly taken in a leaf, given the assumed guards and the values that were set before. It is the
 /// first one whose guard may hold, and that guard must hold. If the guard only reads what the host or an answer sets, it is assumed as
 /// well, provided that all assumptions can hold together.
 fn forced(
@@ -472,29 +481,29 @@ fn forced(
     held: &KnownConditions,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
-    for state in chart.ancestors(leaf) {
-        for id in &chart.state(state).transitions {
-            let transition = chart.transition(*id);
-            if transition.trigger != Trigger::When
-                || !facts.scopes.transition(*id).may_hold_in(chart, leaf)
-            {
-                continue;
+    let all =
+        chart.ancestors(leaf).flat_map(|state| chart.state(state).transitions.iter().copied());
+    let may_hold = |id: &TransitionId| facts.scopes.transition(*id).may_hold_in(chart, leaf);
+    let all = all.filter(|id| is_at_once(&chart.transition(*id).trigger) && may_hold(id));
+    let is_when = |id: &TransitionId| chart.transition(*id).trigger == Trigger::When;
+    // Deadlines fire when no `when` transition is enabled, and in the order of the document.
+    let (whens, mut deadlines): (Vec<_>, Vec<_>) = all.partition(is_when);
+    deadlines.sort_unstable();
+    for id in whens.into_iter().chain(deadlines) {
+        let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
+        let Some(own) = chart.transition(id).guard.as_ref() else { return Some(id) };
+        let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
+        if is_impossible(chart, &against) {
+            return Some(id);
+        }
+        let goals: Vec<_> = known.iter().copied().chain([own]).map(|g| (g, true)).collect();
+        match decide(chart, &goals) {
+            Verdict::Never => {}
+            Verdict::Example(_) if given.len() < GIVEN && is_free(chart, own) => {
+                given.push(id);
+                return Some(id);
             }
-            let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
-            let Some(own) = transition.guard.as_ref() else { return Some(*id) };
-            let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
-            if is_impossible(chart, &against) {
-                return Some(*id);
-            }
-            let goals: Vec<_> = known.iter().copied().chain([own]).map(|g| (g, true)).collect();
-            match decide(chart, &goals) {
-                Verdict::Never => {}
-                Verdict::Example(_) if given.len() < GIVEN && is_free(chart, own) => {
-                    given.push(*id);
-                    return Some(*id);
-                }
-                Verdict::Example(_) | Verdict::Perhaps => return None,
-            }
+            Verdict::Example(_) | Verdict::Perhaps => return None,
         }
     }
     None

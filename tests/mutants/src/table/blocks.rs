@@ -9,23 +9,24 @@ const LEAVE_ALL: &str = "while let Some(state) = next {
         }";
 
 const LEAVE_PATH: &str = "while state > domain {
-            let row = &self.tables.states[state.index()];
-            self.leave_row(state, row, sink);
+            let parent = self.tables.states[state.index()].parent;
+            self.leave(state, sink);
             self.leaves = 0;
             self.take_out(state);
-            state = row.parent;
+            state = parent;
         }";
 
-const ENTER_KNOWN: &str = "for state in entry.of(self.tables.state_pool) {
+const ENTER_KNOWN: &str = "for at in entry.range() {
+                        let state = self.tables.state_pool[at];
                         if all_known {
-                            self.enter(*state, sink);
+                            self.enter(state, sink);
                         } else {
-                            self.add_to_entry_set(*state);
+                            self.add_to_entry_set(state);
                         }
                     }";
 
-const ENTER_ONE: &str = "for state in entry.of(self.tables.state_pool) {
-                    self.enter(*state, sink);
+const ENTER_ONE: &str = "for at in entry.range() {
+                    self.enter(self.tables.state_pool[at], sink);
                 }";
 
 const ENTER_ALL: &str = "self.enter(state, sink);
@@ -156,8 +157,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 "actions-before-exit",
                 &[(
                     "self.exit(domain, sink);
-                self.act(id, row, sink);",
-                    "self.act(id, row, sink);
+                self.act(id, &row, sink);",
+                    "self.act(id, &row, sink);
                 self.exit(domain, sink);",
                 )],
                 &["semantics::sets::one_leaf_is_left_from_below_before_the_actions"],
@@ -166,7 +167,8 @@ pub(super) fn all() -> Vec<Mutant> {
                 "entry-breadth-first",
                 &[(
                     ENTER_ONE,
-                    "let mut all: std::vec::Vec<StateId> = entry.of(self.tables.state_pool).into();
+                    "let mut all: std::vec::Vec<StateId> =
+                        entry.range().map(|at| self.tables.state_pool[at]).collect();
                     all.sort_by_key(|state| {
                         core::iter::successors(Some(*state), |s| self.parent(*s)).count()
                     });
@@ -180,11 +182,12 @@ pub(super) fn all() -> Vec<Mutant> {
                 "entry-of-several-lines-from-below",
                 &[(
                     ENTER_KNOWN,
-                    "for state in entry.of(self.tables.state_pool).iter().rev() {
+                    "for at in entry.range().rev() {
+                        let state = self.tables.state_pool[at];
                         if all_known {
-                            self.enter(*state, sink);
+                            self.enter(state, sink);
                         } else {
-                            self.add_to_entry_set(*state);
+                            self.add_to_entry_set(state);
                         }
                     }",
                 )],
@@ -209,8 +212,8 @@ pub(super) fn all() -> Vec<Mutant> {
                     ENTER_ALL,
                     "self.enter(state, sink);
                     if self.tables.summary.default_actions && self.next_in_entry_set(0, usize::MAX).is_none() {
-                        for state in self.tables.states {
-                            self.run_defaults(state.parent, sink);
+                        for at in 0..self.tables.states.len() {
+                            self.run_defaults(self.tables.states[at].parent, sink);
                         }
                     }",
                 )],

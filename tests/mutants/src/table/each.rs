@@ -40,10 +40,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "each-attempt-too-few",
-                &[(
-                    "fn try_element_again( … key.attempt > row.retries",
-                    "key.attempt >= row.retries",
-                )],
+                &[("fn try_element_again( … key.attempt > retries", "key.attempt >= retries")],
                 &["semantics::each::attempts_are_of_each_element"],
             ),
             (
@@ -56,8 +53,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "each-free-of-the-limits",
                 &[(
-                    "is_model && !self.charge_call(row.state, whole.leaf, sink)",
-                    "is_model && row.retries > 9999",
+                    "is_model && !self.charge_call(state, whole.leaf, sink)",
+                    "is_model && state.index() > 9999",
                 )],
                 &[
                     "semantics::each::it_is_one_step_for_the_calls_of_a_turn_and_each_element_is_a_call_of_the_limits",

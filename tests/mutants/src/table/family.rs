@@ -45,14 +45,14 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "element-that-waits-for-a-turn",
-                &[("key.element.is_some() && !is_turn", "false")],
+                &[("of_element || is_turn", "is_turn")],
                 &[
                     "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
                 ],
             ),
             (
                 "element-with-two-turns",
-                &[("key.element.is_some() && !is_turn", "key.element.is_some()")],
+                &[("is_turn != self.children_last", "is_turn || !is_turn")],
                 &[
                     "semantics::children::elements::a_chart_that_begins_when_another_has_ended_has_a_turn_at_once",
                 ],
@@ -108,8 +108,8 @@ pub(super) fn all() -> Vec<Mutant> {
         &[(
             "event-by-its-name-alone",
             &[(
-                "row.name == event.name && row.fields.of(tables.name_pool).iter().eq(&event.fields)",
-                "row.name == event.name",
+                "row.name == *event.name && fields.eq(event.fields.iter().map(String::as_str))",
+                "fields.count() < usize::MAX && row.name == *event.name",
             )],
             &["semantics::children::share::an_event_of_other_fields_is_another_event"],
         )],
@@ -138,7 +138,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "children-without-turns",
-                &[("self.seen.push(Notice::TurnEnded)", "")],
+                &[("self.seen.push(Notice::TurnBegan)", "")],
                 &[
                     "semantics::children::start::a_step_in_the_walk_starts_its_chart_and_the_walk_goes_on",
                 ],

@@ -111,7 +111,7 @@ pub(super) fn all() -> Vec<Mutant> {
                     "matches!(row.trigger, TriggerRow::AnyEvent | TriggerRow::AnyOccurrence)
                         && !rows.iter().any(|other| {
                             matches!(other.trigger, TriggerRow::Event(span)
-                                if span.of(tables.event_pool).contains(&event))
+                                if span.of(&tables.event_pool).contains(&event))
                         })",
                 )],
                 &["semantics::events::any_event_has_no_lower_priority_than_names"],
@@ -123,7 +123,7 @@ pub(super) fn all() -> Vec<Mutant> {
                     "let later = &rows[(line - first) as usize + 1..];
                     let is_last = !later.iter().any(|other| {
                         matches!(other.trigger, TriggerRow::Event(span)
-                            if span.of(tables.event_pool).contains(&event))
+                            if span.of(&tables.event_pool).contains(&event))
                     });
                     if is_last {
                         return Some(TransitionId(line));

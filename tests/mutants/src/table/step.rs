@@ -17,7 +17,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "one-retry-less",
-                &[("fn try_again( … key.attempt > row.retries", "key.attempt >= row.retries")],
+                &[("fn try_again( … key.attempt > retries", "key.attempt >= retries")],
                 &["semantics::turns::retries_count_once_against_the_calls_of_the_turn"],
             ),
             (

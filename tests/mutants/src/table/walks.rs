@@ -170,7 +170,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "step-of-an-inactive-state-passed",
-                &[("is_walked && self.is_active(row.state)", "is_walked")],
+                &[("row.kind.is_walked() && self.is_active(row.state)", "row.kind.is_walked()")],
                 &[
                     "semantics::walks::a_walk_that_has_ended_goes_on_when_an_event_enters_states_with_further_steps",
                 ],
@@ -215,7 +215,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "ask-counts-for-the-walk-of-its-step",
-                &[("self.walk_mut(leaf).calls += 1;", "self.walk_mut(row.state).calls += 1;")],
+                &[("self.walk_mut(leaf).calls += 1;", "self.walk_mut(state).calls += 1;")],
                 &[
                     "semantics::walks::asks::an_ask_of_the_parallel_is_put_in_all_regions_at_once_and_counts_for_their_walks",
                 ],
@@ -238,7 +238,8 @@ pub(super) fn all() -> Vec<Mutant> {
             sink.record(Record::Fallback(step, Fallback::NoLine));
         }
         if ends && in_walk {
-            self.walk_mut(row.state).stage = crate::store::WalkStage::Over;
+            let state = self.tables.steps[step.index()].state;
+            self.walk_mut(state).stage = crate::store::WalkStage::Over;
             sink.record(Record::WalkEnded(WalkEnd::EndsTurn));
         }",
                 )],
