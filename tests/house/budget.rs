@@ -6,17 +6,17 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65057),
-    ("src", 26280),
-    ("runtime/core/src", 20738),
-    ("runtime/src", 15189),
-    ("runtime/store/src", 2768),
+    ("src/compiler", 65075),
+    ("src", 26292),
+    ("runtime/core/src", 20747),
+    ("runtime/src", 15239),
+    ("runtime/store/src", 3203),
     ("runtime/world/src", 10000),
-    ("runtime/adapters/src", 8097),
+    ("runtime/adapters/src", 8410),
 ];
 
 /// Files at most.
-const FILES: usize = 461;
+const FILES: usize = 463;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
 const LONG: usize = 36;

@@ -204,6 +204,7 @@ const RUNTIME: &[Row] = &[
     ("stepped", &["agents", "clock", "driver", "error", "journal", "oracle", "session", "trace"]),
 ];
 const STORE: &[Row] = &[
+    ("backlog", &[]),
     ("kind", &[]),
     ("memory", &[]),
     ("error", &["kind"]),
@@ -213,7 +214,7 @@ const STORE: &[Row] = &[
     ("rows", &["command", "error", "file"]),
     ("read", &["error", "file", "rows"]),
     ("care", &["error", "file", "read", "rows"]),
-    ("worker", &["command", "engine", "error", "file", "read", "rows"]),
+    ("worker", &["backlog", "command", "engine", "error", "file", "read", "rows"]),
     ("commit", &["command", "error", "file", "rows", "worker"]),
 ];
 const WORLD: &[Row] = &[

@@ -130,7 +130,9 @@ fn value_digest(value: &Value) -> u64 {
         Value::Text(text) => text.hash(&mut hasher),
         Value::Duration(ms) => hasher.write_u64(*ms),
         Value::List(items) => {
-            items.iter().for_each(|item| hasher.write_u64(value_digest(item)));
+            for item in items {
+                hasher.write_u64(value_digest(item));
+            }
         }
         Value::Map(map) => hasher.write_u64(map_digest(map)),
     }

@@ -22,7 +22,7 @@ pub(crate) enum Command {
     Look(Box<dyn FnOnce(&Store) + Send>),
     Advance(u64, oneshot::Sender<()>),
     /// The reply holds the number of events that were forgotten, and the key after which the next batch begins; `None` at the end.
-    Forget(Old, oneshot::Sender<(usize, Option<(String, String)>)>),
+    Forget(Old, oneshot::Sender<Piece>),
 }
 
 /// A batch of old events to forget.
@@ -33,4 +33,51 @@ pub(crate) struct Old {
     pub(crate) age_ms: u64,
     /// The run and the id of the last event of the previous batch.
     pub(crate) after: (String, String),
+}
+
+/// The number of events that were forgotten, and the key after which the next batch begins.
+pub(crate) type Piece = (usize, Option<(String, String)>);
+
+/// What the next transaction handles: commands, by kind, and the runs that are stepped in any case.
+#[derive(Default)]
+pub(crate) struct PendingCommands {
+    pub(crate) asked: Vec<Asked>,
+    /// The events among `asked` whose runs are in memory.
+    pub(crate) fired: Vec<Fired>,
+    pub(crate) answers: Vec<PersonAnswer>,
+    pub(crate) forgets: Vec<(Old, oneshot::Sender<Piece>)>,
+    pub(crate) due: Vec<String>,
+    /// During an outage: the time since which anything waits here.
+    pub(crate) since: Option<tokio::time::Instant>,
+}
+
+impl PendingCommands {
+    /// Drops the commands: their senders get an error.
+    pub(crate) fn refuse(&mut self) {
+        *self = Self { due: std::mem::take(&mut self.due), since: self.since, ..Self::default() };
+    }
+}
+
+/// An event for a run that may not exist yet.
+pub(crate) struct Asked {
+    pub(crate) run: String,
+    /// What the host gave for a new run.
+    pub(crate) given: String,
+    pub(crate) event: Event,
+    pub(crate) reply: oneshot::Sender<Result<Reply, EngineError>>,
+}
+
+/// An event for a run that exists.
+pub(crate) struct Fired {
+    pub(crate) run: String,
+    pub(crate) event: Event,
+    pub(crate) to: oneshot::Sender<Result<Reply, EngineError>>,
+}
+
+/// The answer of a person to a question of a run.
+pub(crate) struct PersonAnswer {
+    pub(crate) run: String,
+    pub(crate) question: String,
+    pub(crate) text: String,
+    pub(crate) to: oneshot::Sender<Result<(), StoreError>>,
 }

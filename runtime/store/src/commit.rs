@@ -19,8 +19,8 @@
 //! begin           a second transaction: the calls that `a` and `b` have planned are started, and then made
 //! ```
 
-use crate::command::{Command, Old};
-use crate::error::{Outage, StoreError, panicked};
+use crate::command::{Asked, Command, Fired, PersonAnswer, Piece};
+use crate::error::{Outage, StoreError, panicked, unreadable};
 use crate::file::{Store, counted, put_clock};
 use crate::rows::{Letter, Mail, PUT_EVENT, Stage, forget, letters, move_call, put, reply, said};
 use crate::worker::{Batch, CallUnderWay, Committed, Running, Unwritten, Worker};
@@ -253,7 +253,7 @@ impl<M: Machine> Worker<'_, M> {
         let tx = self.store.transaction()?;
         // Until here nothing has changed, so a commit that cannot begin is tried again as it is.
         self.is_ahead = true;
-        let sorted = std::mem::take(&mut self.pending);
+        let pending = std::mem::take(&mut self.pending);
         let mut commit = Commit { tx: &tx, path: &path, now, runs: &mut self.runs, done };
         // Letters come before events of this batch, as they were written for the state of the last commit.
         let letters = letters(&tx, |run| commit.runs.contains_key(run)).map_err(fault)?;
@@ -263,17 +263,17 @@ impl<M: Machine> Worker<'_, M> {
         for mail in letters {
             commit.take_letter(mail, is_real).map_err(fault)?;
         }
-        for answer in sorted.answers {
+        for answer in pending.answers {
             commit.take_answer(answer).map_err(fault)?;
         }
-        for event in sorted.fired {
+        for event in pending.fired {
             commit.take_event(event)?;
         }
-        for (old, to) in sorted.forgets {
+        for (old, to) in pending.forgets {
             let piece = forget(&tx, &old, now).map_err(fault)?;
             commit.done.acks.push(Ack::Forgotten(to, piece));
         }
-        commit.done.touched.extend(sorted.due);
+        commit.done.touched.extend(pending.due);
         let left = commit.step_all()?;
         commit.done.undo_what_is_lost(&tx).map_err(fault)?;
         let is_any = !left.is_empty() || !commit.done.lost.is_empty();
@@ -378,57 +378,8 @@ impl Places {
     }
 }
 
-/// Why a run with this damaged part cannot continue.
-pub(crate) fn unreadable(what: &str) -> String {
-    format!("{what} is not as it was written; put a backup back")
-}
-
 fn is_for_person(call: &Call) -> bool {
     matches!(call, Call::Question(question) if question.kind == Kind::Human)
-}
-
-/// What the next transaction handles: commands, by kind, and the runs that are stepped in any case.
-#[derive(Default)]
-pub(crate) struct Sorted {
-    asked: Vec<Asked>,
-    /// The events among `asked` whose runs are in memory.
-    fired: Vec<Fired>,
-    answers: Vec<PersonAnswer>,
-    forgets: Vec<(Old, oneshot::Sender<Piece>)>,
-    pub(crate) due: Vec<String>,
-    /// During an outage: the time since which anything waits here.
-    pub(crate) since: Option<tokio::time::Instant>,
-}
-
-impl Sorted {
-    /// Drops the commands: their senders get an error.
-    pub(crate) fn refuse(&mut self) {
-        *self = Self { due: std::mem::take(&mut self.due), since: self.since, ..Self::default() };
-    }
-}
-
-/// An event for a run that may not exist yet.
-struct Asked {
-    run: String,
-    /// What the host gave for a new run.
-    given: String,
-    event: Event,
-    reply: oneshot::Sender<Result<Reply, EngineError>>,
-}
-
-/// An event for a run that exists.
-struct Fired {
-    run: String,
-    event: Event,
-    to: oneshot::Sender<Result<Reply, EngineError>>,
-}
-
-/// The answer of a person to a question of a run.
-struct PersonAnswer {
-    run: String,
-    question: String,
-    text: String,
-    to: oneshot::Sender<Result<(), StoreError>>,
 }
 
 /// A transaction in progress, with the runs that it changes.
@@ -661,9 +612,6 @@ impl Ack {
         }
     }
 }
-
-/// The number of events that were forgotten, and the key after which the next batch begins.
-type Piece = (usize, Option<(String, String)>);
 
 /// The changes of a commit so far.
 #[derive(Default)]

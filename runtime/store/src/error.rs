@@ -180,3 +180,8 @@ pub(crate) fn panicked(what: &(dyn Any + Send)) -> String {
     let said = said.or_else(|| what.downcast_ref::<String>().cloned());
     format!("it has panicked: {}", said.unwrap_or_else(|| "without a message".into()))
 }
+
+/// Why a run with this damaged part cannot continue.
+pub(crate) fn unreadable(what: &str) -> String {
+    format!("{what} is not as it was written; put a backup back")
+}

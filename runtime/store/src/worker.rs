@@ -11,10 +11,9 @@
 //! ```
 
 use crate::backlog::Backlog;
-use crate::command::Command;
-use crate::commit::{Sorted, unreadable};
+use crate::command::{Command, PendingCommands};
 use crate::engine::Sqlite;
-use crate::error::{Outage, StoreError, panicked};
+use crate::error::{Outage, StoreError, panicked, unreadable};
 use crate::file::{Store, wall};
 use crate::read::{StoredRun, became, written_steps};
 use crate::rows::{
@@ -74,7 +73,7 @@ pub struct Worker<'e, M> {
     /// The results of calls that are not committed yet.
     pub(crate) unwritten: Vec<(String, String, Outcome)>,
     /// What waits for the next transaction.
-    pub(crate) pending: Sorted,
+    pub(crate) pending: PendingCommands,
     /// Why the store cannot be written. The handles read it, too.
     pub(crate) outage: Arc<Mutex<Option<Outage>>>,
     /// During an outage, when the next commit is tried.
@@ -130,7 +129,7 @@ impl<'e, M: Machine> Worker<'e, M> {
             flights: Vec::new(),
             backlog: Backlog::default(),
             unwritten: Vec::new(),
-            pending: Sorted::default(),
+            pending: PendingCommands::default(),
             outage,
             retry: None,
             is_ahead: false,
@@ -630,7 +629,7 @@ impl<M: Machine> Worker<'_, M> {
         self.set_outage(Some(outage));
         self.retry = Some(Box::pin(tokio::time::sleep(RETRY)));
         if std::mem::take(&mut self.is_ahead) {
-            self.pending = Sorted::default();
+            self.pending = PendingCommands::default();
             for run in std::mem::take(&mut self.runs).into_keys() {
                 self.wakes.set(&run, None);
                 self.pending.due.push(run);

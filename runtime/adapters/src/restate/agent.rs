@@ -263,10 +263,9 @@ fn step<M: Machine>(
         kept.open.insert(id, kept.plans);
         jobs.push(Job::new(agent, kept.plans, planned.id, planned.call));
     }
-    let wake = run.wake();
-    let timer = wake.filter(|due| kept.wake != Some(*due));
+    let before = std::mem::replace(&mut kept.wake, run.wake());
+    let timer = kept.wake.filter(|due| before != Some(*due));
     let timer = timer.map(|due| (due, due.saturating_sub(run.now())));
-    kept.wake = wake;
     kept.saved = left.saved;
     kept.stopped = run.stopped().map(str::to_owned);
     kept.parts += u64::from(!left.lines.is_empty());

@@ -1,6 +1,6 @@
 //! Tools that are programs or HTTP endpoints: their calls.
 
-use super::config::{Limits, Part, Program, parts};
+use super::config::{Limits, Part, Program, escaped, parts};
 use super::process::{Running, StderrListener, start, told};
 use super::result::{Wanted, arguments};
 use super::{Fault, short};
@@ -210,20 +210,6 @@ fn plain_text(value: &Json) -> String {
         Json::Null => String::new(),
         _ => value.to_string(),
     }
-}
-
-/// Percent-encodes everything but the characters that RFC 3986 calls unreserved.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 async fn read(mut response: Response, limit: usize) -> Result<String, Fault> {

@@ -330,6 +330,20 @@ pub(super) fn expand(
     Ok(out)
 }
 
+/// Percent-encodes everything but the characters that RFC 3986 calls unreserved.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 fn is_name(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -374,7 +388,7 @@ fn forms(secrets: &[String]) -> Vec<String> {
         forms.extend([STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)]);
         let json = serde_json::to_string(secret).unwrap_or_default();
         forms.insert(json.trim_matches('"').to_owned());
-        let all = super::command::escaped(secret);
+        let all = escaped(secret);
         forms.extend([all.to_ascii_lowercase(), all]);
         if let Ok(mut url) = reqwest::Url::parse("http://x/") {
             url.set_path(secret);
