@@ -111,7 +111,7 @@ impl Args {
 /// The maximum number of turns that a run makes by itself, unless the operator sets one.
 const TURNS: u32 = 100;
 /// The maximum number of calls under way, of all runs together.
-const CALLS: usize = 256;
+const CALLS: usize = 512;
 
 /// A chart that is served.
 struct Served {

@@ -353,23 +353,25 @@ impl<M: Machine> Worker<'_, M> {
 
     /// The places for calls, and who has them now.
     fn places(&self) -> Places {
-        let mut places = Places { free: self.options.workers, taken: BTreeMap::new() };
+        let (free, is_shared) = (self.options.workers, self.options.service.is_some());
+        let mut places = Places { free, is_shared, taken: BTreeMap::new() };
         self.flights.iter().for_each(|flight| places.take(&flight.run));
         places
     }
 }
 
-/// The places for calls under way. A run may have as many as a quarter of those that are still free, and one in any case: whoever comes
-/// later finds places, too.
+/// The places for calls under way. In a service, a run may have as many as a quarter of those that are still free, and one in any case:
+/// whoever comes later finds places, too.
 struct Places {
     free: usize,
+    is_shared: bool,
     taken: BTreeMap<String, usize>,
 }
 
 impl Places {
     fn is_free(&self, run: &str) -> bool {
         let taken = self.taken.get(run).copied().unwrap_or(0);
-        self.free > 0 && (taken == 0 || taken < self.free / 4)
+        self.free > 0 && (!self.is_shared || taken == 0 || taken < self.free / 4)
     }
 
     fn take(&mut self, run: &str) {

@@ -30,7 +30,7 @@ use chartc_runtime::oracle::{Answer, NotOpen};
 use chartc_runtime::stepped::{Left, Making, PendingLines, Planned, Stepped, StoredCalls};
 use chartc_runtime::trace::Line;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, ToSql, Transaction};
+use rusqlite::{ErrorCode, OptionalExtension, ToSql, Transaction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, poll_fn};
 use std::io;
@@ -721,6 +721,12 @@ impl<M: Machine> Worker<'_, M> {
             Err(StoreError::Run { why, .. }) => self.breaks(run, why)?,
             Err(StoreError::Damaged { what, .. }) => {
                 self.breaks(run, unreadable(&what))?;
+            }
+            Err(StoreError::Sqlite { why, .. })
+                if why.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
+            {
+                // Its row cannot be written either.
+                self.broken.insert(run.to_owned(), unreadable("the file where its rows are"));
             }
             whether => return whether,
         }

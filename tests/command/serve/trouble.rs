@@ -374,6 +374,60 @@ fn a_client_has_no_more_turns_than_the_operator_allows() {
     assert_eq!(code, 0, "{err}");
 }
 
+/// A tool that never answers, and one that does.
+const GREEDY: &str = r#"
+tool slow.wait(n: Int) -> Text
+tool quick.say() -> Text
+enum Kind { greedy  modest }
+chart Calls {
+  param kind: Kind
+  var xs: List(Int) = [NUMBERS]
+  initial choosing
+  state choosing { when kind == Kind.greedy -> many  when true -> one }
+  state many { call waiting each x in xs slow.wait(x) { 64 at a time  done -> over error -> over } }
+  state one { call say quick.say() { done -> said error -> over } }
+  final said
+  final over
+}
+"#;
+
+#[test]
+fn a_run_with_many_calls_holds_no_other_run_up() {
+    let folder = charts("greedy");
+    let numbers: Vec<String> = (0..64).map(|nth| nth.to_string()).collect();
+    let chart = GREEDY.replace("NUMBERS", &numbers.join(", "));
+    std::fs::write(folder.join("calls.chart"), chart).expect("a file");
+    let tools = "[tools.\"slow.wait\"]\ncommand = [\"sleep\", \"600\"]\ntimeout = \"10m\"\n[tools.\"quick.say\"]\ncommand = [\"echo\", \"hi\"]\n";
+    std::fs::write(folder.join("tools.toml"), tools).expect("a file");
+    let own = [
+        "calls.chart",
+        "--tools",
+        "tools.toml",
+        "--token-env",
+        "TOKEN",
+        "--people-token-env",
+        "PEOPLE",
+    ];
+    let server = Server::of(&folder, &own);
+    let client = server.client();
+    let order = |kind: &str, run: &str| {
+        let reply = client.post("/runs", &json!({"run": run, "params": {"kind": kind}}));
+        assert_eq!(reply.status, 201, "{}", reply.body);
+    };
+    for nth in 0..10 {
+        order("greedy", &format!("greedy-{nth}"));
+    }
+    for nth in 0..6 {
+        let run = format!("modest-{nth}");
+        order("modest", &run);
+        until("it is answered while the others wait", || {
+            client.get(&format!("/runs/{run}")).json()["configuration"] == json!(["said"])
+        });
+    }
+    let waits = client.get("/runs/greedy-0").json()["waits_for"].clone();
+    assert_eq!(waits.as_array().map(Vec::len), Some(64), "one run alone is not held up: {waits}");
+}
+
 #[test]
 fn long_lists_come_in_parts() {
     let server = Server::new(&charts("parts"), &["--max-runs", "2000"]);
