@@ -10,7 +10,7 @@ const PARTS: &[(&str, usize)] = &[
     ("src", 26292),
     ("runtime/core/src", 20747),
     ("runtime/src", 15239),
-    ("runtime/store/src", 3203),
+    ("runtime/store/src", 3216),
     ("runtime/world/src", 10000),
     ("runtime/adapters/src", 8410),
 ];
