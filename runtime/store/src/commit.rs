@@ -63,6 +63,8 @@ impl<M: Machine> Worker<'_, M> {
                 Some(outage) => self.interrupt(outage),
                 None => {
                     self.has_failed = true;
+                    // Nothing is written any more: the senders get an error.
+                    self.pending.refuse();
                     return Err(why);
                 }
             },

@@ -15,7 +15,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{name}"))
 }
 
-/// `chartc` with at most 10 seconds of processor time and, where the system can tell, 420 MB of address space, and 20 MB for the code of
+/// `chartc` with at most 20 seconds of processor time and, where the system can tell, 420 MB of address space, and 20 MB for the code of
 /// real models.
 fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
@@ -23,7 +23,7 @@ fn chartc(folder: &Path, arguments: &[&str]) -> Command {
     let limits =
         if cfg!(target_os = "linux") { format!("ulimit -v {space}; ") } else { String::new() };
     command
-        .args(["-c", &format!("{limits}ulimit -t 10; exec \"$@\""), "sh"])
+        .args(["-c", &format!("{limits}ulimit -t 20; exec \"$@\""), "sh"])
         .arg(env!("CARGO_BIN_EXE_chartc"))
         .args(arguments)
         .current_dir(folder)

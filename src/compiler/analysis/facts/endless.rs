@@ -481,15 +481,22 @@ fn forced(
     held: &KnownConditions,
 ) -> Option<TransitionId> {
     let guard = |id: &TransitionId| chart.transition(*id).guard.as_ref();
-    let all =
-        chart.ancestors(leaf).flat_map(|state| chart.state(state).transitions.iter().copied());
-    let may_hold = |id: &TransitionId| facts.scopes.transition(*id).may_hold_in(chart, leaf);
-    let all = all.filter(|id| is_at_once(&chart.transition(*id).trigger) && may_hold(id));
-    let is_when = |id: &TransitionId| chart.transition(*id).trigger == Trigger::When;
-    // Deadlines fire when no `when` transition is enabled, and in the order of the document.
-    let (whens, mut deadlines): (Vec<_>, Vec<_>) = all.partition(is_when);
-    deadlines.sort_unstable();
-    for id in whens.into_iter().chain(deadlines) {
+    let enabled = |is_kind: fn(&Trigger) -> bool| {
+        let all = chart.ancestors(leaf).flat_map(|state| &chart.state(state).transitions).copied();
+        all.filter(move |id| {
+            let may_hold = || facts.scopes.transition(*id).may_hold_in(chart, leaf);
+            is_kind(&chart.transition(*id).trigger) && may_hold()
+        })
+    };
+    // Deadlines fire when no `when` transition is enabled, and in the order of the document. They are looked for only then.
+    let deadlines = || {
+        let mut all: Vec<_> =
+            enabled(|trigger| *trigger != Trigger::When && is_at_once(trigger)).collect();
+        all.sort_unstable();
+        all
+    };
+    let whens = enabled(|trigger| *trigger == Trigger::When);
+    for id in whens.chain(std::iter::once_with(deadlines).flatten()) {
         let known: Vec<&Expr> = given.iter().filter_map(guard).chain(held.all()).collect();
         let Some(own) = chart.transition(id).guard.as_ref() else { return Some(id) };
         let against: Vec<_> = known.iter().map(|g| (*g, true)).chain([(own, false)]).collect();
