@@ -200,7 +200,8 @@ async fn only_named_variables_reach_a_server_and_no_secret_leaves_it() {
     let env = "env = { TOKEN = \"${TOKEN}\", PLAIN = \"1\" }";
     let Some((pool, lines, _)) = with("good", env).await else { return };
     let all = call(&pool, "h.environment", json!({}), ANY).await.expect("it answers");
-    assert!(all["TOKEN"] == "tok-0123456789" && all["PLAIN"] == "1" && all.get("PATH").is_some());
+    // The server has the token, as its error below shows, and what it brings back is hidden.
+    assert!(all["TOKEN"] == "…" && all["PLAIN"] == "1" && all.get("PATH").is_some(), "{all}");
     // Cargo gives this test many variables.
     let inherits = |name: &String| name.starts_with("CARGO") || name.ends_with("API_KEY");
     assert!(!all.as_object().expect("an object").keys().any(inherits), "{all}");
