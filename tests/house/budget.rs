@@ -6,10 +6,10 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65075),
+    ("src/compiler", 65082),
     ("src", 26292),
     ("runtime/core/src", 20747),
-    ("runtime/src", 15239),
+    ("runtime/src", 15241),
     ("runtime/store/src", 3216),
     ("runtime/world/src", 10000),
     ("runtime/adapters/src", 8410),
