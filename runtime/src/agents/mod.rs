@@ -67,7 +67,7 @@ impl Event {
         Self::new(id, TURN)
     }
 
-    /// A digest of name and data, which is the same on every machine and does not depend on the order of fields.
+    /// A digest of the name and the data. It is the same on every machine and for any order of the fields.
     pub fn content(&self) -> u64 {
         let mut hasher = SipHasher13::new();
         self.name.hash(&mut hasher);

@@ -21,30 +21,17 @@ impl Backlog {
     }
 
     /// Removes the next call of the run whose turn it is, among the runs for which `may` holds.
-    pub(crate) fn pop(
-        &mut self,
-        may: impl Fn(&str, &Planned) -> bool,
-    ) -> Option<(String, Planned)> {
-        for _ in 0..self.turns.len() {
-            let run = self.turns.pop_front()?;
-            let calls = self.by_run.get_mut(&run);
-            let next = calls.and_then(|calls| {
-                let is_next = calls.front().is_some_and(|planned| may(&run, planned));
-                is_next.then(|| (calls.pop_front(), calls.is_empty()))
-            });
-            match next {
-                Some((planned, is_last)) => {
-                    if is_last {
-                        self.by_run.remove(&run);
-                    } else {
-                        self.turns.push_back(run.clone());
-                    }
-                    return planned.map(|planned| (run, planned));
-                }
-                None => self.turns.push_back(run),
-            }
+    pub(crate) fn pop(&mut self, may: impl Fn(&str) -> bool) -> Option<(String, Planned)> {
+        let next = self.turns.iter().position(|run| may(run))?;
+        let run = self.turns.remove(next)?;
+        let calls = self.by_run.get_mut(&run)?;
+        let planned = calls.pop_front()?;
+        if calls.is_empty() {
+            self.by_run.remove(&run);
+        } else {
+            self.turns.push_back(run.clone());
         }
-        None
+        Some((run, planned))
     }
 
     /// Removes the calls of a run whose ids are among these.

@@ -73,9 +73,9 @@ impl Store {
             };
             let run: String = run;
             let removed = tx.prepare_cached(lines)?.execute((&run, room))? as i64;
-            let is_whole = removed < room;
+            let is_last = removed < room;
             room -= removed + 1;
-            if is_whole {
+            if is_last {
                 for table in ["event", "call", "inbox"] {
                     tx.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [&run])?;
                 }

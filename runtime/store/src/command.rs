@@ -38,7 +38,7 @@ pub(crate) struct Old {
 /// The number of events that were forgotten, and the key after which the next batch begins.
 pub(crate) type Piece = (usize, Option<(String, String)>);
 
-/// What the next transaction handles: commands, by kind, and the runs that are stepped in any case.
+/// What the next transaction handles: commands by kind, and runs that are due.
 #[derive(Default)]
 pub(crate) struct PendingCommands {
     pub(crate) asked: Vec<Asked>,

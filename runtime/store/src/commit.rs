@@ -29,7 +29,7 @@ use chartc_core::machine::{Instant, Receipt};
 use chartc_runtime::agents::{AgentState, EngineError, Event, Reply, TURN};
 use chartc_runtime::journal::{Call, Outcome, made};
 use chartc_runtime::oracle::{Kind, OracleError};
-use chartc_runtime::stepped::{Left, Planned};
+use chartc_runtime::stepped::Left;
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -69,7 +69,7 @@ impl<M: Machine> Worker<'_, M> {
                 }
             },
         }
-        // Whoever only reads needs no commit. The others get the outage as an error, when their channel is dropped.
+        // Reads need no commit. The senders of other commands get the outage as an error when their channels are dropped.
         for ack in done.acks {
             ack.send_if_read(&self.store);
         }
@@ -87,6 +87,7 @@ impl<M: Machine> Worker<'_, M> {
             // A write without runs: if it fails, no session in memory has to be dropped again.
             self.store.write(|_| Ok(()))?;
         }
+        self.put_aside_what_is_answered();
         let asked = std::mem::take(&mut self.pending.asked);
         let fired = self.ensure_asked(asked)?;
         self.pending.fired.extend(fired);
@@ -144,7 +145,7 @@ impl<M: Machine> Worker<'_, M> {
                     self.until.push((now.saturating_add(milliseconds), reply));
                 }
                 Command::Has(run, event, reply) => {
-                    // A damaged row of an event belongs to an event that was taken in, and breaks only its run.
+                    // The row of an event exists only if the event was taken in, so the answer is known even if the row is damaged.
                     let has = match self.store.has(&run, &event) {
                         Err(StoreError::Damaged { what, .. }) => {
                             self.breaks(&run, unreadable(&what))?;
@@ -298,10 +299,14 @@ impl<M: Machine> Worker<'_, M> {
             self.flights.retain(|flight| flight.run != run || !dropped.contains(&flight.id));
             self.backlog.drop_calls(run, &dropped);
         }
-        self.note(run);
         for one in planned.into_iter().filter(|one| !dropped.contains(&one.id.to_string())) {
-            self.backlog.push(run, one);
+            if !(self.options.replies && is_for_person(&one.call)) {
+                self.backlog.push(run, one);
+            } else if let Some(running) = self.runs.get_mut(run) {
+                running.people.push(one.id.to_string());
+            }
         }
+        self.note(run);
         Ok(())
     }
 
@@ -314,20 +319,9 @@ impl<M: Machine> Worker<'_, M> {
         let fault = |error| StoreError::of(&path, error);
         let mut begun = Vec::new();
         let mut places = self.places();
-        let replies = self.options.replies;
-        let is_asked_later = |planned: &Planned| replies && is_for_person(&planned.call);
-        while let Some((run, planned)) =
-            self.backlog.pop(|run, planned| is_asked_later(planned) || places.is_free(run))
-        {
-            if is_asked_later(&planned) {
-                if let Some(running) = self.runs.get_mut(&run) {
-                    running.people.push(planned.id.to_string());
-                }
-                self.note(&run);
-            } else {
-                places.take(&run);
-                begun.push((run, planned));
-            }
+        while let Some((run, planned)) = self.backlog.pop(|run| places.is_free(run)) {
+            places.take(&run);
+            begun.push((run, planned));
         }
         if begun.is_empty() {
             return Ok(());
@@ -351,6 +345,19 @@ impl<M: Machine> Worker<'_, M> {
         self.store.seal(number);
         self.flights.append(&mut flights);
         Ok(())
+    }
+
+    /// Drops runs that were restored while a call of theirs was under way, and have not been stepped since, if the call has ended now. They
+    /// are restored once more, with the outcome: a session takes a result only for a call that it has planned.
+    fn put_aside_what_is_answered(&mut self) {
+        for (run, id, _) in &self.unwritten {
+            let has_not_planned =
+                |running: &Running<M>| running.is_restored && running.under_way.contains(id);
+            if self.runs.get(run).is_some_and(has_not_planned) {
+                self.runs.remove(run);
+                self.pending.due.push(run.clone());
+            }
+        }
     }
 
     /// The places for calls, and who has them now.

@@ -88,9 +88,9 @@ pub enum StoreError {
         /// The number of missing commits.
         count: i64,
     },
-    /// The file system does not let SQLite write the file, or the log beside it, which readers need as well.
-    #[error("{}: {why}; its file or folder cannot be written: copy it with its -wal file to where it can", .path.display())]
-    Locked {
+    /// The file system does not let SQLite open or write the file, or the log beside it, which readers need as well.
+    #[error("{}: {why}; if its disk or folder is read-only, copy the file and its -wal file to another one", .path.display())]
+    ReadOnly {
         /// The path of the file.
         path: PathBuf,
         /// The error of SQLite.
@@ -153,7 +153,7 @@ impl StoreError {
         let path = path.to_owned();
         match why.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::Other(path),
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::Locked { path, why },
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::ReadOnly { path, why },
             _ => Self::Sqlite { path, why },
         }
     }

@@ -258,8 +258,8 @@ impl Store {
         Ok(lines)
     }
 
-    /// Reads the text of line `seq` of a trace; `None` for that of a damaged row. A row that was deleted is not noticed by its checksum, but
-    /// by the number of the line that stands in its place.
+    /// Parses the text of line `seq` of a trace; `None` for a damaged row. No checksum shows that a row was deleted, but the next row then
+    /// has another number than `seq`.
     fn line(&self, run: &str, seq: u64, text: Option<String>) -> Result<Line, StoreError> {
         let line = text.and_then(|text| serde_json::from_str::<Line>(&text).ok());
         let line = line.filter(|line| line.seq == seq);

@@ -88,7 +88,7 @@ pub(crate) fn put_run(tx: &Transaction<'_>, run: &str, head: &Head<'_>) -> rusql
     )
 }
 
-/// Inserts a line of a trace. Returns whether its number was free, as it is unless a row is damaged.
+/// Inserts a line of a trace. Returns false if a row has this number already, which means that a row is damaged.
 pub(crate) fn put_line(
     tx: &Transaction<'_>,
     run: &str,
@@ -210,7 +210,7 @@ pub(crate) fn checksum<'v>(columns: impl IntoIterator<Item = ValueRef<'v>>) -> i
 pub fn is_whole(row: &Row<'_>) -> rusqlite::Result<bool> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let columns: Vec<_> = (0..last).map(|nth| row.get_ref(nth)).collect::<Result<_, _>>()?;
-    // No column is written as one of these, but a text that became a blob would have the same checksum.
+    // No column has these types, but a blob with the bytes of a text has the same checksum.
     if columns.iter().any(|column| matches!(column, ValueRef::Blob(_) | ValueRef::Real(_))) {
         return Ok(false);
     }

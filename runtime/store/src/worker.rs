@@ -80,7 +80,7 @@ pub struct Worker<'e, M> {
     pub(crate) retry: Option<Pin<Box<tokio::time::Sleep>>>,
     /// Whether the sessions in memory may be ahead of the file.
     pub(crate) is_ahead: bool,
-    /// The runs in memory by the order of their last steps, the earliest first.
+    /// The runs in memory, ordered by their last step, the oldest first.
     recent: BTreeMap<u64, String>,
     /// The hosts that wait until no run has anything under way.
     pub(crate) quiet: Vec<oneshot::Sender<()>>,
@@ -116,6 +116,11 @@ pub(crate) struct Batch {
 impl<'e, M: Machine> Worker<'e, M> {
     /// Creates an engine on a store that this process owns: a handle for hosts, and the worker to run.
     pub fn new(store: Store, options: Options<'e, M>) -> (Sqlite, Self) {
+        if options.service.is_some() {
+            // SQLite blocks the thread while it waits for a lock, so it waits briefly and the worker tries again. If setting this fails,
+            // readers wait longer.
+            drop(store.connection.busy_timeout(BLOCKED));
+        }
         let (commands, receiver) = mpsc::unbounded_channel();
         let outage = Arc::<Mutex<Option<Outage>>>::default();
         let handle = Sqlite { commands, outage: outage.clone() };
@@ -282,13 +287,13 @@ impl<'e, M: Machine> Worker<'e, M> {
             Some(serde_json::from_str(&saved).map_err(|why| refused(why.to_string()))?)
         };
         let mut known = if saved.is_some() { self.store.known(run)? } else { BTreeMap::new() };
-        // A run that was put aside during an outage: its calls go on, and their results are not lost.
+        // After an outage, calls of the run may still be under way, or have ended without being stored.
         let flights = self.flights.iter().filter(|flight| flight.run == run);
         let under_way: BTreeSet<String> = flights.map(|flight| flight.id.clone()).collect();
         known.extend(under_way.iter().map(|id| (id.clone(), Known::NotMade)));
         let ended = self.unwritten.iter().filter(|(of, ..)| of == run);
         known.extend(ended.map(|(_, id, outcome)| (id.clone(), Known::Ended(outcome.clone()))));
-        // Without its row, nobody knows whether a call was made.
+        // A row that is missing was deleted, and nobody knows whether its call was made.
         let missing = if is_fresh { Known::NotMade } else { Known::Started };
         let calls = (self.options.driver.clone(), StoredCalls { known, missing });
         let now = self.options.clock.now();
@@ -303,9 +308,15 @@ impl<'e, M: Machine> Worker<'e, M> {
             Stepped::new((run, &given), saved.as_ref(), now, calls, make)
         }));
         let stepped = stepped.unwrap_or_else(|what| Err(panicked(&*what)));
-        let run_in_memory = stepped.map_err(refused)?;
-        let (people, nth) = (Vec::new(), 0);
-        let running = Running { run: run_in_memory, given, made_ms, people, under_way, nth };
+        let running = Running {
+            run: stepped.map_err(refused)?,
+            given,
+            made_ms,
+            people: Vec::new(),
+            under_way,
+            is_restored: true,
+            nth: 0,
+        };
         self.runs.insert(run.to_owned(), running);
         Ok(true)
     }
@@ -467,7 +478,9 @@ pub(crate) struct Running<M> {
     pub(crate) people: Vec<String>,
     /// The ids of the calls that were under way when the run was restored, so that they are not made again.
     pub(crate) under_way: BTreeSet<String>,
-    /// The place of the run in the order of last steps; 0 before the first one.
+    /// Whether the run has not been stepped since it was restored.
+    pub(crate) is_restored: bool,
+    /// The key of the run in `recent`; 0 before its first step.
     nth: u64,
 }
 
@@ -504,6 +517,7 @@ impl<M: Machine> Running<M> {
 
     /// Writes everything that has happened since the last commit.
     pub(crate) fn commit(&mut self, tx: &Transaction<'_>, run: &str) -> Result<Left, Unwritten> {
+        self.is_restored = false;
         let mut left = self.run.take();
         left.planned.retain(|one| !self.under_way.contains(&one.id.to_string()));
         for (nth, line) in left.lines.iter().enumerate() {
@@ -593,11 +607,14 @@ impl Unwritten {
     }
 }
 
-// Outages: times in which the store cannot be written, because another process writes for long, or the disk is full.
+// Outages: times in which the store cannot be written, because another process holds its lock or the disk is full.
 //
-// The worker of a service waits. It answers readers, refuses events, and keeps the results of calls. If a transaction has failed halfway,
-// the sessions in memory are ahead of the file: they are dropped, and restored from the file when it can be written again.
+// During an outage, the worker of a service answers readers, refuses events, and keeps the results of calls. A transaction that failed
+// halfway leaves the sessions in memory ahead of the file. They are dropped, and restored from the file when it can be written again. Their
+// calls stay under way: a restored session waits for them instead of making them again.
 
+/// The time for which a single attempt to write waits for another process. Readers wait meanwhile, too.
+const BLOCKED: Duration = Duration::from_millis(100);
 /// The time between two attempts to write.
 const RETRY: Duration = Duration::from_millis(200);
 /// The time that events wait for another process that writes, before they are refused.
@@ -649,7 +666,7 @@ impl<M: Machine> Worker<'_, M> {
         }
     }
 
-    /// Refuses the events that wait to be written, unless another process may soon let them.
+    /// Refuses the commands that wait to be written. If another process holds the lock, they may wait for it first.
     pub(crate) fn refuse_pending(&mut self) {
         let Some(outage) = self.present_outage() else { return };
         let now = tokio::time::Instant::now();

@@ -30,8 +30,15 @@ fn call(client: &Client, tool: &str, arguments: Value) -> Value {
     reply.json()
 }
 
+/// The names of the tools.
+pub(super) fn tools(client: &Client) -> Vec<String> {
+    let tools = say(client, &request(2, "tools/list", json!({}))).json();
+    let tools = tools["result"]["tools"].as_array().expect("a list").clone();
+    tools.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
+}
+
 /// What a call that went well returned.
-fn result(client: &Client, tool: &str, arguments: Value) -> Value {
+pub(super) fn result(client: &Client, tool: &str, arguments: Value) -> Value {
     let reply = call(client, tool, arguments);
     assert_ne!(reply["result"]["isError"], true, "{tool}: {reply}");
     reply["result"]["structuredContent"].clone()

@@ -2,6 +2,7 @@
 
 mod changed;
 mod crash;
+mod outages;
 mod same;
 pub(crate) mod support;
 mod undone;

@@ -16,7 +16,7 @@ pub(crate) use chartc_runtime::oracle::{
 pub(crate) use chartc_runtime::tools::{Calling, done};
 pub(crate) use chartc_runtime::trace::Line;
 pub(crate) use chartc_store::{
-    Committed, Options, PendingLines, Safety, Sqlite, Store, StoreError, Worker,
+    Committed, Options, PendingLines, Safety, Service, Sqlite, Store, StoreError, Worker,
 };
 pub(crate) use std::future::pending;
 pub(crate) use std::io;
@@ -216,7 +216,18 @@ pub(crate) fn engine_after<'p>(
     store: Store,
     clock: VirtualClock,
     driver: Arc<dyn Driver>,
+    told: (Show, After<'p>),
+) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
+    engine_as(plans, store, clock, driver, told, None)
+}
+
+pub(crate) fn engine_as<'p>(
+    plans: &'p Arc<[Plan]>,
+    store: Store,
+    clock: VirtualClock,
+    driver: Arc<dyn Driver>,
     (show, after): (Show, After<'p>),
+    service: Option<Service<'p>>,
 ) -> Result<(Sqlite, Worker<'p, Machine<'p>>), StoreError> {
     let options = Options {
         make: Box::new(|making| {
@@ -241,7 +252,7 @@ pub(crate) fn engine_after<'p>(
         show,
         after,
         given: String::new(),
-        service: None,
+        service,
     };
     let (engine, mut worker) = Worker::new(store, options);
     worker.load_all()?;

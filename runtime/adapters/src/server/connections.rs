@@ -1,11 +1,11 @@
 //! The connections of the HTTP server.
 //!
-//! **The problem.** Anyone who reaches the address can open connections, and who a peer is shows only when the head of its first request is
-//! there. Peers without a token must not keep those with a token out, however many they are.
+//! **The problem.** Anyone who reaches the address can open connections, and the server learns who a peer is only from the head of its first
+//! request. Peers without a token must not keep clients out, however many connections they open.
 //!
-//! **The idea.** A new connection is that of a stranger. There are places for [`STRANGERS`], and whoever comes when all are taken gets the
-//! place of the one who has been a stranger for longest. The first request with a token moves the connection to one of the [`CONNECTIONS`]
-//! places of clients, which nobody takes away. A refused request ends its connection, and so does a head that takes longer than [`HEAD`].
+//! **The idea.** A connection starts as a stranger. There are [`STRANGERS`] places for strangers; if all are taken, the oldest stranger is
+//! closed to make room. The first request with a token turns the stranger into a client, which gets one of the [`CONNECTIONS`] places for
+//! clients and keeps it. A refused request ends its connection, and so does a head that takes longer than [`HEAD`].
 //!
 //! **Example.** 300 peers that only connect, and one client:
 //!
@@ -68,7 +68,7 @@ pub(super) struct Connection {
 pub(super) struct Crowded;
 
 impl Connection {
-    /// Notes that a request with a token came over the connection. A stranger waits for the place of a client.
+    /// Turns a stranger into a client, after a request with a token. Waits for a free place.
     pub(super) async fn admit(&self) -> Result<(), Crowded> {
         if lock(&self.place).is_some() {
             return Ok(());

@@ -107,7 +107,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
-/// Checks host, origin and token of a request, before anything else of it is looked at. A connection without a token is closed.
+/// Checks host, origin and token of a request before anything else. A refused request ends its connection.
 async fn let_in(
     State(shared): State<Arc<Shared>>,
     Extension(connection): Extension<Arc<Connection>>,
@@ -119,7 +119,7 @@ async fn let_in(
         Err(outside) => return Refused::from(outside).and_close(),
     };
     if connection.admit().await.is_err() {
-        return Refused::connections().and_close();
+        return Refused::too_many("connections").and_close();
     }
     request.extensions_mut().insert(visitor);
     next.run(request).await
@@ -168,7 +168,7 @@ struct Wanted {
 type Handled = Result<Response, Refused>;
 type Run = Result<Path<String>, PathRejection>;
 
-/// The name of a run in an address. A name that cannot be decoded is that of no run.
+/// The name of a run, from the path of a request. A path that is no UTF-8 once decoded leads nowhere.
 fn name(run: Run) -> Result<String, Refused> {
     run.map(|Path(run)| run).map_err(|_| Refused::nowhere())
 }
@@ -237,7 +237,7 @@ async fn trace(State(shared): State<Arc<Shared>>, run: Run) -> Handled {
     let run = name(run)?;
     shared.runs.find(&run).await?;
     let Ok(place) = shared.traces.clone().try_acquire_owned() else {
-        return Err(Refused::streams());
+        return Err(Refused::too_many("traces"));
     };
     lines(shared.runs.clone(), &run, place).await
 }
@@ -247,7 +247,7 @@ async fn stream(State(shared): State<Arc<Shared>>, run: Run, headers: HeaderMap)
     let (run, runs) = (name(run)?, &shared.runs);
     let found = runs.find(&run).await?;
     let Ok(place) = shared.streams.clone().try_acquire_owned() else {
-        return Err(Refused::streams());
+        return Err(Refused::too_many("traces"));
     };
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = match after.map(str::parse) {
@@ -270,7 +270,7 @@ async fn stream(State(shared): State<Arc<Shared>>, run: Run, headers: HeaderMap)
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }
-    // A damaged line is reported at once, so that a browser does not connect again for ever.
+    // If the first lines are damaged, the status is an error: after a stream that merely ends, a browser would reconnect for ever.
     runs.lines(&run, after, LINES).await?;
     Ok(events(runs.clone(), &run, after, is_over, (place, shared.end.clone())))
 }
@@ -300,13 +300,9 @@ impl Refused {
         Self::new(StatusCode::FORBIDDEN, "person", why)
     }
 
-    fn streams() -> Self {
-        let why = "as many traces are followed or read as this server takes: try again later";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
-    }
-
-    fn connections() -> Self {
-        let why = "as many connections are open as this server takes: try again later";
+    /// More of `what` than the server takes at the same time.
+    fn too_many(what: &str) -> Self {
+        let why = format!("too many {what} are open: try again later");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "too_many", why)
     }
 
@@ -398,7 +394,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// A JSON value in which no object has a key twice: readers may disagree about which of the two counts.
+/// A JSON value in which no object has a key twice. With two, readers disagree about which one counts.
 struct Unambiguous;
 
 impl<'de> Deserialize<'de> for Unambiguous {
@@ -471,8 +467,8 @@ const AHEAD: usize = 1;
 /// The interval of empty comments on a stream without news. They keep proxies from closing the connection as idle.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// A response body whose pieces come from a channel that a task fills. After an error, the connection ends without the end of the body, so
-/// that the client does not take what it has for the whole.
+/// A response body whose pieces come from a channel that a task fills. After an error, the connection is cut before the end of the body, so
+/// the client knows that the body is incomplete.
 struct Pieces(mpsc::Receiver<io::Result<String>>);
 
 impl HttpBody for Pieces {

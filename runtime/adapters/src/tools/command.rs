@@ -90,7 +90,7 @@ fn filled(argv: &[String], json: &Json) -> Result<Vec<String>, Fault> {
                 Part::Text(text) => argument.push_str(text),
                 Part::Hole(name) => match json.get(name) {
                     None | Some(Json::Null) => is_there = false,
-                    // Only what begins an argument can make it look like an option. An empty value leaves that to the next part.
+                    // Only the beginning of an argument can make it look like an option. After an empty value, the next one begins it.
                     Some(value) if argument.is_empty() => {
                         argument = checked(plain(value), name, &out)?;
                     }
@@ -185,8 +185,8 @@ fn fill_address(text: &str, json: &mut Map<String, Json>) -> Result<Url, Fault> 
     Url::parse(&url).map_err(|why| Fault::Start(why.to_string()))
 }
 
-/// Refuses values that would lead to another address: one that leaves a segment of the path empty, and one that makes it `.` or `..`. URL
-/// parsers resolve these also if they are percent-encoded.
+/// Refuses values with which a segment of the path would be empty, `.` or `..`, because the address would be another one. URL parsers
+/// resolve `.` and `..` even if they are percent-encoded.
 fn check_segments(url: &str, places: &[(usize, String)]) -> Result<(), Fault> {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     for (at, name) in places.iter().filter(|(at, _)| *at <= end) {
@@ -195,9 +195,9 @@ fn check_segments(url: &str, places: &[(usize, String)]) -> Result<(), Fault> {
         let segment = rest.split('/').next().unwrap_or_default();
         let plain = segment.to_ascii_lowercase().replace("%2e", ".");
         if matches!(plain.as_str(), "" | "." | "..") {
-            let what = if plain.is_empty() { "nothing".into() } else { format!("`{plain}`") };
+            let what = if plain.is_empty() { "empty".into() } else { format!("`{plain}`") };
             return Err(Fault::Refused(format!(
-                "with this value of `{name}`, {what} is left of a part of the address"
+                "this value of `{name}` would make a part of the address {what}"
             )));
         }
     }

@@ -252,7 +252,7 @@ impl Tools for Pool {
         Box::pin(async move {
             let result = inner.call(&call).await;
             let Configuration { secrets, keys, .. } = &inner.configuration;
-            // A server may send back what it was sent.
+            // A server may send a key back.
             let result = result.map(|value| without_keys(value, keys));
             result.map_err(|fault| fault.without(secrets).told(&format!("`{}`", call.tool)))
         })

@@ -203,7 +203,7 @@ pub(super) struct Reading<'r> {
     pub(super) variables: Variables<'r>,
     pub(super) dialect: Dialect,
     pub(super) secrets: Vec<String>,
-    /// Those of `secrets` that let their owner in somewhere, rather than name a folder or the like.
+    /// The `secrets` that are keys. The others may be harmless, such as the path of a folder.
     pub(super) keys: Vec<String>,
 }
 
@@ -398,7 +398,7 @@ fn is_about_key(name: &str) -> bool {
     name.split(['_', '-', '.']).any(|word| WORDS.contains(&word))
 }
 
-/// Whether an address has a key in it that does not come from a variable or an argument: a user with a password, or a parameter.
+/// Whether an address contains a key as plain text: a password of a user, or the value of a parameter such as `token`.
 fn has_written_key(url: &str) -> bool {
     let is_written = |value: &str| value.len() >= 6 && !value.contains('{');
     let behind = url.split_once("://").map_or("", |(_, behind)| behind);
