@@ -43,7 +43,7 @@ use chartc_core::machine::{Instant, Receipt, Status};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 use std::future::Future;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
 /// An event for an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,10 +69,7 @@ impl Event {
 
     /// A digest of the name and the data. It is the same on every machine and for any order of the fields.
     pub fn content(&self) -> u64 {
-        let mut hasher = SipHasher13::new();
-        self.name.hash(&mut hasher);
-        hasher.write_u64(map_digest(&self.data));
-        hasher.finish()
+        digest(9, &[self.name.as_bytes(), &map_digest(&self.data).to_le_bytes()])
     }
 
     /// The same event with data.
@@ -112,29 +109,34 @@ impl Reply {
 /// A digest of the fields, in any order.
 fn map_digest(map: &Map) -> u64 {
     map.iter().fold(0, |sum: u64, (name, value)| {
-        let mut hasher = SipHasher13::new();
-        name.hash(&mut hasher);
-        hasher.write_u64(value_digest(value));
-        sum.wrapping_add(hasher.finish())
+        sum.wrapping_add(digest(7, &[name.as_bytes(), &value_digest(value).to_le_bytes()]))
     })
 }
 
 fn value_digest(value: &Value) -> u64 {
-    let mut hasher = SipHasher13::new();
-    std::mem::discriminant(value).hash(&mut hasher);
     match value {
-        Value::None => {}
-        Value::Bool(bool) => bool.hash(&mut hasher),
-        Value::Int(int) => hasher.write_u64(*int as u64),
-        Value::Float(float) => hasher.write_u64(float.to_bits()),
-        Value::Text(text) => text.hash(&mut hasher),
-        Value::Duration(ms) => hasher.write_u64(*ms),
+        Value::None => digest(0, &[]),
+        Value::Bool(bool) => digest(1, &[&[u8::from(*bool)]]),
+        Value::Int(int) => digest(2, &[&int.to_le_bytes()]),
+        Value::Float(float) => digest(3, &[&float.to_le_bytes()]),
+        Value::Text(text) => digest(4, &[text.as_bytes()]),
+        Value::Duration(ms) => digest(5, &[&ms.to_le_bytes()]),
         Value::List(items) => {
-            for item in items {
-                hasher.write_u64(value_digest(item));
-            }
+            let items: Vec<_> =
+                items.iter().flat_map(|item| value_digest(item).to_le_bytes()).collect();
+            digest(6, &[&items])
         }
-        Value::Map(map) => hasher.write_u64(map_digest(map)),
+        Value::Map(map) => digest(8, &[&map_digest(map).to_le_bytes()]),
+    }
+}
+
+/// A digest of byte strings. `kind` separates values of different types with the same bytes.
+fn digest(kind: u8, parts: &[&[u8]]) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(&[kind]);
+    for part in parts {
+        hasher.write(&(part.len() as u64).to_le_bytes());
+        hasher.write(part);
     }
     hasher.finish()
 }

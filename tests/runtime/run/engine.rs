@@ -1,7 +1,7 @@
 //! Agents in an engine: as alone, beside each other, in time.
 
 use super::*;
-use chartc_core::expr::Map;
+use chartc_core::expr::{Map, Value};
 use chartc_core::machine::Receipt;
 use chartc_runtime::agents::{Engine, EngineError, Event, Memory, Quiet, SEEN};
 use chartc_runtime::clock::Clock;
@@ -231,3 +231,33 @@ fn ids_are_remembered_up_to_a_number() {
         assert!(!repeated(0).await, "the oldest is forgotten");
     });
 }
+
+#[test]
+fn the_content_of_an_event_is_its_name_and_its_data_in_any_order() {
+    let of = |name: &str, data: &[(&str, Value)]| {
+        let data = data.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Event::new("1", name).with(data).content()
+    };
+    let text = |text: &str| Value::Text(text.into());
+    let (a, b) = (("a", Value::Int(1)), ("b", text("x")));
+    // As other machines and versions have it.
+    assert_eq!(of("go", &[a.clone(), b.clone()]), WANTED);
+    assert_eq!(of("go", &[b.clone(), a.clone()]), WANTED);
+    let list = |items: &[Value]| Value::List(items.to_vec());
+    let others = [
+        of("on", &[a.clone(), b.clone()]),
+        of("go", &[a.clone()]),
+        of("go", &[("a", text("x")), ("b", Value::Int(1))]),
+        of("go", &[("a", Value::Float(1.0)), b.clone()]),
+        of("go", &[("a", Value::Bool(true)), b.clone()]),
+        of("go", &[("a", Value::Duration(1)), b.clone()]),
+        of("go", &[("a", list(&[Value::Int(1)])), b.clone()]),
+        of("go", &[("a", list(&[])), b.clone()]),
+        of("go", &[("a", Value::None), b.clone()]),
+        of("go", &[("a", Value::Map([("a".to_owned(), Value::Int(1))].into_iter().collect())), b]),
+    ];
+    let all: std::collections::BTreeSet<u64> = others.into_iter().chain([WANTED]).collect();
+    assert_eq!(all.len(), 11);
+}
+
+const WANTED: u64 = 18_371_822_462_607_397_856;

@@ -408,7 +408,7 @@ pub(super) async fn deliver<E: Engine>(
     let content = event.content();
     let outcome = match engine.fire(&flight.entry.agent, event).await {
         Ok(reply) if reply.is_of_other(content) => {
-            DeliveryOutcome::Dead("another event has the same id".into())
+            DeliveryOutcome::Dead("an earlier event with other content has the same id".into())
         }
         Ok(reply) => match reply.receipt {
             Receipt::Busy => DeliveryOutcome::Busy,

@@ -151,8 +151,7 @@ impl Tools {
                 &["run", "event"],
             ),
         ));
-        let after =
-            "The runs after this one; the result says with `more_after` that there are more";
+        let after = "Lists the runs behind this name. If there are more, the result has the name for the next call as `more_after`";
         let after = json!({"after": {"type": "string", "description": after}});
         tools.push(tool(LIST, "Lists the runs.".into(), all(after, &[])));
         tools

@@ -27,7 +27,7 @@ use chartc_store::{Listed, Outage, Sqlite, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -586,28 +586,43 @@ pub struct Feed(Arc<Mutex<BTreeMap<String, watch::Sender<()>>>>);
 impl Feed {
     /// Announces that the trace of `run` has grown. Call it after the commit, so that subscribers find the new lines.
     pub fn grown(&self, run: &str) {
-        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_lost = senders.get(run).is_some_and(|sender| sender.send(()).is_err());
-        if is_lost {
-            // All subscribers have left.
-            senders.remove(run);
+        if let Some(sender) = self.senders().get(run) {
+            sender.send_replace(());
         }
     }
 
     pub(super) fn follow(&self, run: &str) -> Follower {
-        let mut senders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut senders = self.senders();
         let sender = senders.entry(run.to_owned()).or_insert_with(|| watch::Sender::new(()));
-        Follower(sender.subscribe())
+        Follower { run: run.to_owned(), grown: sender.subscribe(), feed: self.clone() }
+    }
+
+    fn senders(&self) -> MutexGuard<'_, BTreeMap<String, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A subscription to one run.
-pub(super) struct Follower(watch::Receiver<()>);
+pub(super) struct Follower {
+    run: String,
+    grown: watch::Receiver<()>,
+    feed: Feed,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut senders = self.feed.senders();
+        // The last subscriber removes the sender, so that runs without subscribers take no memory.
+        if senders.get(&self.run).is_some_and(|sender| sender.receiver_count() == 1) {
+            senders.remove(&self.run);
+        }
+    }
+}
 
 impl Follower {
     /// Resolves when the trace has grown since the subscription or the last call; `false` if it never will again.
     pub(super) async fn more(&mut self) -> bool {
-        self.0.changed().await.is_ok()
+        self.grown.changed().await.is_ok()
     }
 }
 
