@@ -184,8 +184,12 @@ fn folder(path: &Path) -> Result<PathBuf, String> {
 
 // Reads text files. No function waits for a device or reads without bound; only [`named`] waits, for a pipe.
 
-/// The maximum size of a file, in bytes. No chart is larger, and spans count bytes in 32 bits.
+/// The maximum size of a file that people write, in bytes. No chart is larger, and spans count bytes in 32 bits.
 pub(crate) const LARGEST: u64 = 16 << 20;
+
+/// The maximum size of a file that a run writes, in bytes: more than fits into memory, so that whatever was written can be read.
+#[cfg(feature = "run")]
+const LARGEST_MADE: u64 = 1 << 40;
 
 /// Reads the text of a file that the user named. A pipe is read to its end, as `<(command)` requires. A device is read only as far as it
 /// has data at once.
@@ -193,17 +197,30 @@ pub(crate) const LARGEST: u64 = 16 << 20;
 /// # Errors
 /// The reason why the file cannot be read.
 pub(crate) fn named(path: &Path) -> Result<String, String> {
+    named_within(path, LARGEST)
+}
+
+/// Reads the text of a file that a run has written, such as a trace, a snapshot or a recorded call: as [`named`], but of any size.
+///
+/// # Errors
+/// The reason why the file cannot be read.
+#[cfg(feature = "run")]
+pub(crate) fn made(path: &Path) -> Result<String, String> {
+    named_within(path, LARGEST_MADE)
+}
+
+fn named_within(path: &Path, largest: u64) -> Result<String, String> {
     let kind = path.metadata().map_err(|fault| reason(&fault))?.file_type();
     // Without `O_NONBLOCK`, opening a pipe waits until somebody writes to it.
     if is_pipe(kind) {
         let file = File::open(path).map_err(|fault| reason(&fault))?;
-        return read(file);
+        return read_within(file, largest);
     }
     let file = without_waiting(path).map_err(|fault| reason(&fault))?;
     if file.metadata().map_err(|fault| reason(&fault))?.is_dir() {
         return Err("it is a folder".into());
     }
-    read(file)
+    read_within(file, largest)
 }
 
 /// Reads the text of a regular file. Anything else is refused, and opening it does not wait.
@@ -211,6 +228,19 @@ pub(crate) fn named(path: &Path) -> Result<String, String> {
 /// # Errors
 /// The reason why the file cannot be read.
 pub(crate) fn regular(path: &Path) -> Result<String, String> {
+    regular_within(path, LARGEST)
+}
+
+/// Reads the text of a regular file that a run has written: as [`regular`], but of any size.
+///
+/// # Errors
+/// The reason why the file cannot be read.
+#[cfg(feature = "run")]
+pub(crate) fn regular_made(path: &Path) -> Result<String, String> {
+    regular_within(path, LARGEST_MADE)
+}
+
+fn regular_within(path: &Path, largest: u64) -> Result<String, String> {
     let file = without_waiting(path).map_err(|fault| reason(&fault))?;
     let kind = file.metadata().map_err(|fault| reason(&fault))?.file_type();
     if kind.is_dir() {
@@ -219,7 +249,7 @@ pub(crate) fn regular(path: &Path) -> Result<String, String> {
     if !kind.is_file() {
         return Err("it is no regular file".into());
     }
-    read(file)
+    read_within(file, largest)
 }
 
 /// Opens a regular file of any size, to be read in pieces. Returns `None` for a pipe or a device, without waiting for it.
@@ -258,10 +288,18 @@ pub(crate) fn is_marked(path: &Path) -> bool {
 ///
 /// # Errors
 /// The reason why the text cannot be read.
+#[cfg(feature = "cli")]
 pub(crate) fn read(from: impl Read) -> Result<String, String> {
+    read_within(from, LARGEST)
+}
+
+fn read_within(from: impl Read, largest: u64) -> Result<String, String> {
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file that is too large from one of exactly the maximum size.
-    match from.take(LARGEST + 1).read_to_end(&mut bytes) {
+    match from.take(largest + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > largest => {
+            Err(format!("it is larger than {} MiB", largest >> 20))
+        }
         Ok(_) => text(bytes),
         Err(fault) if fault.kind() == ErrorKind::WouldBlock => {
             Err("it is a device that has nothing to read yet; `-` is standard input".into())
@@ -295,9 +333,6 @@ fn is_pipe(_: std::fs::FileType) -> bool {
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, String> {
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {} MiB", LARGEST >> 20));
-    }
     // A NUL means a binary file, which could be valid UTF-8 all the same.
     if bytes.contains(&0) {
         return Err("it is not a text file".into());

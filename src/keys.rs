@@ -321,6 +321,18 @@ static RESOURCES: Mapping = Mapping::new(
             "Artifacts, other agents and balances that an agent sees in a turn, of each so many.",
         )
         .default("100"),
+        key(
+            "max_data_bytes",
+            Shape::from(1),
+            "Bytes of the data of an agent's run: variables, answers and events on their way, with its child charts.",
+        )
+        .default("4000000"),
+        key(
+            "shared_working_memory",
+            Shape::Flag,
+            "Whether agents can read the working memories of others, which are part of their records.",
+        )
+        .default("false"),
         key("spawn", Shape::Mapping(&SPAWN), "Agents that agents make."),
     ],
 );

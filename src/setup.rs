@@ -261,7 +261,7 @@ fn replaying(folder: &Path, clock: Arc<dyn Clock>) -> miette::Result<Replaying> 
     let mut entries = Vec::new();
     for name in recorded(folder)? {
         let path = folder.join(&name);
-        let text = disk::regular(&path)
+        let text = disk::regular_made(&path)
             .map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))?;
         let entry =
             Entry::read(&text).map_err(|why| miette::miette!("{}: {why}", path.display()))?;

@@ -6,20 +6,45 @@
 use crate::trace::HostCall;
 use chartc_core::expr::Value;
 use chartc_core::host::Host;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The calls that a run may make in one input, and the bytes that their arguments and results may have together. The next call fails, and
+/// the host is not called.
+const MOST_CALLS: usize = 10_000;
+const MOST_BYTES: usize = 16 << 20;
 
 /// The calls of host functions that have not been written to the trace yet. All clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct HostLog(Arc<Mutex<Vec<HostCall>>>);
+pub struct HostLog(Arc<Mutex<Calls>>);
+
+#[derive(Debug, Default)]
+struct Calls {
+    calls: Vec<HostCall>,
+    bytes: usize,
+}
 
 impl HostLog {
     /// Removes and returns the calls so far.
     pub(crate) fn take(&self) -> Vec<HostCall> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.calls()).calls
     }
 
     fn put(&self, call: HostCall) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        let mut all = self.calls();
+        all.bytes += call.arguments.iter().chain([&call.value]).map(Value::bytes).sum::<usize>();
+        all.calls.push(call);
+    }
+
+    fn ensure_room(&self) -> Result<(), String> {
+        let all = self.calls();
+        if all.calls.len() < MOST_CALLS && all.bytes < MOST_BYTES {
+            return Ok(());
+        }
+        Err(format!("there were {} calls with {} bytes at once", all.calls.len(), all.bytes))
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -40,6 +65,7 @@ impl<H> Watched<H> {
 
 impl<H: Host> Host for Watched<H> {
     fn call(&mut self, function: &str, arguments: &[Value]) -> Result<Value, String> {
+        self.log.ensure_room()?;
         let result = self.host.call(function, arguments);
         let (value, failed) = match &result {
             Ok(value) => (value.clone(), None),

@@ -9,6 +9,7 @@
 //! second process: `has` is true for all three, turn:2 is sent
 //! ```
 
+use super::files;
 use super::instance::{self, InitialValues, instance};
 use super::output::{Exit, complain};
 use super::screen::{close, say_of_wait};
@@ -79,6 +80,7 @@ pub(super) fn open(path: &Path, run: &str, world: Option<&Path>) -> miette::Resu
             world.display()
         ));
     }
+    files::check(path)?;
     let store = Store::own(path, Safety::Full).map_err(refused)?;
     let row = store.list().map_err(refused)?.into_iter().find(|row| row.run == run);
     let args = row.map(|row| stored_args(&row)).transpose()?;

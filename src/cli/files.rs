@@ -292,6 +292,15 @@ pub(super) fn read(path: &Path) -> miette::Result<String> {
     disk::named(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
 }
 
+/// Reads a file that the user named and a run has written: a trace, a snapshot, a log. It may have any size.
+///
+/// # Errors
+/// The reason why it cannot be read.
+#[cfg(feature = "run")]
+pub(super) fn read_made(path: &Path) -> miette::Result<String> {
+    disk::made(path).map_err(|why| miette::miette!("cannot read {}: {why}", path.display()))
+}
+
 /// Opens a file that the user named, to be read in pieces. Returns `None` for a pipe or a device.
 ///
 /// # Errors
@@ -422,6 +431,13 @@ pub(super) fn below_within(
             && is_named_as_chart(&entry.file_name().to_string_lossy())
             && entry.path().is_file();
         if is_chart && !skips(entry.path(), false)? {
+            if entry.path().to_str().is_none() {
+                return Err(miette::miette!(
+                    help = "rename it",
+                    "cannot read {}: its name is not UTF-8",
+                    disk::shown(entry.path())
+                ));
+            }
             names.push(disk::shown(&disk::tidy(entry.path())));
         }
     }

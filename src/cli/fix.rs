@@ -14,8 +14,12 @@ use chartc_compiler::front::{Alone, chart};
 use chartc_compiler::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_compiler::syntax::source::{Source, Sources};
 use chartc_core::wording::counted;
-use similar::{ChangeTag, TextDiff};
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
+use std::ops::Range;
 use std::path::Path;
+
+/// The number of unchanged lines around a change that are shown.
+const CONTEXT: u32 = 3;
 
 /// The options of fixes.
 #[derive(Debug, clap::Args)]
@@ -117,24 +121,53 @@ pub(super) fn difference(name: &str, old: &str, new: &str, terminal: Terminal) -
     let mut out = StyledText::on(terminal);
     out.styled("1", format!("--- {name}"));
     out.styled("1", format!("+++ {name}"));
-    let diff = TextDiff::from_lines(old, new);
-    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        out.styled("36", hunk.header().to_string());
-        for change in hunk.iter_changes() {
-            let (sign, colour) = match change.tag() {
-                ChangeTag::Delete => ("-", "31"),
-                ChangeTag::Insert => ("+", "32"),
-                ChangeTag::Equal => (" ", ""),
-            };
-            let line = change.value();
+    let input = InternedInput::new(old, new);
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let changes: Vec<Hunk> = diff.hunks().collect();
+    let mut put = |colour: &str, text: String| out.styled(colour, text);
+    let lines = |put: &mut dyn FnMut(&str, String), colour: &str, sign: char, tokens: &[Token]| {
+        for token in tokens {
+            let line = input.interner[*token];
             let text = line.strip_suffix('\n').unwrap_or(line);
-            out.styled(colour, format!("{sign}{}", text.strip_suffix('\r').unwrap_or(text)));
+            put(colour, format!("{sign}{}", text.strip_suffix('\r').unwrap_or(text)));
             if !line.ends_with('\n') {
-                out.line("\\ No newline at end of file");
+                put("", "\\ No newline at end of file".to_owned());
             }
         }
+    };
+    // Changes whose surroundings touch are shown together.
+    for part in changes.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT) {
+        let (first, last) = (&part[0], &part[part.len() - 1]);
+        let from = first.before.start.saturating_sub(CONTEXT);
+        let until = (last.before.end + CONTEXT).min(input.before.len() as u32);
+        let (before, behind) = (first.before.start - from, until - last.before.end);
+        let new = first.after.start - before..last.after.end + behind;
+        put("36", format!("@@ -{} +{} @@", place(&(from..until)), place(&new)));
+        let mut at = from;
+        for change in part {
+            lines(&mut put, "", ' ', &input.before[range(at..change.before.start)]);
+            lines(&mut put, "31", '-', &input.before[range(change.before.clone())]);
+            lines(&mut put, "32", '+', &input.after[range(change.after.clone())]);
+            at = change.before.end;
+        }
+        lines(&mut put, "", ' ', &input.before[range(at..until)]);
     }
     out
+}
+
+/// The first line and the number of lines of a part, as its header has them.
+fn place(lines: &Range<u32>) -> String {
+    match lines.len() {
+        // An empty part has the number of the line before it.
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+fn range(lines: Range<u32>) -> Range<usize> {
+    lines.start as usize..lines.end as usize
 }
 
 // The command `chartc fmt`.

@@ -1,6 +1,6 @@
 //! Makes the parts of a run from the command line: values, answers, memory and world.
 
-pub(super) use super::files::read;
+pub(super) use super::files::{read, read_made};
 pub(super) use super::given::PairKind;
 
 use super::files;
@@ -222,7 +222,7 @@ pub(super) struct WorldText(String, WorldFile);
 
 /// Reads the file of `--world`.
 pub(super) fn open_world(path: &Path) -> miette::Result<WorldText> {
-    let (name, text) = (path.display(), read(path)?);
+    let (name, text) = (path.display(), read_made(path)?);
     let file = WorldFile::parse(&text).map_err(|fault| {
         let near = fault.stranger.as_ref().and_then(|(key, known)| {
             nearest(key, known.iter().map(String::as_str)).map(|near| near.to_owned())

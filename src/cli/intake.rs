@@ -1,7 +1,7 @@
 //! The command `chartc intake`: runs the agents of a store with events from a Redis stream.
 
 use super::durable::{RunArgs, RunParts, finish_calls, options, refused, service};
-use super::files::Root;
+use super::files::{self, Root};
 use super::instance::{InitialValues, PairKind, backends, values};
 use super::output::{Exit, complain, say};
 use super::pick::pick_to_run;
@@ -93,6 +93,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         inputs: values(chart, PairKind::Input, &args.input)?,
     };
     let intake = intake(&args)?;
+    files::check(&args.store)?;
     let store = Store::own(&args.store, Safety::Full).map_err(refused)?;
     let now = store.moment(None, true).map_err(refused)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

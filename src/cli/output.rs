@@ -1,7 +1,7 @@
 //! Writes to the terminal. No other module does.
 //!
 //! Output may contain text from models, servers, charts and files. [`StyledText`] takes it line by line and adds the colours itself,
-//! so that no such text moves the cursor, changes colours or begins a line. [`say`] and [`complain`] do the same for single lines.
+//! so that no such text moves the cursor, changes colours, begins a line, or is a command for the build server that reads the output. [`say`] and [`complain`] do the same for single lines.
 //! Generated text, JSON and reports are already escaped, and have functions of their own.
 
 #![allow(clippy::disallowed_methods, reason = "the environment says what the terminal can show")]
@@ -97,6 +97,7 @@ impl StyledText {
     /// Adds a line in a style. `code` is what stands between `ESC [` and `m`; empty for none.
     pub fn styled(&mut self, code: &str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
+        let text = visible::inert(&text);
         if self.colour && !code.is_empty() {
             self.text.push_str(&format!("\x1b[{code}m{text}\x1b[0m\n"));
         } else {
@@ -108,6 +109,7 @@ impl StyledText {
     /// Adds a line that begins with a styled word of the program.
     pub fn led(&mut self, code: &str, word: &'static str, text: impl AsRef<str>) {
         let text = visible::line(text.as_ref());
+        let text = visible::inert(&text);
         if self.colour {
             self.text.push_str(&format!("\x1b[{code}m{word}\x1b[0m{text}\n"));
         } else {

@@ -3,7 +3,7 @@
 #[cfg(feature = "sqlite")]
 use super::durable;
 use super::files::{self, Root};
-use super::instance::{InitialValues, instance, read};
+use super::instance::{InitialValues, instance, read_made};
 use super::output::{Exit, StyledText, print, say};
 use super::pick::pick_to_run;
 use super::trace::world::{Log, text_of};
@@ -75,7 +75,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
                     "--agent is for the log of a world; {name} is the trace of one run"
                 ));
             }
-            (None, None) => read(&args.trace)?,
+            (None, None) => read_made(&args.trace)?,
         },
     };
     let parsed = |text: &str| {

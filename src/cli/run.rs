@@ -643,7 +643,7 @@ async fn unless_stopped<R>(
 /// Reads the file of `--resume`.
 pub(super) fn resume(path: &Path) -> miette::Result<Saved> {
     let name = path.display().to_string();
-    let text = super::instance::read(path)?;
+    let text = super::instance::read_made(path)?;
     Saved::read(&text).map_err(|why| miette::miette!("{name}: {why}"))
 }
 

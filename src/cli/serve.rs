@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tokens come from the environment, and only here")]
 
 use super::durable::{RunArgs, finish_calls, made, refused, service};
-use super::files::Root;
+use super::files::{self, Root};
 use super::given::{PairKind, given};
 use super::instance::{InitialValues, backends, has_turns};
 use super::otel;
@@ -134,6 +134,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         .collect();
     let plans: BTreeMap<&str, Arc<[Plan]>> =
         served.iter().map(|one| (one.checked.chart().name.as_str(), one.checked.plans())).collect();
+    args.store.as_deref().map(files::check).transpose()?;
     // Without `--store` the runs are in a temporary folder, which is removed when the process ends.
     let passing = tempfile::tempdir().map_err(|why| miette::miette!("no folder: {why}"))?;
     let (path, safety) = match &args.store {

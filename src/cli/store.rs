@@ -21,7 +21,7 @@
 //! ```
 
 use super::durable::{made, refused, stored_args};
-use super::files::Root;
+use super::files::{self, Root};
 use super::instance::{InitialValues, instance, values_of_event};
 use super::output::{Exit, StyledText, complain, print, print_json, say};
 use super::pick::pick_to_run;
@@ -143,6 +143,8 @@ enum What {
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
     let path = &args.store;
+    // Even what only reads makes files beside the store.
+    files::check(path)?;
     if let What::Resume { run } = &args.what {
         return run_resume(path, run);
     }
@@ -180,6 +182,7 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
             posted(path, &run);
         }
         What::Backup { to } => {
+            files::check(&to)?;
             store.backup(&to).map_err(refused)?;
             say(format!("{} is a copy of {}", to.display(), path.display()))?;
         }

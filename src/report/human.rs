@@ -65,7 +65,8 @@ fn drawn(
         }
         text.push('\n');
     }
-    (text, left_out)
+    let lines = text.split_inclusive('\n').map(visible::inert);
+    (lines.collect(), left_out)
 }
 
 /// A finding, or a related span in another file, as a diagnostic for miette.

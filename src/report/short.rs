@@ -21,5 +21,5 @@ fn line(found: &Diagnostic, sources: &Sources) -> String {
     let (word, code) = (found.severity.word(), found.rule.code);
     let text =
         format!("{name}:{}:{}: {word}[{code}] {}", start.line, start.column, cut(&found.message));
-    format!("{}\n", visible::line(&text))
+    format!("{}\n", visible::inert(&visible::line(&text)))
 }

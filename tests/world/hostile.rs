@@ -238,6 +238,29 @@ fn an_agent_cannot_change_what_it_is() {
 }
 
 #[test]
+fn a_working_memory_is_read_by_its_agent_only() {
+    for shared in [false, true] {
+        let settings = Settings { shared_working_memory: shared, ..Settings::default() };
+        let world = with(settings, &["ada", "eve"]);
+        let keep = |writer: &str, text: &str| {
+            let content = Value::Map(map(text));
+            act(&world, writer, &Action::Write { artifact: "ada".into(), ty: None, content })
+        };
+        keep("ada", r#"{"motto": "trade", "working_memory": {"plan": "buy gold"}}"#).expect("own");
+        let own = json(&read(&world, "ada", "ada").expect("its own"));
+        assert!(own.contains("buy gold"), "{own}");
+        let seen = json(&read(&world, "eve", "ada").expect("all may"));
+        assert_eq!((seen.contains("trade"), seen.contains("gold")), (true, shared), "{seen}");
+        // Who may write a record without having read the memory does not take it away.
+        invoke(&world, "ada", "genesis_store", "set_policy", r#"["ada", {"write": "everyone"}]"#)
+            .expect("its own");
+        keep("eve", r#"{"motto": "give"}"#).expect("all may");
+        let own = json(&read(&world, "ada", "ada").expect("its own"));
+        assert_eq!((own.contains("give"), own.contains("gold")), (true, !shared), "{own}");
+    }
+}
+
+#[test]
 fn a_price_is_paid_once_there_is_a_result() {
     let world = scene();
     let answer = invoke(&world, "eve", "tool", "echo", r#"["hello"]"#).expect("60 of 100");

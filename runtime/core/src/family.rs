@@ -1048,6 +1048,10 @@ impl<S: Sink> Sink for Watch<'_, S> {
         self.sink.asks_why()
     }
 
+    fn is_full(&self) -> bool {
+        self.sink.is_full()
+    }
+
     fn takes_notes(&self) -> bool {
         self.sink.takes_notes()
     }

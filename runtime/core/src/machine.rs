@@ -304,6 +304,11 @@ pub trait Sink {
         true
     }
 
+    /// Whether the machine has reported so much in this input that it has to stop as in a livelock.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Receives the alternatives of a transition's guard that hold, as bits from the lowest. The next record is that this transition was
     /// taken. Called only for guards with alternatives, and only if at least one holds.
     fn held(&mut self, _line: TransitionId, _alternatives: u64) {}

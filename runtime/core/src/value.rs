@@ -147,6 +147,19 @@ impl core::fmt::Display for Mismatch {
 impl core::error::Error for Mismatch {}
 
 impl Value {
+    /// The bytes of memory that it takes beside its own place, about.
+    pub fn bytes(&self) -> usize {
+        const PLACE: usize = size_of::<Value>();
+        match self {
+            Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Duration(_) => 0,
+            Self::Text(text) => text.len(),
+            Self::List(items) => items.iter().map(|item| PLACE + item.bytes()).sum(),
+            Self::Map(map) => {
+                map.iter().map(|(key, value)| key.len() + 2 * PLACE + value.bytes()).sum()
+            }
+        }
+    }
+
     /// The word with which messages name the kind of the value.
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -21,6 +21,28 @@ pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
+/// Escapes what build servers take for a command in a line of their logs: `::` at its beginning (GitHub), and `##` with a word and a bracket
+/// anywhere, such as `##[group]` or `##vso[` (GitHub, Azure Pipelines, TeamCity). The line may have colours.
+pub fn inert(line: &str) -> Cow<'_, str> {
+    let blank = line.len() - line.trim_start().len();
+    let begins = line[blank..].starts_with("::").then_some(blank);
+    let marks = line.match_indices("##").map(|(at, _)| at).filter(|at| {
+        line[at + 2..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
+    });
+    let mut out = String::new();
+    let mut rest = 0;
+    for at in begins.into_iter().chain(marks) {
+        out.push_str(&line[rest..at]);
+        out.push_str(&format!("\\u{{{:x}}}", line.as_bytes()[at]));
+        rest = at + 1;
+    }
+    if rest == 0 {
+        return Cow::Borrowed(line);
+    }
+    out.push_str(&line[rest..]);
+    Cow::Owned(out)
+}
+
 /// Escapes JSON without changing its meaning: hidden characters, which JSON allows only in strings, become `\u202e` and the like.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !may_hide(text) {

@@ -21,8 +21,8 @@ pub use crate::settings::{ChosenModel, Models, Overrides, SETTINGS, inputs_of};
 pub use crate::world::{
     ACTIONS, Acting, Action, ArtifactHost, Artifacts, ConfigError, Declared, Disk, Done, EVENTS,
     Entry, Event, FAILURES, Failure, FailureKind, HISTORY, KEYS, Price, REPEATS, Record, Results,
-    SharedRecord, TwoMethods, View, Who, WorkingMemory, WorldError, WorldFile, cut, extract,
-    mapping,
+    SharedRecord, TwoMethods, View, WORKING_MEMORY, Who, WorkingMemory, WorldError, WorldFile, cut,
+    extract, mapping,
 };
 pub use remember::LongTerm;
 pub use turn::CONTEXT;

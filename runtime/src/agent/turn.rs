@@ -34,7 +34,7 @@ use chartc_core::tables::StepRowKind;
 use std::collections::VecDeque;
 
 /// The subject of the trace's lines about working memory.
-const MEMORY: &str = "working_memory";
+const MEMORY: &str = crate::world::WORKING_MEMORY;
 /// The subject of the trace's lines about the agent's record.
 const RECORD: &str = "record";
 

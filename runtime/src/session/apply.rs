@@ -470,6 +470,9 @@ pub(super) enum Output {
     Held(TransitionId, u64),
 }
 
+/// The number of records and effects of one input after which a machine is stopped as in a livelock.
+const MOST_OUTPUTS: usize = 100_000;
+
 /// Everything that a machine did with one input, in order.
 struct Log {
     outputs: Vec<Output>,
@@ -517,6 +520,10 @@ impl Sink for Log {
 
     fn takes_notes(&self) -> bool {
         self.is_traced
+    }
+
+    fn is_full(&self) -> bool {
+        self.outputs.len() >= MOST_OUTPUTS
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {

@@ -20,7 +20,7 @@ pub use record::{ACTIONS, Action, Entry, FAILURES, HISTORY, Record, SharedRecord
 pub(crate) use record::{REASONS, When, is_action, reason};
 pub use script::{Declared, Disk, Price, Who, WorldError, WorldFile};
 pub(crate) use working::size;
-pub use working::{ConfigError, KEYS, WorkingMemory, cut, extract, mapping};
+pub use working::{ConfigError, KEYS, WORKING_MEMORY, WorkingMemory, cut, extract, mapping};
 
 use crate::settings::Models;
 use chartc_core::expr::{Map, Value};

@@ -15,6 +15,8 @@ mod tests;
 use chartc_core::expr::{Map, Value};
 use serde::{Deserialize, Serialize};
 
+/// The key of an agent's record under which its working memory is.
+pub const WORKING_MEMORY: &str = "working_memory";
 /// The default maximum size, in bytes.
 const MOST: u64 = 2000;
 /// The heading of the section in prompts.

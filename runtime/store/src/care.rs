@@ -1,11 +1,11 @@
 //! Maintenance of a store: backups, integrity checks, and the removal of old runs.
 
 use crate::error::StoreError;
-use crate::file::{Store, seal, wall};
+use crate::file::{Store, connect, seal, wall};
 use crate::read::shown;
 use crate::rows::is_whole;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,11 +31,11 @@ impl Store {
     /// # Errors
     /// The file exists or cannot be written, or the store cannot be read.
     pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
-        if to.exists() {
+        if to.symlink_metadata().is_ok() {
             return Err(StoreError::Exists(to.to_owned()));
         }
         let fault = |error| StoreError::of(to, error);
-        let mut copy = Connection::open(to).map_err(fault)?;
+        let mut copy = connect(to, true)?;
         let backup = Backup::new(&self.connection, &mut copy).map_err(fault)?;
         backup.run_to_completion(PAGES, Duration::from_millis(5), None).map_err(fault)
     }

@@ -54,6 +54,9 @@ pub enum StoreError {
         /// The error of the operating system.
         why: io::Error,
     },
+    /// A file beside the store, which the store would write to, belongs to somebody else: it is a link, a pipe, or has other content.
+    #[error("{} is in the way: it is no file of the store; remove it, or give the store another path", .0.display())]
+    Beside(PathBuf),
     /// The checksum of a row does not match its content.
     #[error("{} is damaged: {what} is not as it was written, run `{run}`; put a backup of it back", .path.display())]
     Damaged {

@@ -10,6 +10,7 @@ use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
 };
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,6 +18,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// pages, so smaller values would write each page more often.
 const WAL: &str =
     "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000;";
+
+/// What the name of the lock file adds to that of the store.
+const LOCK: &str = ".lock";
+
+/// The length of a lock file, in bytes: the number of the latest commit, in decimal.
+const DIGITS: u64 = 20;
 
 /// The number of attempts to get the lock, 5 ms apart.
 const LOCKS: u32 = 40;
@@ -188,7 +195,8 @@ impl Store {
         use std::io::{Seek, SeekFrom, Write};
         let Some(lock) = &mut self.lock else { return };
         // If this fails, a later loss of commits may go unnoticed, but nothing is lost by it.
-        drop(lock.seek(SeekFrom::Start(0)).and_then(|_| write!(lock, "{number:020}")));
+        let width = DIGITS as usize;
+        drop(lock.seek(SeekFrom::Start(0)).and_then(|_| write!(lock, "{number:0width$}")));
     }
 
     /// The path of the file.
@@ -254,23 +262,48 @@ pub(crate) fn counted(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
     tx.prepare_cached(count)?.query_row([], |row| row.get(0))
 }
 
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+/// The path of a file beside the store. Links to the store lead to the same file.
+#[allow(clippy::disallowed_methods, reason = "two names of a store have one lock")]
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(suffix);
     PathBuf::from(name)
+}
+
+/// Fails if there is something other than a regular file at a path that the store writes to: a link would make it overwrite another file,
+/// and a pipe would make it wait.
+pub(crate) fn ensure_regular(path: &Path) -> Result<(), StoreError> {
+    if path.metadata().is_ok_and(|known| !known.is_file()) {
+        return Err(StoreError::Other(path.to_owned()));
+    }
+    let besides = [LOCK, "-wal", "-shm", "-journal"].map(|suffix| beside(path, suffix));
+    let is_other = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|known| !known.is_file());
+    match besides.iter().find(is_other) {
+        Some(other) => Err(StoreError::Beside(other.clone())),
+        None => Ok(()),
+    }
 }
 
 /// The number of commits according to the lock file; 0 without one.
 #[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
 pub(crate) fn seal(path: &Path) -> i64 {
-    let text = std::fs::read_to_string(beside(path)).unwrap_or_default();
+    let text = std::fs::read_to_string(beside(path, LOCK)).unwrap_or_default();
     text.parse().unwrap_or(0)
 }
 
 #[allow(clippy::disallowed_methods, reason = "the lock beside the file is one more file")]
 fn locked(path: &Path) -> Result<File, StoreError> {
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(beside(path));
-    let file = opened.map_err(|why| StoreError::Unwritable { path: path.to_owned(), why })?;
+    ensure_regular(path)?;
+    let place = beside(path, LOCK);
+    let unwritable = |why| StoreError::Unwritable { path: path.to_owned(), why };
+    let opened =
+        OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&place);
+    let file = opened.map_err(unwritable)?;
+    let mut head = Vec::new();
+    (&file).take(DIGITS + 1).read_to_end(&mut head).map_err(unwritable)?;
+    if !head.is_empty() && (head.len() as u64 != DIGITS || !head.iter().all(u8::is_ascii_digit)) {
+        return Err(StoreError::Beside(place));
+    }
     // Several attempts: a process that another thread has just forked holds the lock, too, until it calls `exec`.
     for _ in 0..LOCKS {
         match file.try_lock() {
@@ -284,10 +317,8 @@ fn locked(path: &Path) -> Result<File, StoreError> {
     Err(StoreError::Owned(path.to_owned()))
 }
 
-fn connect(path: &Path, makes: bool) -> Result<Connection, StoreError> {
-    if path.is_dir() {
-        return Err(StoreError::Other(path.to_owned()));
-    }
+pub(crate) fn connect(path: &Path, makes: bool) -> Result<Connection, StoreError> {
+    ensure_regular(path)?;
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if makes {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;

@@ -13,6 +13,7 @@
 //! # Ok::<(), chartc_runtime::memory::MemoryError>(())
 //! ```
 
+use crate::file::ensure_regular;
 use chartc_core::expr::Value;
 use chartc_runtime::memory::{Memo, Memory, MemoryError, MemoryKind, query_words, words};
 use rusqlite::{
@@ -272,6 +273,7 @@ fn file(path: &Path, patience: Duration, place: &StorePath) -> Result<Connection
     if path.is_dir() {
         return Err(place.refused("is a folder: give the path of a file"));
     }
+    ensure_regular(path).map_err(|why| place.refused(format!("cannot be used: {why}")))?;
     if begins_otherwise(path) {
         return Err(place.refused(NO_SQLITE));
     }

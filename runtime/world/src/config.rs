@@ -292,6 +292,10 @@ pub struct Resources {
     pub max_events: Option<u64>,
     /// The maximum number of artifacts, of other agents, and of balances that an agent sees in a turn.
     pub max_seen: Option<u64>,
+    /// The maximum size of the data of an agent's run, in bytes.
+    pub max_data_bytes: Option<u64>,
+    /// Whether agents can read the working memories of others.
+    pub shared_working_memory: bool,
     /// The limits for agents that other agents spawn.
     pub spawn: MostSpawned,
 }
@@ -537,6 +541,8 @@ fn resources(at: At<'_>) -> Read<Resources> {
     f.some(&mut made.invocation_fuel, "invocation_fuel", |at| at.count(0, "steps"))?;
     f.some(&mut made.max_events, "max_events", |at| at.count(0, "events"))?;
     f.some(&mut made.max_seen, "max_seen", |at| at.count(0, "entries"))?;
+    f.some(&mut made.max_data_bytes, "max_data_bytes", |at| at.count(1, "bytes"))?;
+    f.set(&mut made.shared_working_memory, "shared_working_memory", |at| at.flag())?;
     f.set(&mut made.spawn, "spawn", |at| {
         let mut made = MostSpawned::default();
         let mut f = at.fields();
@@ -661,6 +667,10 @@ pub struct Settings {
     pub max_events: u64,
     /// The maximum number of artifacts, of other agents, and of balances that an agent sees in a turn.
     pub max_seen: u64,
+    /// The maximum size of the data of an agent's run, in bytes: its variables, answers and events on their way, with its child charts.
+    pub max_data_bytes: u64,
+    /// Whether agents can read the working memories of others, which are part of their records.
+    pub shared_working_memory: bool,
     /// The limits for agents that other agents spawn.
     pub spawn: SpawnLimits,
 }
@@ -705,6 +715,8 @@ impl Default for Settings {
             invocation_fuel: 100_000,
             max_events: 1_000,
             max_seen: 100,
+            max_data_bytes: 4_000_000,
+            shared_working_memory: false,
             spawn: SpawnLimits::default(),
         }
     }
@@ -738,6 +750,7 @@ impl From<&Resources> for Settings {
         set(&mut all.invocation_fuel, resources.invocation_fuel);
         set(&mut all.max_events, resources.max_events);
         set(&mut all.max_seen, resources.max_seen);
+        set(&mut all.max_data_bytes, resources.max_data_bytes);
         set(&mut all.spawn.disk, resources.spawn.disk);
         set(&mut all.spawn.compute, resources.spawn.compute);
         set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));
@@ -748,6 +761,7 @@ impl From<&Resources> for Settings {
         all.max_invocation_depth =
             resources.max_invocation_depth.unwrap_or(all.max_invocation_depth);
         all.starting_scrip = resources.starting_scrip.unwrap_or(all.starting_scrip);
+        all.shared_working_memory = resources.shared_working_memory;
         all
     }
 }

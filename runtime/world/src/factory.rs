@@ -420,7 +420,7 @@ impl AgentFactory {
             return Err(found.join("; "));
         }
         // Otherwise an agent could multiply its budget by spawning others.
-        self.gate.share_budget(&spawn.agent, &spawn.parent);
+        self.gate.share_limits(&spawn.agent, &spawn.parent);
         self.families.insert(new.name.clone(), (group, spawn.family.clone()));
         let params = params(spawn.family.root(), &spawn.params, &spawn.agent);
         Ok((group, 1, spawn.family.plans.clone(), Given { params, inputs: Map::new() }))
@@ -477,7 +477,9 @@ impl AgentFactory {
         let origin = Origin { file, real_clock: self.is_real, ..Origin::default() };
         let log = HostLog::default();
         let host = Watched::new(host, log.clone());
-        let machine = chartc_runtime::machine(plans, &given.params, host, new.saved)?;
+        let mut machine = chartc_runtime::machine(plans, &given.params, host, new.saved)?;
+        let most = self.world.settings().max_data_bytes;
+        machine.set_data_bound(usize::try_from(most).unwrap_or(usize::MAX));
         let session = match session_template {
             Some(session_template) => session_template.another(machine, new.lines),
             None => {

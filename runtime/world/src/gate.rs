@@ -148,8 +148,8 @@ impl Gate {
         }
     }
 
-    /// Lets `agent` use the budget of `with`, which has usually spawned it. Otherwise agents could increase their budgets by spawning.
-    pub fn share_budget(&self, agent: &str, with: &str) {
+    /// Lets `agent` use the budget and the windows of `with`, which has usually spawned it. Otherwise agents could increase them by spawning.
+    pub fn share_limits(&self, agent: &str, with: &str) {
         let mut state = self.state();
         state.budgets.share(agent, with);
         if state.bounded.contains(with) {
@@ -165,7 +165,8 @@ impl Gate {
         let mut state = self.state();
         state.budgets.check(agent).map_err(Closed::Budget)?;
         let least = [("llm_calls", 1), ("llm_tokens", 1)];
-        state.windows.room(agent, provider, &least, now).map_err(Closed::Rate)
+        let payer = state.budgets.payer(agent).to_owned();
+        state.windows.room(&payer, provider, &least, now).map_err(Closed::Rate)
     }
 
     /// Takes an amount of a resource that needs no call, such as `actions`.
@@ -179,7 +180,9 @@ impl Gate {
         amount: u64,
         now: Instant,
     ) -> Result<(), Refusal> {
-        self.state().windows.admit(agent, "", &[(resource, amount)], now).map(|_| ())
+        let mut state = self.state();
+        let payer = state.budgets.payer(agent).to_owned();
+        state.windows.admit(&payer, "", &[(resource, amount)], now).map(|_| ())
     }
 
     /// Grants the tickets that have room, and wakes their futures. The engine calls it when no agent can continue. `order` returns the
@@ -287,11 +290,12 @@ impl State {
             if held_up.contains(agent) {
                 continue;
             }
+            let payer = self.budgets.payer(agent);
             let is_model = bound.llm_calls > 0;
             let checked = if is_model { self.budgets.check(agent) } else { Ok(()) };
             let verdict = match checked {
                 Err(exhausted) => Err(OracleError::Denied(exhausted.to_string())),
-                Ok(()) => match self.windows.admit(agent, provider, amounts, now) {
+                Ok(()) => match self.windows.admit(payer, provider, amounts, now) {
                     Ok(number) => Ok(number),
                     Err(Refusal::Full { until, whose }) => {
                         next = next.into_iter().chain([until]).min();
@@ -330,7 +334,8 @@ impl State {
             self.settle(&ticket.wish, number, Some(Spent::default()));
             for (resource, _) in &ticket.wish.amounts {
                 let Wish { agent, provider, .. } = &ticket.wish;
-                self.windows.settle(agent, provider, number, resource, 0);
+                let payer = self.budgets.payer(agent);
+                self.windows.settle(payer, provider, number, resource, 0);
             }
         }
     }
@@ -348,8 +353,8 @@ impl State {
         let actual = actual.unwrap_or(wish.bound);
         self.budgets.settle(&wish.agent, wish.bound, actual);
         if wish.bound.llm_calls > 0 {
-            let Wish { agent, provider, .. } = wish;
-            self.windows.settle(agent, provider, number, "llm_tokens", actual.llm_tokens);
+            let payer = self.budgets.payer(&wish.agent);
+            self.windows.settle(payer, &wish.provider, number, "llm_tokens", actual.llm_tokens);
         }
     }
 }

@@ -310,7 +310,8 @@ impl Budgets {
         self.payers.insert(agent.to_owned(), payer);
     }
 
-    fn payer<'a>(&'a self, agent: &'a str) -> &'a str {
+    /// The agent whose budget and windows `agent` uses.
+    pub(crate) fn payer<'a>(&'a self, agent: &'a str) -> &'a str {
         self.payers.get(agent).map_or(agent, String::as_str)
     }
 

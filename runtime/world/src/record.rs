@@ -6,7 +6,7 @@ use crate::state::{State, Tried, fail};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{Chart, Client, ExprKind, Type, VariableKind};
 use chartc_runtime::agent::{
-    CONTEXT, FailureKind, Models, Overrides, Profile, SETTINGS, inputs_of, mapping,
+    CONTEXT, FailureKind, Models, Overrides, Profile, SETTINGS, WORKING_MEMORY, inputs_of, mapping,
 };
 use chartc_runtime::budget::Prices;
 use std::sync::Arc;
@@ -49,11 +49,12 @@ impl State {
         }
     }
 
-    /// The content under which a record is stored: settings that it does not name stay as they are. Other artifacts are stored as they are.
+    /// The content under which a record that `agent` writes is stored: settings that it does not name stay as they are, and so does a working
+    /// memory that the writer cannot read. Other artifacts are stored as they are.
     ///
     /// # Errors
     /// The agent could not go on with this record.
-    pub(crate) fn recorded(&self, id: &str, content: Value) -> Tried<Value> {
+    pub(crate) fn recorded(&self, agent: &str, id: &str, content: Value) -> Tried<Value> {
         let Some(artifact) = self.artifacts.get(id) else { return Ok(content) };
         if !matches!(artifact.nature, Nature::Agent { .. }) {
             return Ok(content);
@@ -64,7 +65,8 @@ impl State {
             return fail(FailureKind::IntentRejected, why);
         };
         if let Some(old) = mapping(&artifact.content) {
-            for key in SETTINGS {
+            let is_unread = agent != id && !self.settings.shared_working_memory;
+            for key in SETTINGS.into_iter().chain(is_unread.then_some(WORKING_MEMORY)) {
                 if let (Some(kept), None) = (old.get(key), record.get(key)) {
                     record.insert(key.into(), kept.clone());
                 }

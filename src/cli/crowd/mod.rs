@@ -35,6 +35,7 @@ use crate::chart_compiler::Compiler;
 use crate::setup::{Answerers, is_live};
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_core::model::Chart;
+use chartc_core::wording::counted;
 use chartc_runtime::agent::WorldFile;
 use chartc_runtime::clock::Clock;
 use chartc_world::engine::{Engine, Meter, Recipe, Settings, WorkerPool, workers};
@@ -98,6 +99,13 @@ fn run_agents(
     std::thread::scope(|scope| {
         runtime.block_on(async {
             let pool = WorkerPool::<Machine>::within(scope, threads, runtime.handle());
+            let pool = pool.map_err(|fault| {
+                miette::miette!(
+                    help = "choose fewer with --workers N, or with `workers` in the run file",
+                    "cannot start {}: {fault}",
+                    counted(threads, "thread")
+                )
+            })?;
             let factory =
                 AgentFactory::new(&world, agent_set.clone(), gate.clone(), start.is_real())
                     .with_working_memory(file.working_memory.clone());

@@ -2,6 +2,7 @@
 
 use super::super::durable::refused;
 use super::super::output::{StyledText, align_columns, print, print_json};
+use crate::cli::files;
 use crate::cli::glance::LISTED;
 use crate::cli::output::Exit;
 use chartc_core::wording::counted;
@@ -45,6 +46,7 @@ pub(super) fn open(
     path: &Path,
     args: &WorldArgs,
 ) -> miette::Result<(CheckpointWriter, Option<Loaded>)> {
+    files::check(path)?;
     let keep: Arc<dyn Keep> = Arc::new(WorldStore::own(path, Safety::Full).map_err(refused)?);
     let now = serde_json::to_string(args).map_err(|why| miette::miette!("{why}"))?;
     match keep.given().map_err(fault)? {

@@ -11,10 +11,11 @@ use chartc_core::visible;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types as lsp;
 use gen_lsp_types::Uri;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The extent of a check.
@@ -86,12 +87,15 @@ pub(super) struct Checker {
 
 impl Checker {
     /// Starts the thread.
-    pub(super) fn start() -> Self {
+    ///
+    /// # Errors
+    /// The operating system cannot start it.
+    pub(super) fn start() -> io::Result<Self> {
         let (tasks, received) = unbounded();
         let (send, done) = unbounded();
         let change = Arc::new(AtomicU64::new(0));
         let last = Arc::clone(&change);
-        let thread = std::thread::spawn(move || {
+        let thread = Builder::new().spawn(move || {
             for task in received {
                 match task {
                     Task::Check(job) => {
@@ -102,8 +106,8 @@ impl Checker {
                     Task::Forget(compilation) => drop(compilation),
                 }
             }
-        });
-        Self { tasks: Some(tasks), done, change, thread: Some(thread) }
+        })?;
+        Ok(Self { tasks: Some(tasks), done, change, thread: Some(thread) })
     }
 
     /// Tells the thread that a text or a file has changed, so that it ends jobs of earlier texts.
@@ -277,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_check_of_an_old_text_ends() {
-        let checker = Checker::start();
+        let checker = Checker::start().expect("a thread");
         checker.changed(1);
         checker.give(job(1));
         let done = checker.done.recv().expect("it is checked");

@@ -27,7 +27,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{Connection, Message};
 use session::Session;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use texts::Places;
 
 /// Serve an editor: the Language Server Protocol on standard input and output.
@@ -50,7 +50,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     let Args { stdio: _ } = args;
-    let (connection, threads) = self::stdio();
+    let cannot = |fault| miette::miette!("cannot start a thread: {fault}");
+    let (connection, threads) = self::stdio().map_err(cannot)?;
     let exit = serve(&connection);
     // Each thread ends when the other end of its channel is dropped.
     drop(connection);
@@ -104,12 +105,12 @@ struct Threads {
 
 /// Starts the threads, and returns their channels.
 #[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
-fn stdio() -> (Connection, Threads) {
+fn stdio() -> Result<(Connection, Threads)> {
     let (send, receiver) = unbounded();
     let (sender, messages) = unbounded();
-    let reader = std::thread::spawn(move || listen(&mut std::io::stdin().lock(), &send));
-    let writer = std::thread::spawn(move || speak(messages));
-    (Connection { sender, receiver }, Threads { reader, writer })
+    let reader = Builder::new().spawn(move || listen(&mut std::io::stdin().lock(), &send))?;
+    let writer = Builder::new().spawn(move || speak(messages))?;
+    Ok((Connection { sender, receiver }, Threads { reader, writer }))
 }
 
 impl Threads {

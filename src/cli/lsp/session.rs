@@ -116,7 +116,8 @@ impl Session {
             settings: settings()?,
             known: BTreeMap::new(),
             waiting: Vec::new(),
-            checker: Checker::start(),
+            checker: Checker::start()
+                .map_err(|fault| miette::miette!("cannot start a thread: {fault}"))?,
             is_checking: false,
             change: 0,
             changed: now(),

@@ -56,7 +56,7 @@ pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
         #[serde(rename = "format")]
         _format: u32,
     }
-    let text = instance::read(path)?;
+    let text = instance::read_made(path)?;
     if serde_json::from_str::<Head>(&text).is_err() {
         return Ok(None);
     }
@@ -67,7 +67,7 @@ pub(super) fn snapshot(path: &Path) -> miette::Result<Option<Saved>> {
 /// Reads a trace. Lines that cannot be parsed are skipped and reported.
 pub(super) fn read(path: &Path) -> miette::Result<Read> {
     let name = path.display().to_string();
-    let text = instance::read(path)?;
+    let text = instance::read_made(path)?;
     if let Some(nth) = text.lines().position(|line| names_agent(line) == Some(true)) {
         return Err(miette::miette!(
             help = "`chartc trace LOG` shows the log of a world, and with --agent NAME the trace of one agent; the log must be a file, not a pipe",

@@ -56,3 +56,16 @@ fn a_long_name_is_cut_in_the_table_of_costs() {
     let cut = format!("  {}…      0      1  q 1\n", "n".repeat(79));
     assert!(said.contains(&cut), "{said:.2000}");
 }
+
+#[test]
+fn the_differences_of_a_long_text_take_no_longer_than_its_lines() {
+    let folder = folder("long-diff");
+    // Each line changes, and each is another one.
+    let lines: String = (0..60_000).map(|nth| format!("      // {nth} is a number\n")).collect();
+    let chart = format!("chart A {{\n{lines}  initial a\n  state a\n}}\n");
+    write(&folder.join("a.chart"), &chart);
+    let (code, said) = run(&folder, &["fmt", "--diff", "a.chart"]);
+    assert_eq!(code, Some(1), "{said:.500}");
+    assert!(said.contains("\n-      // 0 is a number\n"), "{said:.500}");
+    assert!(said.contains("\n+  // 59999 is a number\n"), "{said:.500}");
+}

@@ -3,6 +3,8 @@
 #[cfg(unix)]
 mod links;
 mod long;
+#[cfg(feature = "run")]
+mod made;
 mod output;
 #[cfg(unix)]
 mod reading;

@@ -284,3 +284,41 @@ fn what_is_ignored_is_not_looked_at() {
     let (code, said) = run(&folder, &["check", "--format", "short"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn names_that_are_no_unicode_are_refused_by_name() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder("names");
+    let odd = std::ffi::OsStr::from_bytes(b"odd-\xff.chart");
+    std::fs::write(folder.join(odd), CHART).expect("the file system takes any bytes");
+    for command in [&["check"][..], &["fmt"], &["fmt", "--check"], &["test"]] {
+        let (code, said) = run(&folder, command);
+        assert!(code == Some(2), "{command:?}: {said}");
+        assert!(said.contains("odd-\u{fffd}.chart: its name is not UTF-8"), "{command:?}: {said}");
+    }
+}
+
+#[test]
+fn names_of_files_are_no_commands_of_a_build_server() {
+    let folder = folder("commands");
+    let text = CHART.replace("  event", "        event");
+    for name in ["::stop-commands::x.chart", "##[group]y.chart", "##vso[task.x]z.chart"] {
+        write(&folder.join(name), &text);
+        write(&folder.join(format!("bad-{name}")), &text.replace("-> f", "-> ##[group]"));
+        write(&folder.join(name.replace(".chart", "-bad.chart")), &text.replace("-> f", "-> g"));
+    }
+    for command in [
+        &["fmt", "--check"][..],
+        &["fmt", "--diff"],
+        &["check", "--format", "short"],
+        &["check"],
+        &["test"],
+    ] {
+        let (_, said) = run(&folder, command);
+        assert!(said.contains("chart"), "{command:?}: {said}");
+        for line in said.lines() {
+            assert!(!line.trim_start().starts_with("::"), "{command:?}: {line}");
+            assert!(!line.contains("##[") && !line.contains("##vso["), "{command:?}: {line}");
+        }
+    }
+}

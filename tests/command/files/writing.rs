@@ -287,3 +287,83 @@ fn a_snapshot_that_four_processes_write_is_always_a_whole_one() {
     let left: Vec<_> = contents(&folder).into_keys().collect();
     assert_eq!(left.len(), 3, "{left:?}");
 }
+
+#[test]
+fn a_store_takes_no_other_file_away() {
+    let folder = folder("store-links");
+    write(&folder.join("a.chart"), CHART);
+    write(&folder.join("inside/chartc.toml"), "");
+    write(&folder.join("inside/a.chart"), CHART);
+    let inside = folder.join("inside");
+    let store = |name: &str| {
+        let store = format!("{name}.db");
+        run(&inside, &["run", "a.chart", "--store", &store, "--run", "a", "--turns", "1"])
+    };
+    // What is beside a store: a link, another's file, a hard link to it, a pipe.
+    for (nth, suffix) in [".lock", "-wal", "-shm", "-journal"].into_iter().enumerate() {
+        let victim = inside.join(format!("victim{nth}"));
+        write(&victim, SECRET);
+        let name = format!("linked{nth}");
+        symlink(&victim, inside.join(format!("{name}.db{suffix}"))).expect("links can be made");
+        let (code, said) = store(&name);
+        assert!(code == Some(2) && said.contains("is in the way"), "{suffix}: {said}");
+        assert_eq!(std::fs::read_to_string(&victim).expect("it is there"), SECRET, "{suffix}");
+        let pipe =
+            Command::new("mkfifo").arg(inside.join(format!("pipe{nth}.db{suffix}"))).status();
+        assert!(pipe.expect("mkfifo starts").success());
+        let (code, said) = store(&format!("pipe{nth}"));
+        assert!(code == Some(2) && said.contains("is in the way"), "{suffix}: {said}");
+    }
+    write(&inside.join("notes.txt"), SECRET);
+    std::fs::hard_link(inside.join("notes.txt"), inside.join("hard.db.lock")).expect("a link");
+    let (code, said) = store("hard");
+    assert!(code == Some(2) && said.contains("is in the way"), "{said}");
+    assert_eq!(std::fs::read_to_string(inside.join("notes.txt")).expect("it is there"), SECRET);
+    // Links out of the project: to a folder, and to a file that is not there yet.
+    symlink("..", inside.join("out")).expect("links can be made");
+    symlink("../new.db", inside.join("dangling.db")).expect("links can be made");
+    for name in ["out/s", "dangling"] {
+        let (code, said) = store(name);
+        assert!(code == Some(2) && said.contains("out of the project"), "{name}: {said}");
+    }
+    assert_eq!(store("s").0, Some(0));
+    for to in ["out/copy.db", "dangling.db"] {
+        let (code, said) = run(&inside, &["store", "s.db", "backup", to]);
+        assert!(code == Some(2) && said.contains("out of the project"), "{to}: {said}");
+    }
+    assert!(!folder.join("s.db").exists() && !folder.join("new.db").exists());
+    // A link within the project names the same store, with the same lock.
+    symlink("s.db", inside.join("same.db")).expect("links can be made");
+    assert_eq!(store("same").0, Some(0));
+    assert!(!inside.join("same.db.lock").exists());
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_is_named_as_such() {
+    let folder = folder("read-only");
+    write(&folder.join("a.chart"), CHART);
+    let Some(disk) = FullDisk::mount(&folder.join("disk")) else { return };
+    let mount = |options: &str| {
+        let mounted = Command::new("mount").args(["-o", options]).arg(&disk.0).status();
+        assert!(mounted.expect("mount starts").success());
+    };
+    mount("remount,size=4m");
+    let begin = ["run", "a.chart", "--store", "disk/s.db", "--run", "a", "--turns", "1"];
+    assert_eq!(run(&folder, &begin).0, Some(0));
+    mount("remount,ro");
+    for command in [
+        &["store", "disk/s.db", "list"][..],
+        &["store", "disk/s.db", "check"],
+        &["store", "disk/s.db", "send", "a", "e"],
+        &["replay", "a", "--store", "disk/s.db"],
+        &["store", "disk/s.db", "resume", "a"],
+        &begin,
+    ] {
+        let (code, said) = run(&folder, command);
+        assert_eq!(code, Some(2), "{command:?}: {said}");
+        assert!(said.to_lowercase().contains("read-only"), "{command:?}: {said}");
+        assert!(!said.contains("is no store"), "{command:?}: {said}");
+    }
+    mount("remount,rw");
+    assert_eq!(run(&folder, &["store", "disk/s.db", "list"]).0, Some(0));
+}

@@ -76,6 +76,45 @@ fn what_agents_write_reaches_no_terminal_raw() {
     }
 }
 
+/// Charts that `check` finds nothing wrong with, and that would take the memory of the host.
+fn greedy() -> [(&'static str, String, &'static str); 2] {
+    // Deadlines of no time, each followed by a long way back: a thousand times a thousand transitions.
+    let way: String =
+        (0..900).map(|nth| format!("  state s{nth} {{ when n >= 0 -> s{} }}\n", nth + 1)).collect();
+    let swings = format!(
+        "chart Swings {{\n  event go\n  var n: Int = 0\n  initial a\n  state a {{ after 0ms if n >= 0 -> s0 }}\n{way}  state s900 {{ when n >= 0 -> a }}\n}}\n"
+    );
+    let all = |line: &dyn Fn(u32) -> String| (0..60).map(line).collect::<String>();
+    let grows = format!(
+        "chart Grows {{\n  event go\n{}  initial a\n  state a {{ after 1ms if len(t0) < 500000 -> a {{ {} }} }}\n}}\n",
+        all(&|nth| format!("  var t{nth}: Text = \"0123456789\"\n")),
+        all(&|nth| format!("t{nth} = concat(t{nth}, t{nth})  ")),
+    );
+    [("swings", swings, "livelock"), ("grows", grows, "would take more than 4000000 bytes")]
+}
+
+#[test]
+fn charts_that_agents_write_take_no_memory_of_the_host() {
+    for (name, text, why) in greedy() {
+        let write = json!({"action": "write_artifact", "artifact_id": name, "artifact_type": "chart", "content": text});
+        let spawn = json!({"action": "invoke_artifact", "artifact_id": "genesis_ledger", "method": "spawn_principal", "args": [name]});
+        let eve = json!({"answers": {"think": {"then": "last", "answers": [write, spawn, {"action": "noop"}]}}});
+        let ada = for_ever(&[json!({"action": "noop"})]);
+        let folder = thinkers(name, &[("ada", ada), ("eve", eve)]);
+        let args = ["run", ".", "--ticks", "6", "--format", "json", "--log", "log.jsonl"];
+        let output = chartc(&folder, &args).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");
+        assert!(log.contains(why), "{name}: {:.2000}", &log[log.len().saturating_sub(2000)..]);
+        assert!(log.len() < 60 << 20, "{name}: {} bytes", log.len());
+        let end = lines(&told).pop().expect("a last line");
+        assert!(end["loops"]["ada"] != "broken" && end["loops"]["eve"] != "broken", "{end}");
+        let turns = lines(&log).into_iter();
+        let turns = turns.filter(|line| line["kind"] == "turn" && line["agent"] == "ada").count();
+        assert_eq!(turns, 6, "{name}: the others go on");
+    }
+}
+
 #[test]
 fn one_agent_whose_script_fails_stops_no_other() {
     let good = for_ever(&[json!({"action": "noop"})]);

@@ -210,6 +210,57 @@ fn what_a_stopped_agent_has_chosen_is_not_done() {
 }
 
 #[test]
+fn a_continued_world_tells_of_agents_that_were_stopped_before() {
+    let spawn = call("genesis_ledger", "spawn_principal", "[kid, kid_1, 10, {job: dig}]");
+    let stop = call("genesis_ledger", "stop_principal", "[kid_1]");
+    let folder = doers(
+        "stopped-before",
+        "execution: {ticks: 8}\nresources: {compute: 200}",
+        &[("ada", &[&kid(), &spawn, &stop, NOOP])],
+    );
+    let (undisturbed, _) = logged(&folder, &[]);
+    let end = undisturbed.last().expect("a last line");
+    assert_eq!(end["loops"]["kid_1"], "stopped", "{end}");
+    assert_eq!(end["states"]["kid_1"], serde_json::json!(["doing"]), "{end}");
+    for ticks in ["3", "5", "5", "8"] {
+        let (out, _) = logged(&folder, &["--store", "w.db", "--ticks", ticks]);
+        let last = out.last().expect("a last line");
+        assert_eq!(last["loops"]["kid_1"], "stopped", "{ticks}: {last}");
+        if ticks == "8" {
+            assert_eq!(last, end);
+        }
+    }
+}
+
+#[test]
+fn a_child_uses_the_windows_of_its_maker() {
+    let spawn = |nth: u32| {
+        let args = format!("[kid, kid_{nth}, 10, {{job: dig}}]");
+        call("genesis_ledger", "spawn_principal", &args)
+    };
+    let folder = doers(
+        "one-window",
+        "execution: {ticks: 12, resource_exhaustion_policy: skip}
+resources: {compute: 200}
+rate_limiting: {window_seconds: 60, resources: {llm_calls: {max_per_window: 6}}}",
+        &[("ada", &[&kid(), &spawn(1), &spawn(2), NOOP]), ("bob", &[NOOP])],
+    );
+    let (_, log) = logged(&folder, &[]);
+    let calls = |name: &str| {
+        let is = |line: &&Value| line["kind"] == "answer" && line["agent"] == name;
+        log.iter().filter(is).filter_map(|line| line["at_ms"].as_u64()).collect::<Vec<_>>()
+    };
+    let mut family: Vec<u64> = ["ada", "kid_1", "kid_2"].into_iter().flat_map(calls).collect();
+    family.sort_unstable();
+    assert!(!calls("kid_1").is_empty() && !calls("kid_2").is_empty(), "{family:?}");
+    let most = |calls: &[u64]| {
+        calls.iter().map(|at| calls.iter().filter(|c| (*at..at + 60_000).contains(c)).count()).max()
+    };
+    assert_eq!(most(&family), Some(6), "{family:?}");
+    assert_eq!(most(&calls("bob")), Some(4), "another agent has its own: {:?}", calls("bob"));
+}
+
+#[test]
 fn each_agent_has_the_disk_and_the_compute_that_the_run_file_says() {
     let write = "action: write_artifact, artifact_id: $agent_note, content: 'more than ten bytes'";
     let quotas = call("genesis_rights_registry", "quotas", "[]");
@@ -330,6 +381,7 @@ fn a_run_file_takes_the_keys_that_its_page_tells() {
                 "scoring" => "script:scores.yaml",
                 "spawn" => "{max_depth: 2}",
                 "period_seconds" => "60",
+                "shared_working_memory" => "true",
                 _ => "20",
             };
             let text = format!("{section}: {{{key}: {value}}}\n");

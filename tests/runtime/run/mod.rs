@@ -4,6 +4,7 @@ mod acting;
 mod agents;
 mod answers;
 mod askers;
+mod bounded;
 mod budgets;
 mod chance;
 mod children;

@@ -1,5 +1,6 @@
 //! The data of a run besides the registers of the step algorithm.
 
+use super::room::Room;
 use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
 use crate::expr::Value;
@@ -40,7 +41,13 @@ pub(super) struct Data {
     )]
     notes: Cell<Option<Box<Vec<Note>>>>,
     is_deaf: bool,
+    /// The bytes of the notes.
+    noted: Cell<usize>,
+    pub(super) room: Room,
 }
+
+/// The bytes of the notes of one input, above which further ones are cut.
+const NOTED_BYTES: usize = 4 << 20;
 
 /// Data that many runs never have, or not for some time.
 #[derive(Default)]
@@ -151,7 +158,14 @@ impl Data {
             more: Lazily::new(),
             notes: Cell::new(None),
             is_deaf: false,
+            noted: Cell::new(0),
+            room: Room::default(),
         }
+    }
+
+    /// The same data, with another bound.
+    pub(super) fn with_room(self, room: Room) -> Self {
+        Self { room, ..self }
     }
 
     /// A copy without notes.
@@ -165,6 +179,8 @@ impl Data {
             more: self.more.clone(),
             notes: Cell::new(None),
             is_deaf: false,
+            noted: Cell::new(0),
+            room: Room::default(),
         }
     }
 
@@ -232,13 +248,22 @@ impl Data {
     }
 
     /// Adds a note, even if nobody takes notes.
-    pub(super) fn keep_note(&self, note: Note) {
+    pub(super) fn keep_note(&self, mut note: Note) {
+        let noted = self.noted.get().saturating_add(note.text.len());
+        if noted > NOTED_BYTES {
+            let end = (0..=200).rev().find(|end| note.text.is_char_boundary(*end)).unwrap_or(0);
+            note.text.truncate(end);
+            note.text.push_str("… (cut: there are too many long notes)");
+        } else {
+            self.noted.set(noted);
+        }
         let mut notes = self.notes.take().unwrap_or_default();
         host::note(&mut notes, note);
         self.notes.set(Some(notes));
     }
 
     pub(super) fn take_notes(&mut self) -> Vec<Note> {
+        self.noted.set(0);
         self.notes.take().map_or_else(Vec::new, |notes| *notes)
     }
 }

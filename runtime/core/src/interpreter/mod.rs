@@ -24,10 +24,12 @@ mod begin;
 mod data;
 mod point;
 mod program;
+mod room;
 mod saved;
 
 pub use crate::calls::{Call, Calls};
 pub use point::{Facts, Point};
+pub use room::DATA_BYTES;
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
@@ -80,6 +82,19 @@ impl<H: Host> Interpreter<H> {
         let runner = Runner::new(plan.clone(), host, data);
         let engine = Stepper::new(plan.clone(), Dynamic::new(plan), runner);
         Self { plan: plan.clone(), engine, charts: Arc::default(), children: Vec::new() }
+    }
+
+    /// Sets how many bytes of data the run and its child charts may have together, instead of [`DATA_BYTES`].
+    pub fn set_data_bound(&mut self, bytes: usize) {
+        self.engine.program.data.room.set_most(bytes);
+        self.share_room();
+    }
+
+    fn share_room(&mut self) {
+        for (_, child) in &mut self.children {
+            child.engine.program.data.room = self.engine.program.data.room.of_child();
+            child.share_room();
+        }
     }
 
     /// The keys of the steps and questions that wait for an answer of the host.
@@ -380,6 +395,7 @@ fn act<H: Host>(
             let values = fields(values, params, &context.chart.types, |e| {
                 locals.evaluate(e, &*context, fuel)
             })?;
+            context.data.make_room(&values)?;
             context.data.more.finals.insert(*state, values);
             Ok(())
         }
@@ -410,6 +426,7 @@ fn put<H: Host>(
     let payload = fields(arguments, &declared.fields, &context.chart.types, |e| {
         locals.evaluate(e, &*context, fuel)
     })?;
+    context.data.make_room(&payload)?;
     let Action::Send { after, id, to, element, .. } = action else {
         if !outbox.raise(event) {
             return Err(EvalError {

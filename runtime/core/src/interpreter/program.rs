@@ -88,7 +88,10 @@ impl<H: Host> Runner<H> {
         let Some(into) = into else { return };
         let variable = &self.plan.chart().variables[into.index()];
         match fit(value.clone(), &variable.ty, &self.plan.chart().types) {
-            Ok(value) => self.data.variables[into.index()] = Some(value),
+            Ok(value) => match self.data.make_room(core::slice::from_ref(&value)) {
+                Ok(()) => self.data.variables[into.index()] = Some(value),
+                Err(full) => self.data.note(|| alloc::format!("`{}`: {full}", variable.name)),
+            },
             Err(why) => self.data.note(|| alloc::format!("`{}`: {why}", variable.name)),
         }
     }
@@ -345,6 +348,7 @@ impl<H: Host> Program for Runner<H> {
             let values =
                 fields(&target.arguments, params, &chart.types, |e| evaluate(e, &context, &fuel));
             self.burn(&fuel);
+            let values = values.and_then(|values| self.data.make_room(&values).map(|()| values));
             let values = self.explain(values, || wording::arguments_of(view.tables, line))?;
             self.data.more.finals.insert(target.state, values);
         }
@@ -605,6 +609,7 @@ impl<H: Host> Context<'_, H> {
         };
         match fit(value, &variable.ty, &self.chart.types) {
             Ok(value) => {
+                self.data.make_room(core::slice::from_ref(&value))?;
                 self.data.variables[id.index()] = Some(value);
                 Ok(())
             }
@@ -862,8 +867,9 @@ impl<H: Host> Runner<H> {
             &fuel,
         );
         self.burn(&fuel);
-        let elements =
-            self.explain(list.and_then(expr::list), || wording::list_of(view.tables, step));
+        let elements = list.and_then(expr::list);
+        let elements = elements.and_then(|all| self.data.make_room(&all).map(|()| all));
+        let elements = self.explain(elements, || wording::list_of(view.tables, step));
         let elements = elements.map_err(|Fault| None)?;
         let size = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         if size > most {
@@ -876,6 +882,11 @@ impl<H: Host> Runner<H> {
 
     /// Stores the answer of an element.
     pub(super) fn keep_element(&mut self, step: StepId, element: Element, answer: Vec<Value>) {
+        let mut answer = answer;
+        if let Err(full) = self.data.make_room(&answer) {
+            self.data.note(|| alloc::format!("an answer is dropped: {full}"));
+            answer.clear();
+        }
         let fan = self.data.more.fans.get_mut(&step);
         if let Some(place) = fan.and_then(|fan| fan.answers.get_mut(element.index() as usize)) {
             *place = Some(answer.into_iter().next().unwrap_or_default());

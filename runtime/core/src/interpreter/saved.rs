@@ -90,7 +90,8 @@ impl<H: Host> Interpreter<H> {
         let data = fitted(&self.plan, program, &registers, is_exact)?;
         let begun = data.begun;
         self.engine.restore(&registers)?;
-        self.engine.program.data = data;
+        let room = self.engine.program.data.room.emptied();
+        self.engine.program.data = data.with_room(room);
         self.children.clear();
         let set = self.engine.with_view(StateId(0), |program, view| {
             for (i, row) in chart.variables.iter().enumerate() {
@@ -118,8 +119,7 @@ impl<H: Host> Interpreter<H> {
         if !self.runs(key, chart) {
             return Err(Unfit::Gone(format!("the step that runs `{chart}`")));
         }
-        let child =
-            Self::with_data(plan, None, Data::new(plan.chart())).with_charts(Arc::clone(&charts));
+        let child = self.child_of(plan, &charts);
         self.children.push((key, child));
         Ok(())
     }
@@ -288,8 +288,7 @@ impl<H: Host> Interpreter<H> {
             return Err(Mismatch(format!("the params of `{}` cannot be computed", run.chart)));
         };
         let given = begin::params(plan.chart(), given)?;
-        let mut child =
-            Self::with_data(plan, None, Data::new(plan.chart())).with_charts(Arc::clone(&charts));
+        let mut child = self.child_of(plan, &charts);
         // Defaults of the child's variables may call host functions.
         self.hand_over(&mut child);
         let begun = child.engine.with_view(StateId(0), |program, view| program.begin(given, view));
@@ -298,6 +297,12 @@ impl<H: Host> Interpreter<H> {
         self.end_child(key);
         self.children.push((key, child));
         Ok(())
+    }
+
+    fn child_of(&mut self, plan: &Plan, charts: &Arc<[Plan]>) -> Self {
+        let room = self.engine.program.data.room.of_child();
+        let data = Data::new(plan.chart()).with_room(room);
+        Self::with_data(plan, None, data).with_charts(Arc::clone(charts))
     }
 
     /// Calls `act` with a child, which has the host meanwhile. Returns whether the child exists.

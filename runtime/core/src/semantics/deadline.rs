@@ -67,8 +67,9 @@ impl<P: Program> Stepper<P> {
                 return;
             }
             here = if at <= self.scalars.now { here + 1 } else { 1 };
-            if fired == MICROSTEPS {
-                if here > MICROSTEPS {
+            let is_full = fired > 0 && sink.is_full();
+            if fired == MICROSTEPS || is_full {
+                if here > MICROSTEPS || is_full {
                     // Deadlines of no duration arm each other without end: they would do so again with each input.
                     self.disarm_due();
                 }

@@ -310,7 +310,9 @@ where
         if let Some(status) = machine.ending() {
             return machine.finish(status, sink);
         }
-        if steps >= machine.bound() {
+        // Asked now and then: most macrosteps have a few microsteps.
+        let is_full = steps % 16 == 15 && sink.is_full();
+        if steps >= machine.bound() || is_full {
             machine.give_up_queue();
             if livelock {
                 return;
@@ -724,6 +726,9 @@ impl<P: Program> Stepper<P> {
             return false;
         }
         self.delivered += 1;
+        if sink.is_full() {
+            self.delivered = self.delivered.max(MICROSTEPS + 1);
+        }
         if self.delivered > MICROSTEPS {
             self.stop_burst(sink);
             return false;

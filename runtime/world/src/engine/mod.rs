@@ -178,6 +178,8 @@ pub struct Engine<M, K, O> {
     first: Instant,
     slots: Vec<Option<Box<Slot<M>>>>,
     by_name: BTreeMap<Arc<str>, usize>,
+    /// Agents that were stopped before the checkpoint from which this run continues. The world cannot make them again.
+    gone: BTreeMap<String, (Loop, LastSeen)>,
     /// Agents that take turns, in the order of their numbers; some of them may have ended.
     takers: Vec<usize>,
     /// The reason why the run must end: an agent has found no model to ask, and none has answered yet.
@@ -230,6 +232,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             first: 0,
             slots: Vec::new(),
             by_name: BTreeMap::new(),
+            gone: BTreeMap::new(),
             takers: Vec::new(),
             woken: Arc::default(),
             no_model: None,
@@ -351,13 +354,17 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
         let slot = |index: &usize| {
             self.slots.get(*index).and_then(Option::as_deref).filter(|slot| !slot.is_service())
         };
-        self.by_name.iter().filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode)))
+        let gone = self.gone.iter().map(|(name, (mode, _))| (name.as_str(), mode));
+        let present = self.by_name.iter();
+        present.filter_map(move |(name, index)| Some((&**name, &slot(index)?.mode))).chain(gone)
     }
 
     /// Why agents are idle, by name. An agent that is not named would go on in a longer run.
     pub fn idle(&self) -> BTreeMap<String, String> {
         let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service());
-        slots.filter_map(|slot| Some((slot.name.to_string(), slot.idle()?))).collect()
+        let gone = self.gone.iter();
+        let gone = gone.filter_map(|(name, (_, last))| Some((name.clone(), last.idle.clone()?)));
+        slots.filter_map(|slot| Some((slot.name.to_string(), slot.idle()?))).chain(gone).collect()
     }
 
     /// What all agents have spent on models.
@@ -368,7 +375,9 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
     /// The basic states of each agent, by name.
     pub fn configurations(&self) -> BTreeMap<String, Vec<String>> {
         let slots = self.slots.iter().flatten().filter(|slot| !slot.is_service());
-        slots.map(|slot| (slot.name.to_string(), slot.agent.session().configuration())).collect()
+        let gone = self.gone.iter().map(|(name, (_, last))| (name.clone(), last.states.clone()));
+        let states = |slot: &Slot<M>| slot.agent.session().configuration();
+        slots.map(|slot| (slot.name.to_string(), states(slot))).chain(gone).collect()
     }
 
     /// Milliseconds on the world's clock.
@@ -542,6 +551,16 @@ struct SavedAgent {
     /// The position of the code that answers it, such as the place in its script.
     position: Value,
     saved: Option<Saved>,
+    /// Of an agent that another agent has made, once it is over: the world cannot make it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<LastSeen>,
+}
+
+/// What the summary of a run tells of an agent that is over.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct LastSeen {
+    states: Vec<String>,
+    idle: Option<String>,
 }
 
 impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
@@ -556,7 +575,13 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             if !std::mem::replace(&mut slot.is_changed, false) {
                 continue;
             }
+            let is_gone = slot.kind == Origin::Spawned && slot.mode.is_over();
+            let last = is_gone.then(|| LastSeen {
+                states: slot.agent.session().configuration(),
+                idle: slot.idle(),
+            });
             let one = SavedAgent {
+                last,
                 mode: slot.mode.clone(),
                 mail: slot.mail.clone(),
                 wants_turn: slot.wants_turn,
@@ -568,11 +593,12 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             agents.push((slot.name.to_string(), Some(serde_json::to_string(&one)?)));
         }
         let all = self.slots.iter().flatten().map(|slot| (slot.name.to_string(), slot.kind));
+        let gone = self.gone.keys().map(|name| (name.clone(), Origin::Spawned));
         let run = SavedRun {
             tick: self.tick,
             seq: self.seq,
             now: self.now(),
-            agents: all.collect(),
+            agents: all.chain(gone).collect(),
             counted: self.gate.save(),
             census: self.census.clone(),
             spent: self.spent,
@@ -618,7 +644,10 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
                 Origin::Spawned => match spawned.get(name.as_str()) {
                     Some(spawn) => Recipe::Spawned(spawn),
                     // The agent was stopped: only its accounts are left.
-                    None => continue,
+                    None => {
+                        self.gone.insert(name, (one.mode, one.last.unwrap_or_default()));
+                        continue;
+                    }
                 },
             };
             let (shared, lines) = (Arc::from(name.as_str()), Lines::default());

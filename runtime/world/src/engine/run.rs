@@ -853,6 +853,7 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             && !slot.mode.is_over()
         {
             slot.mode = Loop::Stopped;
+            slot.is_changed = true;
         }
         self.timers.set(&index, None);
     }

@@ -9,11 +9,12 @@ use chartc_runtime::agent::Agent;
 use chartc_runtime::trace::Cause;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::{Context, Wake, Waker};
-use std::thread::{Scope, available_parallelism};
+use std::thread::{Builder, Scope, available_parallelism};
 use tokio::runtime::Handle;
 
 /// The phase of an agent's loop.
@@ -227,18 +228,25 @@ impl<M: Machine + Send> WorkerPool<M> {
     }
 
     /// This number of threads, which end with the scope. Calls of models need the runtime of `handle`.
-    pub fn within<'scope>(scope: &'scope Scope<'scope, '_>, count: usize, handle: &Handle) -> Self
+    ///
+    /// # Errors
+    /// The operating system cannot start so many threads.
+    pub fn within<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        count: usize,
+        handle: &Handle,
+    ) -> io::Result<Self>
     where
         M: 'scope,
     {
         if count <= 1 {
-            return Self::alone();
+            return Ok(Self::alone());
         }
         let (finished, done) = channel();
         let hand = |_| {
             let (give, take) = channel::<(Instant, Share<M>)>();
             let (finished, handle) = (finished.clone(), handle.clone());
-            scope.spawn(move || {
+            Builder::new().spawn_scoped(scope, move || {
                 let _within = handle.enter();
                 while let Ok((now, mut share)) = take.recv() {
                     go(&mut share, now);
@@ -246,11 +254,11 @@ impl<M: Machine + Send> WorkerPool<M> {
                         break;
                     }
                 }
-            });
-            give
+            })?;
+            Ok(give)
         };
-        let hands = (0..count).map(hand).collect();
-        Self { hands, done: Some(done) }
+        let hands = (0..count).map(hand).collect::<io::Result<_>>()?;
+        Ok(Self { hands, done: Some(done) })
     }
 
     /// Lets agents continue, and returns them in the order of their numbers.

@@ -5,7 +5,8 @@ use crate::artifact::{Artifact, Nature, Policy, is_reserved, memory_of, no_id, s
 use crate::charts::Family;
 use crate::ledger::{Entry, Holder, LedgerError, Resource};
 use chartc_core::expr::Value;
-use chartc_runtime::agent::{Failure, FailureKind};
+use chartc_runtime::agent::{Failure, FailureKind, WORKING_MEMORY};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An artifact that is to be written.
@@ -40,6 +41,26 @@ impl State {
             return fail(FailureKind::PermissionDenied, why);
         }
         Ok(artifact)
+    }
+
+    /// The content of a readable artifact as `agent` sees it: the working memory of another agent is left out, unless the world shares it.
+    pub(crate) fn content_for<'a>(
+        &self,
+        agent: &str,
+        id: &str,
+        artifact: &'a Artifact,
+    ) -> Cow<'a, Value> {
+        let is_own = id == agent || self.settings.shared_working_memory;
+        match (&artifact.nature, &artifact.content) {
+            (Nature::Agent { .. }, Value::Map(record))
+                if !is_own && record.get(WORKING_MEMORY).is_some() =>
+            {
+                let rest = record.iter().filter(|(key, _)| *key != WORKING_MEMORY);
+                let rest = rest.map(|(key, value)| (key.to_owned(), value.clone()));
+                Cow::Owned(Value::Map(rest.collect()))
+            }
+            (_, content) => Cow::Borrowed(content),
+        }
     }
 
     /// The names of an artifact's methods.
@@ -138,7 +159,7 @@ impl State {
 
     /// Writes an artifact, and reports the change as an event.
     pub(crate) fn write(&mut self, agent: &str, id: &str, draft: Draft) -> Tried<String> {
-        let draft = Draft { content: self.recorded(id, draft.content)?, ..draft };
+        let draft = Draft { content: self.recorded(agent, id, draft.content)?, ..draft };
         self.may_write(agent, id, &draft.content)?;
         let bytes = size(&draft.content);
         let Some(artifact) = self.artifacts.get_mut(id) else {

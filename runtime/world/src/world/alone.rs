@@ -115,7 +115,7 @@ fn restore(state: &mut State, saved: Earlier) -> Tried<()> {
             continue;
         };
         let (owner, old) = (artifact.owner.clone(), artifact.bytes);
-        let content = state.recorded(&id, content)?;
+        let content = state.recorded(&id, &id, content)?;
         let new = size(&content);
         if let Some(artifact) = state.artifacts.get_mut(&id) {
             artifact.content = content;

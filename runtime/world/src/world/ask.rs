@@ -429,7 +429,7 @@ impl World {
         state.ensure_sound()?;
         let value = match genesis::find(id) {
             Some(genesis) => genesis.help(),
-            None => state.readable(agent, id)?.content.clone(),
+            None => state.content_for(agent, id, state.readable(agent, id)?).into_owned(),
         };
         Ok(Done { value, changes: Vec::new() })
     }

@@ -672,8 +672,8 @@ fn escape_into(out: &mut String, text: &str, line_end: &str) {
     for c in visible::text(text).chars() {
         match c {
             '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            // Graphviz reads HTML entities in plain strings, too.
+            // Graphviz reads HTML entities in plain strings, too. It replaces `\N` and the like, in tooltips even behind a second backslash.
+            '\\' => out.push_str("&#92;"),
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str(line_end),
             '\t' => out.push(' '),
@@ -691,6 +691,7 @@ fn html(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '\\' => out.push_str("&#92;"),
             c if matches!(c, '\n' | '\t') || is_no_xml(c) => out.push(' '),
             c => out.push(c),
         }
@@ -709,7 +710,7 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_a_string() {
-        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd\\u{7}&amp;lt;""#);
-        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;\\u{0}");
+        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b&#92;c\nd&#92;u{7}&amp;lt;""#);
+        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;&#92;u{0}");
     }
 }

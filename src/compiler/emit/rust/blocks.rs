@@ -104,9 +104,28 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
     code!("{before}{body}", before = reading.before(&body), body)
 }
 
+/// The number of actions in a row that stand together. The time that the Rust compiler takes grows with the square of their number.
+const TOGETHER: usize = 50;
+
 pub(super) fn actions(writer: &mut Writer<'_>, actions: &[Action]) -> Fragment {
-    actions.iter().map(|a| action(writer, a)).collect()
+    if actions.len() <= TOGETHER {
+        return actions.iter().map(|a| action(writer, a)).collect();
+    }
+    let error = writer.context.error();
+    let parts = actions.chunks(TOGETHER).map(|part| {
+        let part: Fragment = part.iter().map(|a| action(writer, a)).collect();
+        let (result, done, end) = if part.has(Use::Failure) {
+            (format!(" -> Result<(), {error}>"), "Ok(())", "?")
+        } else {
+            (String::new(), "", "")
+        };
+        code!("{APART}\n(||{result} {{ {part} {done} }})(){end};\n", part)
+    });
+    parts.collect()
 }
+
+const APART: &str =
+    "#[allow(clippy::redundant_closure_call, reason = \"compiled apart, which takes less time\")]";
 
 fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     let context = writer.context;

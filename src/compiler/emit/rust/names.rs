@@ -50,6 +50,7 @@ const TAKEN: &[&str] = &[
     "Result",
     "S",
     "Self",
+    "Sized",
     "Some",
     "State",
     "Step",
@@ -245,13 +246,13 @@ impl<'d> UniqueNames<'d> {
 //
 // [`Names::of`] reports two names in the same scope that become one identifier, so no generated item shadows another.
 
-/// The words that are not identifiers in some edition of Rust.
+/// The words that are not identifiers in some edition of Rust, and the constant that every generated enum has.
 const KEYWORDS: &[&str] = &[
-    "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
-    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
-    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
-    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "ALL", "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const",
+    "continue", "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for",
+    "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
+    "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true", "try",
+    "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 /// Makes the name of a type or variant: `stuck.search` → `StuckSearch`, `level_1_2` → `Level1_2`.

@@ -356,6 +356,9 @@ pub(super) fn lent_value(context: &Context<'_>, name: &str, ty: &Type) -> String
     }
 }
 
+/// The methods that every Rust type has by value: before a method of `Host` with such a name, its trait has to stand.
+const OF_EVERY_TYPE: [&str; 2] = ["into", "try_into"];
+
 /// The expressions that are evaluated before a call, with a name for each.
 #[derive(Default)]
 struct Lets {
@@ -382,7 +385,9 @@ impl Writer<'_> {
         }
         let name = &context.names.functions[id.index()];
         let place = if context.lends() { "self.host.get_mut()" } else { "&mut self.host" };
-        let call = if context.bare {
+        let call = if context.bare && OF_EVERY_TYPE.contains(&name.as_str()) {
+            code!("Host::{name}(&mut self.host, {passed})", passed)
+        } else if context.bare {
             code!("self.host.{name}({passed})", passed)
         } else {
             let mut call = code!("Self::call_{name}({place}, &mut self.notes, {passed})?", passed);
