@@ -13,7 +13,7 @@ use super::servers;
 use super::signals;
 use crate::setup::{Answerers, Backends};
 use chartc_adapters::server::{
-    AccessRules, Feed, Offer, RunRequest, Runs, Token, over_stdio, serve,
+    AccessRules, Feed, Limits, Offer, RunRequest, Runs, Token, over_stdio, serve,
 };
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
@@ -97,6 +97,12 @@ pub(super) struct Args {
     /// Runs that have not ended, at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_runs: u64,
+    /// Events that clients send in a minute, at most [default: any number]
+    #[arg(long, value_name = "N")]
+    max_events: Option<u32>,
+    /// Size of the store above which clients begin no runs and send no events [default: that of the disk]
+    #[arg(long, value_name = "MIB")]
+    max_store: Option<u64>,
     #[command(flatten)]
     root: Root,
 }
@@ -249,6 +255,11 @@ async fn work(
     let listener = listen(args).await?;
     // List the runs now: the worker takes the store over.
     let before = store.list_unfinished().map_err(refused)?;
+    let limits = Limits {
+        runs: args.max_runs,
+        events: args.max_events,
+        store: args.max_store.map(|most| (store.path().to_owned(), most)),
+    };
     let Backends { parts, host } = backends;
     let feed = Feed::default();
     let show = feed.clone();
@@ -274,7 +285,7 @@ async fn work(
         complain(format!("run `{run}` cannot go on: {why}"));
     }
     let offers = offers(args, served);
-    let runs = Arc::new(Runs::new(engine, feed, offers, args.max_runs, keep_args(args, served)));
+    let runs = Arc::new(Runs::new(engine, feed, offers, limits, keep_args(args, served)));
     // Runs that were under way when the last process ended make their turns again.
     for row in before.iter().filter(|row| row.status == "running") {
         let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();

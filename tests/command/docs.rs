@@ -22,6 +22,25 @@ fn charts_of_the_docs_have_no_errors() {
 }
 
 #[test]
+fn each_promise_of_the_page_about_safety_has_its_test() {
+    let page = read("docs/safety.md");
+    let rows = page.lines().filter(|line| line.contains("| `tests/"));
+    let mut seen = 0;
+    for row in rows {
+        let named: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let [file, test] = named[..] else { panic!("{row}") };
+        let text = read(file);
+        let (before, _) = text
+            .split_once(&format!("fn {test}("))
+            .unwrap_or_else(|| panic!("{file} has no test `{test}`"));
+        let before = before.trim_end().trim_end_matches("async").trim_end();
+        assert!(before.ends_with(']'), "`{test}` of {file} is no test");
+        seen += 1;
+    }
+    assert!(seen > 20, "only {seen} promises");
+}
+
+#[test]
 fn the_program_of_the_docs_is_the_one_that_is_compiled() {
     let shown = blocks(&read("docs/rust.md"), "rust");
     let [(_, program), (_, part)] = shown.as_slice() else { panic!("{} programs", shown.len()) };

@@ -206,7 +206,7 @@ const RUNTIME: &[Row] = &[
 const STORE: &[Row] = &[
     ("backlog", &[]),
     ("kind", &[]),
-    ("memory", &[]),
+    ("memory", &["file"]),
     ("error", &["kind"]),
     ("file", &["error", "kind"]),
     ("command", &["error", "file"]),

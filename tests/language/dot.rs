@@ -341,3 +341,26 @@ fn picture_of_the_readme_is_up_to_date() {
         "docs/builder.svg is not of charts/builder.chart: PICTURE=write cargo test picture"
     );
 }
+
+#[test]
+fn names_with_a_backslash_are_drawn_as_they_are() {
+    let names = ["\\N", "\\G", "\\E", "\\T", "\\H", "\\L", "a\\nb", "\\\\N", "&#92;N"];
+    let quoted = |name: &str| format!("`{}`", name.replace('\\', "\\\\"));
+    let states: String = names
+        .iter()
+        .map(|name| format!("  state {} {{ on go -> {} }}\n", quoted(name), quoted(names[0])))
+        .collect();
+    let text = format!("chart A {{\n  event go\n  initial {}\n{states}}}\n", quoted(names[0]));
+    let Some((is_fine, svg, said)) = graphviz(&draw(&text), "svg") else {
+        eprintln!("skipped, not found: Graphviz");
+        return;
+    };
+    let svg = String::from_utf8(svg).expect("SVG is text");
+    assert!(is_fine, "{said}");
+    let shown = svg.replace("&#92;", "\\").replace("&#160;", " ").replace("&amp;", "&");
+    for name in names {
+        // Both in the picture and in what the pointer shows.
+        assert!(shown.contains(&format!(">{name}</text>")), "{name}: {shown}");
+        assert!(shown.contains(&format!("xlink:title=\"{name}\"")), "{name}: {shown}");
+    }
+}

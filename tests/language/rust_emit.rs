@@ -390,3 +390,25 @@ fn methods_take_what_they_read() {
     assert!(!guard(&text("t == \"view\"")), "a word in a text is no parameter");
     assert!(guard(&text("turns > 3")));
 }
+
+/// The Rust compiler takes a time that grows with the square of what stands in one body.
+#[test]
+fn many_actions_in_a_row_are_compiled_in_parts() {
+    let loops: String = (0..120)
+        .map(|nth| {
+            format!(
+                "for x in xs {{ if x > {nth} {{ n = n + x }} }} ys = [x for x in xs if x > {nth}]\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "chart A {{\n  var xs: List(Int) = [1]\n  var ys: List(Int) = []\n  var n: Int = 0\n  event go\n  initial a\n  state a {{ on go {{\n{loops}}} }}\n}}\n"
+    );
+    let made = generate("a.chart", &chartc::load::Memory::of("a.chart", &text));
+    let code = made.code.expect("the chart has no errors");
+    let parts: Vec<&str> = code.split("(|| -> Result<(), generated::Failure> {").collect();
+    assert_eq!(parts.len(), 6, "240 actions in parts of 50");
+    for part in parts {
+        assert!(part.matches("for item").count() <= 50, "{part}");
+    }
+}

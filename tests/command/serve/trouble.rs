@@ -486,3 +486,38 @@ fn names_that_mean_something_to_the_server_are_only_names() {
     assert_eq!(answer(&server.person(), "a", &id, "fine").status, 200);
     assert_eq!(client.get("/runs/a").json()["variables"]["said"], "fine");
 }
+
+#[test]
+fn events_and_the_size_of_the_store_are_limited_by_the_operator() {
+    let folder = charts("limits");
+    let args = ["--store", "s.db", "--max-events", "5", "--max-store", "1"];
+    let server = Server::new(&folder, &args);
+    let client = server.client();
+    begin(&client, "a");
+    let note = |nth: u32, text: &str| {
+        let data = json!({"what": {"text": text, "weight": nth}});
+        let event = json!({"event": "note", "data": data, "id": format!("n{nth}")});
+        client.post("/runs/a/events", &event)
+    };
+    let replies: Vec<_> = (0..7).map(|nth| note(nth, "x")).collect();
+    let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
+    assert_eq!(replies[6].json()["error"]["kind"], "too_fast");
+    assert_eq!(client.get("/runs/a").status, 200, "reads go on");
+    drop(server);
+
+    let server =
+        Server::new(&folder, &args[..2].iter().chain(&args[4..]).copied().collect::<Vec<_>>());
+    let client = server.client();
+    let note = |nth: u32| {
+        let data = json!({"what": {"text": "x".repeat(100_000), "weight": nth}});
+        let event = json!({"event": "note", "data": data, "id": format!("m{nth}")});
+        client.post("/runs/a/events", &event)
+    };
+    let refused = (0..40).map(note).find(|reply| reply.status != 200).expect("the store is full");
+    assert_eq!((refused.status, &refused.json()["error"]["kind"]), (507, &json!("full")));
+    let order = json!({"chart": "Desk", "run": "b", "params": {"owner": "Ada"}});
+    let begun = client.post("/runs", &order);
+    assert_eq!(begun.status, 507, "{}", begun.body);
+    assert_eq!(client.get("/runs/a").status, 200, "reads go on");
+}

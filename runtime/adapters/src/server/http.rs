@@ -351,12 +351,14 @@ impl From<Refusal> for Refused {
                 StatusCode::CONFLICT
             }
             Refusal::Misfit(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Refusal::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::TooMany(_) | Refusal::TooFast { .. } => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Store(_) | Refusal::Outage(Outage::Failing) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             Refusal::Outage(Outage::Busy) => StatusCode::SERVICE_UNAVAILABLE,
-            Refusal::Outage(Outage::Full) => StatusCode::INSUFFICIENT_STORAGE,
+            Refusal::StoreFull(_) | Refusal::Outage(Outage::Full) => {
+                StatusCode::INSUFFICIENT_STORAGE
+            }
         };
         Self::new(status, why.kind(), why.to_string())
     }

@@ -23,4 +23,4 @@ mod runs;
 pub use guard::{AccessRules, Token, TokenError};
 pub use http::serve;
 pub use mcp::over_stdio;
-pub use runs::{Feed, Offer, Order, Part, Refusal, RunRequest, Runs};
+pub use runs::{Feed, Limits, Offer, Order, Part, Refusal, RunRequest, Runs};

@@ -27,9 +27,11 @@ use chartc_store::{Listed, Outage, Sqlite, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The maximum number of trace lines per read.
 pub(super) const LINES: u32 = 256;
@@ -63,6 +65,66 @@ pub struct Order {
     pub turns: Option<u32>,
 }
 
+/// What clients may use of a server together.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The number of runs that have not ended.
+    pub runs: u64,
+    /// The number of events in a minute.
+    pub events: Option<u32>,
+    /// The path of the store, and its maximum size with its log, in MiB.
+    pub store: Option<(PathBuf, u64)>,
+}
+
+impl Limits {
+    /// # Errors
+    /// The store has its maximum size.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the size of a file that the server itself writes"
+    )]
+    fn ensure_room(&self) -> Result<(), Refusal> {
+        let Some((path, most)) = &self.store else { return Ok(()) };
+        let size = |suffix: &str| {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            std::fs::metadata(name).map_or(0, |known| known.len())
+        };
+        if (size("") + size("-wal")) >> 20 < *most {
+            Ok(())
+        } else {
+            Err(Refusal::StoreFull(*most))
+        }
+    }
+}
+
+/// The events of clients in the current minute.
+#[derive(Debug, Default)]
+struct EventCount {
+    since: Option<Instant>,
+    count: u32,
+}
+
+impl EventCount {
+    /// Counts an event.
+    ///
+    /// # Errors
+    /// There were `most` in this minute.
+    fn add(&mut self, most: u32) -> Result<(), Refusal> {
+        const MINUTE: Duration = Duration::from_mins(1);
+        let now = Instant::now();
+        let since = *self.since.get_or_insert(now);
+        let passed = now.duration_since(since);
+        if passed >= MINUTE {
+            *self = Self { since: Some(now), count: 0 };
+        } else if self.count >= most {
+            return Err(Refusal::TooFast { most, after_s: (MINUTE - passed).as_secs() + 1 });
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
 /// Serialises the parameters of a run, so that a later process can create the same machine.
 type Note = Box<dyn Fn(&RunRequest<'_>) -> String + Send + Sync>;
 
@@ -72,7 +134,9 @@ pub struct Runs {
     feed: Feed,
     offers: Vec<Offer>,
     note: Note,
-    most: u64,
+    limits: Limits,
+    /// The events of the current minute.
+    events: Mutex<EventCount>,
     /// For each run with a task that makes its turns: the channel on which the task reports that the run waits.
     at_rest: Mutex<BTreeMap<String, watch::Receiver<Option<u64>>>>,
     /// Held while a run is started, so that two requests at once cannot exceed `most`.
@@ -80,18 +144,18 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Creates the runs of an engine, which must announce its commits on `feed`. At most `most` runs may be unfinished at a time. `note`
-    /// serialises the parameters of each run.
+    /// Creates the runs of an engine, which must announce its commits on `feed`. `note` serialises the parameters of each run.
     pub fn new(
         engine: Sqlite,
         feed: Feed,
         offers: Vec<Offer>,
-        most: u64,
+        limits: Limits,
         note: impl Fn(&RunRequest<'_>) -> String + Send + Sync + 'static,
     ) -> Self {
         let (note, at_rest) = (Box::new(note), Mutex::default());
         let beginning = tokio::sync::Mutex::default();
-        Self { engine, feed, offers, note, most, at_rest, beginning }
+        let events = Mutex::default();
+        Self { engine, feed, offers, note, limits, events, at_rest, beginning }
     }
 
     pub(super) fn offers(&self) -> &[Offer] {
@@ -139,9 +203,12 @@ impl Runs {
                 return Err(Refusal::NotNow(found.stopped.unwrap_or_default()));
             }
             Some(_) => return Err(Refusal::Taken(run)),
-            None if unfinished? >= self.most => return Err(Refusal::TooMany(self.most)),
+            None if unfinished? >= self.limits.runs => {
+                return Err(Refusal::TooMany(self.limits.runs));
+            }
             None => true,
         };
+        self.limits.ensure_room()?;
         let begin = Event { id: "begin".into(), name: INPUTS.into(), data: order.inputs };
         match self.engine.begin(&run, given, begin).await {
             Ok(_) => {}
@@ -185,6 +252,10 @@ impl Runs {
         data: expr::Map,
     ) -> Result<Reply, Refusal> {
         self.find(run).await?;
+        self.limits.ensure_room()?;
+        if let Some(most) = self.limits.events {
+            self.events.lock().unwrap_or_else(PoisonError::into_inner).add(most)?;
+        }
         let id = match id {
             Some(id) if id.is_empty() || id.len() > 256 => {
                 return Err(Refusal::Misfit("an id has 1 to 256 bytes".into()));
@@ -521,6 +592,19 @@ pub enum Refusal {
     /// The answer names a question that is not open.
     #[error("{0}")]
     NotOpen(String),
+    /// Clients have sent more events in a minute than the server takes.
+    #[error(
+        "clients have sent {most} events in a minute, which is the most that this server takes: try again in {after_s} s"
+    )]
+    TooFast {
+        /// The number of events in a minute.
+        most: u32,
+        /// The seconds until the next minute begins.
+        after_s: u64,
+    },
+    /// The store has the size that the operator has set as its limit.
+    #[error("the store has {0} MiB, which is the most that this server takes")]
+    StoreFull(u64),
     /// The maximum number of unfinished runs is reached.
     #[error("{0} runs have not ended, which is the most that this server takes")]
     TooMany(u64),
@@ -543,9 +627,10 @@ impl Refusal {
             Self::NotNow(_) => "not_now",
             Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
+            Self::TooFast { .. } => "too_fast",
             Self::Store(_) | Self::Outage(Outage::Failing) => "store",
             Self::Outage(Outage::Busy) => "busy",
-            Self::Outage(Outage::Full) => "full",
+            Self::StoreFull(_) | Self::Outage(Outage::Full) => "full",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::room::Room;
 use crate::arena::{EventId, StateId, StepId};
 use crate::calls::Calls;
-use crate::expr::Value;
+use crate::expr::{EvalError, Value};
 use crate::host::{self, Note, Post};
 use crate::machine::Sink;
 use crate::model::Chart;
@@ -166,6 +166,42 @@ impl Data {
     /// The same data, with another bound.
     pub(super) fn with_room(self, room: Room) -> Self {
         Self { room, ..self }
+    }
+
+    /// Makes room for values that are about to be stored.
+    ///
+    /// # Errors
+    /// The data of the run would exceed its bound.
+    #[inline]
+    pub(super) fn make_room(&mut self, values: &[Value]) -> Result<(), EvalError> {
+        let bytes = values.iter().map(Value::bytes).sum();
+        if bytes == 0 || self.room.add(bytes) {
+            return Ok(());
+        }
+        // Taken out, because the rest of the data is measured meanwhile.
+        let mut room = core::mem::take(&mut self.room);
+        let made = room.make(bytes, || self.bytes());
+        self.room = room;
+        made
+    }
+
+    /// The bytes of all values.
+    fn bytes(&self) -> usize {
+        let all = |values: &[Value]| values.iter().map(Value::bytes).sum::<usize>();
+        let some =
+            |values: &[Option<Value>]| values.iter().flatten().map(Value::bytes).sum::<usize>();
+        let Self { variables, raised, more, .. } = self;
+        let More { answers, sent, posted, finals, last_result, fans, .. } = &**more;
+        let lists = raised.iter().map(|(_, values)| values);
+        let lists = lists.chain(sent).chain(finals.values());
+        let lists = lists.chain(posted.iter().map(|post| &post.payload));
+        let fans = fans.values().map(|fan| all(&fan.elements) + some(&fan.answers));
+        some(variables)
+            + all(self.payloads())
+            + lists.map(|values| all(values)).sum::<usize>()
+            + some(answers)
+            + last_result.len()
+            + fans.sum::<usize>()
     }
 
     /// A copy without notes.

@@ -17,8 +17,7 @@
 //! t = "…80…"     sum 1,070: measured, 90 + 80
 //! ```
 
-use super::data::Data;
-use crate::expr::{EvalError, Value};
+use crate::expr::EvalError;
 use alloc::format;
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -71,6 +70,44 @@ impl Room {
         Self { family: self.family.clone(), ..Self::default() }
     }
 
+    /// Adds bytes that are about to be stored. Returns whether they need no more: the data is still little.
+    #[inline]
+    pub(super) fn add(&mut self, bytes: usize) -> bool {
+        self.sum = self.sum.saturating_add(bytes);
+        self.sum <= LITTLE
+    }
+
+    /// Makes room for bytes that [`Self::add`] has added. `measure` measures the data without them.
+    ///
+    /// # Errors
+    /// The data would exceed its bound. The bytes are not counted then.
+    pub(super) fn make(
+        &mut self,
+        bytes: usize,
+        measure: impl Fn() -> usize,
+    ) -> Result<(), EvalError> {
+        let family = self.family.get_or_insert_with(|| FamilyRoom::new(DATA_BYTES)).clone();
+        if self.sum > self.measured.saturating_mul(2).saturating_add(LITTLE) {
+            self.set(measure().saturating_add(bytes));
+        }
+        if self.count(&family) <= family.most {
+            return Ok(());
+        }
+        self.set(measure().saturating_add(bytes));
+        if self.count(&family) <= family.most {
+            return Ok(());
+        }
+        self.sum -= bytes;
+        self.count(&family);
+        let message = format!("the data of the run would take more than {} bytes", family.most);
+        Err(EvalError { message })
+    }
+
+    fn set(&mut self, measured: usize) {
+        (self.sum, self.measured) = (measured, measured);
+    }
+
+    /// Counts the sum in the room of the family. Returns the bytes of all its machines.
     fn count(&mut self, family: &FamilyRoom) -> usize {
         let (more, less) =
             (self.sum.saturating_sub(self.counted), self.counted.saturating_sub(self.sum));
@@ -85,58 +122,5 @@ impl Drop for Room {
         if let Some(family) = &self.family {
             family.held.fetch_sub(self.counted, Ordering::Relaxed);
         }
-    }
-}
-
-impl Data {
-    /// Makes room for values that are about to be stored.
-    ///
-    /// # Errors
-    /// The data of the run would exceed its bound.
-    #[inline]
-    pub(super) fn make_room(&mut self, values: &[Value]) -> Result<(), EvalError> {
-        let size: usize = values.iter().map(Value::bytes).sum();
-        if size == 0 {
-            return Ok(());
-        }
-        self.room.sum = self.room.sum.saturating_add(size);
-        if self.room.sum <= LITTLE { Ok(()) } else { self.make_more_room(size) }
-    }
-
-    #[cold]
-    fn make_more_room(&mut self, size: usize) -> Result<(), EvalError> {
-        let family = self.room.family.get_or_insert_with(|| FamilyRoom::new(DATA_BYTES)).clone();
-        if self.room.sum > self.room.measured.saturating_mul(2).saturating_add(LITTLE) {
-            self.measure(size);
-        }
-        if self.room.count(&family) > family.most {
-            self.measure(size);
-            if self.room.count(&family) > family.most {
-                self.room.sum -= size;
-                self.room.count(&family);
-                let message =
-                    format!("the data of the run would take more than {} bytes", family.most);
-                return Err(EvalError { message });
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets the sum to the bytes of the data, and `more`.
-    fn measure(&mut self, more: usize) {
-        let all = |values: &[Value]| values.iter().map(Value::bytes).sum::<usize>();
-        let some =
-            |values: &[Option<Value>]| values.iter().flatten().map(Value::bytes).sum::<usize>();
-        let mut sum = some(&self.variables) + all(self.payloads());
-        sum += self.raised.iter().map(|(_, values)| all(values)).sum::<usize>();
-        let rest = &*self.more;
-        sum += some(&rest.answers) + rest.last_result.len();
-        sum +=
-            rest.sent.iter().chain(rest.finals.values()).map(|values| all(values)).sum::<usize>();
-        sum += rest.posted.iter().map(|post| all(&post.payload)).sum::<usize>();
-        let fans = rest.fans.values();
-        sum += fans.map(|fan| all(&fan.elements) + some(&fan.answers)).sum::<usize>();
-        self.room.measured = sum.saturating_add(more);
-        self.room.sum = self.room.measured;
     }
 }

@@ -662,23 +662,28 @@ impl<M: Machine + Send, K: Maker<M>, O: Output> Engine<M, K, O> {
             let made = self.maker.make(new).map_err(|why| format!("agent `{name}`: {why}"))?;
             let index = self.slots.len();
             self.put(shared, kind, made, lines, one.mode.clone());
-            let due = match &one.mode {
-                Loop::Sleeping(until) => *until,
-                Loop::Starting | Loop::Running => Some(run.now),
-                _ => None,
-            };
-            self.turns.set(&index, due);
-            if let Some(slot) = self.slots[index].as_mut() {
-                slot.mail = one.mail;
-                slot.wants_turn = one.wants_turn;
-                slot.failures = one.failures;
-                slot.used = one.used;
-                slot.is_changed = false;
-                if slot.agent.is_in_turn() && !slot.mode.is_over() {
-                    self.thinking.insert(index);
-                }
-            }
+            self.take_up(index, one, run.now);
         }
         Ok(())
+    }
+
+    /// Gives an agent that was made again the place that it had in its loop.
+    fn take_up(&mut self, index: usize, one: SavedAgent, now: Instant) {
+        let due = match &one.mode {
+            Loop::Sleeping(until) => *until,
+            Loop::Starting | Loop::Running => Some(now),
+            _ => None,
+        };
+        self.turns.set(&index, due);
+        if let Some(slot) = self.slots[index].as_mut() {
+            slot.mail = one.mail;
+            slot.wants_turn = one.wants_turn;
+            slot.failures = one.failures;
+            slot.used = one.used;
+            slot.is_changed = false;
+            if slot.agent.is_in_turn() && !slot.mode.is_over() {
+                self.thinking.insert(index);
+            }
+        }
     }
 }

@@ -236,16 +236,16 @@ fn scope(out: &mut String, chart: &Chart, id: StateId, depth: usize, any: &BTree
         let inside = if id.0 == 0 { "the chart" } else { &chart.state(id).path };
         out.push_str(&format!(
             "{pad}{any} [shape=circle, label=<<b>*</b>>, width=0.26, fixedsize=true, margin=0, tooltip={}];\n",
-            quoted(&format!("any state of {inside}"))
+            hint(&format!("any state of {inside}"))
         ));
     }
 }
 
 fn tooltip(state: &State) -> String {
     if state.doc.is_empty() {
-        return quoted(&state.path);
+        return hint(&state.path);
     }
-    quoted(&format!("{}\n{}", state.path, state.doc))
+    hint(&format!("{}\n{}", state.path, state.doc))
 }
 
 /// Writes the edges from each dot to the initial state, and from each history to its default.
@@ -402,7 +402,7 @@ fn write(edge: &Edge, out: &mut String, places: &Places<'_>, id: &str) {
     out.push_str(&format!(
         "  {from} -> {to} [label={}, color=\"{colour}\", fontcolor=\"{colour}\", style={style}, tooltip={}{}{}{}{}{id}];\n",
         label(&edge.label),
-        quoted(&edge.notes.join("\n")),
+        hint(&edge.notes.join("\n")),
         stroke.ends(is_upwards),
         stroke.width(),
         clip("ltail", ltail),
@@ -651,29 +651,41 @@ const HEAD: &str = "  compound=true;
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
-    escape_into(&mut out, text, "\\n");
+    escape_into(&mut out, text, "\\n", BACKSLASH);
     out.push('"');
     out
 }
+
+/// Writes a text as a quoted DOT string for a tooltip.
+fn hint(text: &str) -> String {
+    let mut out = String::from("\"");
+    // Graphviz replaces `\N` and the like twice in tooltips: what the first time leaves is read again.
+    escape_into(&mut out, text, "\\n", r"\\\\");
+    out.push('"');
+    out
+}
+
+/// A backslash in a text in which Graphviz replaces `\N` and the like once.
+const BACKSLASH: &str = r"\\";
 
 /// Writes lines as a quoted DOT label: each line is flush left, one blank from the edge.
 fn label(lines: &[String]) -> String {
     let mut out = String::from("\"");
     for line in lines {
         out.push(' ');
-        escape_into(&mut out, line, " ");
+        escape_into(&mut out, line, " ", BACKSLASH);
         out.push_str(" \\l");
     }
     out.push('"');
     out
 }
 
-fn escape_into(out: &mut String, text: &str, line_end: &str) {
+fn escape_into(out: &mut String, text: &str, line_end: &str, backslash: &str) {
     for c in visible::text(text).chars() {
         match c {
             '"' => out.push_str("\\\""),
-            // Graphviz reads HTML entities in plain strings, too. It replaces `\N` and the like, in tooltips even behind a second backslash.
-            '\\' => out.push_str("&#92;"),
+            '\\' => out.push_str(backslash),
+            // Graphviz reads HTML entities in plain strings, too.
             '&' => out.push_str("&amp;"),
             '\n' => out.push_str(line_end),
             '\t' => out.push(' '),
@@ -691,7 +703,7 @@ fn html(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\\' => out.push_str("&#92;"),
+            '\\' => out.push_str(BACKSLASH),
             c if matches!(c, '\n' | '\t') || is_no_xml(c) => out.push(' '),
             c => out.push(c),
         }
@@ -710,7 +722,8 @@ mod tests {
 
     #[test]
     fn nothing_breaks_out_of_a_string() {
-        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b&#92;c\nd&#92;u{7}&amp;lt;""#);
-        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;&#92;u{0}");
+        assert_eq!(quoted("a\"b\\c\nd\u{7}&lt;"), r#""a\"b\\c\nd\\u{7}&amp;lt;""#);
+        assert_eq!(hint("a\\b\nc"), r#""a\\\\b\nc""#);
+        assert_eq!(html("<b a=\"1\">&\u{0}"), "&lt;b a=&quot;1&quot;&gt;&amp;\\\\u{0}");
     }
 }

@@ -5,7 +5,7 @@ mod life;
 
 use super::*;
 use chartc::load::Memory as Files;
-use chartc_adapters::server::{AccessRules, Feed, Offer, Runs, Token};
+use chartc_adapters::server::{AccessRules, Feed, Limits, Offer, Runs, Token};
 use chartc_core::expr::{Map, Value as Data};
 use chartc_core::host::ToolCall;
 use chartc_core::interpreter::Interpreter;
@@ -284,8 +284,10 @@ async fn play(
             people: Token::new(PEOPLE).expect("a token"),
             hosts: vec!["127.0.0.1".into(), "localhost".into()],
         };
-        let runs =
-            Arc::new(Runs::new(engine.clone(), feed, Vec::<Offer>::new(), 9, |_| String::new()));
+        let limits = Limits { runs: 9, events: None, store: None };
+        let runs = Arc::new(Runs::new(engine.clone(), feed, Vec::<Offer>::new(), limits, |_| {
+            String::new()
+        }));
         let beside = Store::open(file).expect("a store");
         let life = Life { engine, address, beside: &beside };
         let host = async {
