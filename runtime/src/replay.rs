@@ -216,7 +216,9 @@ struct ReplayClock {
 
 impl ReplayClock {
     fn new(tape: Tape, is_real: bool) -> Self {
-        Self { tape, time: VirtualClock::new(), is_real }
+        // A run of a store may begin when its clock has run for some time.
+        let time = VirtualClock::starting_at(tape.line(0).map_or(0, |line| line.at_ms));
+        Self { tape, time, is_real }
     }
 
     /// Whether the recorded run used real time.

@@ -124,8 +124,7 @@ pub(super) fn actions(writer: &mut Writer<'_>, actions: &[Action]) -> Fragment {
     parts.collect()
 }
 
-const APART: &str =
-    "#[allow(clippy::redundant_closure_call, reason = \"compiled apart, which takes less time\")]";
+const APART: &str = "#[allow(clippy::redundant_closure_call, unused_assignments, reason = \"compiled apart, which takes less time\")]";
 
 fn action(writer: &mut Writer<'_>, action: &Action) -> Fragment {
     let context = writer.context;
