@@ -9,7 +9,7 @@ const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65110),
     ("src", 26392),
     ("runtime/core/src", 20942),
-    ("runtime/src", 15266),
+    ("runtime/src", 15267),
     ("runtime/store/src", 3245),
     ("runtime/world/src", 10071),
     ("runtime/adapters/src", 8485),
