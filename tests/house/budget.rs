@@ -8,7 +8,7 @@ use test_support::project::read;
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65110),
     ("src", 26392),
-    ("runtime/core/src", 20942),
+    ("runtime/core/src", 20943),
     ("runtime/src", 15267),
     ("runtime/store/src", 3245),
     ("runtime/world/src", 10071),

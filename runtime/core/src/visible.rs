@@ -21,11 +21,12 @@ pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Escapes what build servers take for a command in a line of their logs: `::` at its beginning (GitHub), and `##` with a word and a bracket
+/// Escapes what build servers take for a command in a line of their logs: `::` with a word at its beginning (GitHub), and `##` with a word and a bracket
 /// anywhere, such as `##[group]` or `##vso[` (GitHub, Azure Pipelines, TeamCity). The line may have colours.
 pub fn inert(line: &str) -> Cow<'_, str> {
     let blank = line.len() - line.trim_start().len();
-    let begins = line[blank..].starts_with("::").then_some(blank);
+    let word = line[blank..].strip_prefix("::").and_then(|rest| rest.chars().next());
+    let begins = word.is_some_and(char::is_alphanumeric).then_some(blank);
     let marks = line.match_indices("##").map(|(at, _)| at).filter(|at| {
         line[at + 2..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
     });

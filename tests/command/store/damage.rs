@@ -134,7 +134,7 @@ fn files_that_are_no_stores_are_refused() {
     std::fs::write(folder.join("text"), "no database").expect("a file");
     std::fs::create_dir(folder.join("folder")).expect("a folder");
     for (file, why) in
-        [("text", "is no store"), ("folder", "is no store"), ("no/s.db", "cannot write")]
+        [("text", "is no store"), ("folder", "it is a folder"), ("no/s.db", "cannot write")]
     {
         let (code, _, err) = run(file, &[]);
         assert!(code == 2 && err.contains(why), "{file}: {code} {err}");

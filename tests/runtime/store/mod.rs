@@ -4,6 +4,7 @@ mod changed;
 mod crash;
 mod outages;
 mod same;
+mod simulation;
 pub(crate) mod support;
 mod undone;
 

@@ -247,7 +247,7 @@ pub(crate) fn engine_as<'p>(
         driver,
         clock: Arc::new(clock),
         is_real: false,
-        replies: false,
+        replies: service.is_some(),
         workers: 64,
         show,
         after,
