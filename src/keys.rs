@@ -328,6 +328,12 @@ static RESOURCES: Mapping = Mapping::new(
         )
         .default("4000000"),
         key(
+            "max_lines",
+            Shape::from(1),
+            "Lines that one event, answer or turn makes an agent write, after which it is stopped as in a livelock.",
+        )
+        .default("10000"),
+        key(
             "shared_working_memory",
             Shape::Flag,
             "Whether agents can read the working memories of others, which are part of their records.",

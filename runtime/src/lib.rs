@@ -36,5 +36,5 @@ mod world;
 pub use chartc_core as core;
 pub use error::RunError;
 pub use play::{PlayError, play};
-pub use session::{Backoff, MAX_CALLS, MOST_RETRY_AFTER, Saved, Session, TurnReport};
+pub use session::{Backoff, MAX_CALLS, MAX_OUTPUTS, MOST_RETRY_AFTER, Saved, Session, TurnReport};
 pub use setup::{RunSetup, machine};

@@ -7,11 +7,11 @@ use test_support::project::read;
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65110),
-    ("src", 26392),
+    ("src", 26398),
     ("runtime/core/src", 20943),
-    ("runtime/src", 15267),
+    ("runtime/src", 15278),
     ("runtime/store/src", 3245),
-    ("runtime/world/src", 10071),
+    ("runtime/world/src", 10080),
     ("runtime/adapters/src", 8485),
 ];
 

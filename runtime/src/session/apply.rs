@@ -86,7 +86,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         input: Input<Vec<Value>>,
     ) -> Result<Result<Receipt, Mismatch>, RunError> {
         let is_traced = !self.tracer.sink.is_deaf();
-        let mut log = Log::new(is_traced);
+        let most = self.common.max_outputs;
+        let mut log = Log::new(is_traced, most);
         // Tasks are left over only if the run has failed at an earlier input.
         let mut tasks =
             self.extra.0.as_mut().map(|extra| take(&mut extra.tasks)).unwrap_or_default();
@@ -104,7 +105,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             if tasks.is_empty() {
                 return Ok(answer);
             }
-            log = Log::new(is_traced);
+            log = Log::new(is_traced, most);
             handled = self.family.handling(&mut tasks).handle_next(now, &mut log);
         }
         self.extra.tasks = tasks;
@@ -470,19 +471,18 @@ pub(super) enum Output {
     Held(TransitionId, u64),
 }
 
-/// The number of records and effects of one input after which a machine is stopped as in a livelock.
-const MOST_OUTPUTS: usize = 100_000;
-
 /// Everything that a machine did with one input, in order.
 struct Log {
     outputs: Vec<Output>,
+    /// The number of outputs after which the machine has to stop.
+    most: usize,
     /// Whether somebody reads the trace, the machine's notes, and the reasons of transitions.
     is_traced: bool,
 }
 
 impl Log {
-    const fn new(is_traced: bool) -> Self {
-        Self { outputs: Vec::new(), is_traced }
+    const fn new(is_traced: bool, most: usize) -> Self {
+        Self { outputs: Vec::new(), most, is_traced }
     }
 
     /// Whether the machine has accepted the answer to a step. A machine that finds an answer unfit continues as if there were none.
@@ -523,7 +523,7 @@ impl Sink for Log {
     }
 
     fn is_full(&self) -> bool {
-        self.outputs.len() >= MOST_OUTPUTS
+        self.outputs.len() >= self.most
     }
 
     fn held(&mut self, line: TransitionId, alternatives: u64) {

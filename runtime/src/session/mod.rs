@@ -63,6 +63,9 @@ pub const INPUTS: &str = "";
 /// `each`, including the chart that it runs, has a bound of its own of the same size.
 pub const MAX_CALLS: u32 = 1000;
 
+/// The number of records and effects of one input after which a machine is stopped as in a livelock, by default.
+pub const MAX_OUTPUTS: usize = 100_000;
+
 /// A run of a machine, interpreted or generated: makes the calls that the machine wants, returns the answers, and fires the deadlines.
 ///
 /// ```
@@ -369,6 +372,16 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
+    /// Sets the number of records and effects of one input after which a machine is stopped as in a livelock, instead of [`MAX_OUTPUTS`].
+    #[must_use]
+    pub fn with_max_outputs(mut self, outputs: usize) -> Self {
+        // Agents that are made alike share this part.
+        if self.common.max_outputs != outputs {
+            Arc::make_mut(&mut self.common).max_outputs = outputs;
+        }
+        self
+    }
+
     /// Sets the maximum number of transitions in the history of each chart, if its `trace` line allows more; 0 for none. A transition
     /// takes about four bytes.
     #[must_use]
@@ -563,6 +576,8 @@ struct Common {
     budget: Option<Budget>,
     /// The maximum number of calls per event or turn.
     max_calls: u32,
+    /// The maximum number of records and effects of one input.
+    max_outputs: usize,
     /// The maximum number of transitions in the history, even if the chart asks for more.
     history: Option<u32>,
     /// Whether calls stay open until the host answers them. Then no prompt is rendered, and no oracle or tool is called.
@@ -581,6 +596,7 @@ impl Common {
             backoff: Backoff::default(),
             budget: None,
             max_calls: MAX_CALLS,
+            max_outputs: MAX_OUTPUTS,
             history: None,
             manual: false,
             actions: ActionForm::Any,

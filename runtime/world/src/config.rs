@@ -294,6 +294,8 @@ pub struct Resources {
     pub max_seen: Option<u64>,
     /// The maximum size of the data of an agent's run, in bytes.
     pub max_data_bytes: Option<u64>,
+    /// The maximum number of lines that one input makes an agent write.
+    pub max_lines: Option<u64>,
     /// Whether agents can read the working memories of others.
     pub shared_working_memory: bool,
     /// The limits for agents that other agents spawn.
@@ -542,6 +544,7 @@ fn resources(at: At<'_>) -> Read<Resources> {
     f.some(&mut made.max_events, "max_events", |at| at.count(0, "events"))?;
     f.some(&mut made.max_seen, "max_seen", |at| at.count(0, "entries"))?;
     f.some(&mut made.max_data_bytes, "max_data_bytes", |at| at.count(1, "bytes"))?;
+    f.some(&mut made.max_lines, "max_lines", |at| at.count(1, "lines"))?;
     f.set(&mut made.shared_working_memory, "shared_working_memory", |at| at.flag())?;
     f.set(&mut made.spawn, "spawn", |at| {
         let mut made = MostSpawned::default();
@@ -669,6 +672,8 @@ pub struct Settings {
     pub max_seen: u64,
     /// The maximum size of the data of an agent's run, in bytes: its variables, answers and events on their way, with its child charts.
     pub max_data_bytes: u64,
+    /// The number of lines that one input makes an agent write, after which it is stopped as in a livelock.
+    pub max_lines: u64,
     /// Whether agents can read the working memories of others, which are part of their records.
     pub shared_working_memory: bool,
     /// The limits for agents that other agents spawn.
@@ -716,6 +721,7 @@ impl Default for Settings {
             max_events: 1_000,
             max_seen: 100,
             max_data_bytes: 4_000_000,
+            max_lines: 10_000,
             shared_working_memory: false,
             spawn: SpawnLimits::default(),
         }
@@ -751,6 +757,7 @@ impl From<&Resources> for Settings {
         set(&mut all.max_events, resources.max_events);
         set(&mut all.max_seen, resources.max_seen);
         set(&mut all.max_data_bytes, resources.max_data_bytes);
+        set(&mut all.max_lines, resources.max_lines);
         set(&mut all.spawn.disk, resources.spawn.disk);
         set(&mut all.spawn.compute, resources.spawn.compute);
         set(&mut all.spawn.max_agents, resources.spawn.max_agents.map(u64::from));

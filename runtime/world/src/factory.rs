@@ -489,6 +489,7 @@ impl AgentFactory {
             }
         };
         let session = session.with_run(new.name).with_host_log(log);
+        let session = session.with_max_outputs(self.max_outputs());
         // The trace of a saved run already has the line with its origin.
         let session = if new.saved.is_some() { session } else { session.with_origin(origin) };
         let mut agent = Agent::new(session, life);
@@ -578,7 +579,11 @@ impl AgentFactory {
         let machine = Interpreter::new(&Plan::new(&Arc::new(Chart::empty("Nobody"))), (), [])
             .map_err(|why| why.to_string())?;
         let template = Session::new(machine, Arc::new(Deny), clock.clone(), ());
-        Ok(Some(template.with_driver(driver)))
+        Ok(Some(template.with_driver(driver).with_max_outputs(self.max_outputs())))
+    }
+
+    fn max_outputs(&self) -> usize {
+        usize::try_from(self.world.settings().max_lines).unwrap_or(usize::MAX)
     }
 
     /// A driver for all agents of an answer source. `None` if each agent needs its own: random answers depend on the agent's seed, and the

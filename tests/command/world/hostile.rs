@@ -106,7 +106,8 @@ fn charts_that_agents_write_take_no_memory_of_the_host() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");
         assert!(log.contains(why), "{name}: {:.2000}", &log[log.len().saturating_sub(2000)..]);
-        assert!(log.len() < 60 << 20, "{name}: {} bytes", log.len());
+        // The agent is stopped once, or in each tick.
+        assert!(log.len() < 16 << 20, "{name}: {} bytes", log.len());
         let end = lines(&told).pop().expect("a last line");
         assert!(end["loops"]["ada"] != "broken" && end["loops"]["eve"] != "broken", "{end}");
         let turns = lines(&log).into_iter();
