@@ -118,7 +118,10 @@ impl EventCount {
         if passed >= MINUTE {
             *self = Self { since: Some(now), count: 0 };
         } else if self.count >= most {
-            return Err(Refusal::TooFast { most, after_s: (MINUTE - passed).as_secs() + 1 });
+            return Err(Refusal::TooFast {
+                most,
+                after_s: MINUTE.saturating_sub(passed).as_secs() + 1,
+            });
         }
         self.count += 1;
         Ok(())
