@@ -384,7 +384,7 @@ fn a_client_has_no_more_turns_than_the_operator_allows() {
 }
 
 /// A tool that never answers, and one that does.
-const GREEDY: &str = r#"
+const GREEDY: &str = r"
 tool slow.wait(n: Int) -> Text
 tool quick.say() -> Text
 enum Kind { greedy  modest }
@@ -398,7 +398,7 @@ chart Calls {
   final said
   final over
 }
-"#;
+";
 
 #[test]
 fn a_run_with_many_calls_holds_no_other_run_up() {
