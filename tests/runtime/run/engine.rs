@@ -246,7 +246,7 @@ fn the_content_of_an_event_is_its_name_and_its_data_in_any_order() {
     let list = |items: &[Value]| Value::List(items.to_vec());
     let others = [
         of("on", &[a.clone(), b.clone()]),
-        of("go", &[a.clone()]),
+        of("go", std::slice::from_ref(&a)),
         of("go", &[("a", text("x")), ("b", Value::Int(1))]),
         of("go", &[("a", Value::Float(1.0)), b.clone()]),
         of("go", &[("a", Value::Bool(true)), b.clone()]),
