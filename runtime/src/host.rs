@@ -40,7 +40,12 @@ impl HostLog {
         if all.calls.len() < MOST_CALLS && all.bytes < MOST_BYTES {
             return Ok(());
         }
-        Err(format!("there were {} calls with {} bytes at once", all.calls.len(), all.bytes))
+        Err(format!(
+            "one input makes at most {MOST_CALLS} calls with {} MiB of arguments and results, and this one has made {} with {} bytes",
+            MOST_BYTES >> 20,
+            all.calls.len(),
+            all.bytes
+        ))
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {

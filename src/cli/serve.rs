@@ -97,10 +97,10 @@ pub(super) struct Args {
     /// Runs that have not ended, at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_runs: u64,
-    /// Events that clients send in a minute, at most [default: any number]
+    /// Maximum number of events in a minute [default: no limit]
     #[arg(long, value_name = "N")]
     max_events: Option<u32>,
-    /// Size of the store above which clients begin no runs and send no events [default: that of the disk]
+    /// Size of the store from which on new runs and events are refused [default: no limit]
     #[arg(long, value_name = "MIB")]
     max_store: Option<u64>,
     #[command(flatten)]

@@ -71,13 +71,13 @@ fn odd() {
             .expect("OUT_DIR can be written");
         let _ = writeln!(
             modules,
-            "/// Names that Rust has, as {role}.\npub mod names_of_{role} {{ include!(concat!(env!(\"OUT_DIR\"), \"/odd_names_of_{role}.rs\")); }}"
+            "/// Names of Rust as {role}.\npub mod names_of_{role} {{ include!(concat!(env!(\"OUT_DIR\"), \"/odd_names_of_{role}.rs\")); }}"
         );
     }
     std::fs::write(folder.join("odd.rs"), modules).expect("as before");
 }
 
-/// Names that Rust's prelude, its methods of all types, its macros and its crates have, and names that generated code could have.
+/// Names of Rust's prelude, methods, macros and crates, and names that generated code could use.
 const NAMES: &str = "
     Send Sync Unpin Sized Copy Drop Fn FnMut FnOnce AsyncFn AsyncFnMut AsyncFnOnce drop size_of size_of_val align_of Box ToOwned Clone
     PartialEq PartialOrd Eq Ord AsRef AsMut Into From Default Iterator Extend IntoIterator DoubleEndedIterator ExactSizeIterator Option Some
@@ -86,9 +86,9 @@ const NAMES: &str = "
     borrow_mut as_ref as_mut eq ne lt cmp partial_cmp clamp default fmt hash type_id by_ref next poll new ALL COUNT NAMES TABLES START ID LEN
     MAX MIN N core std alloc chartc_core";
 
-/// For each role of a name in a chart, a chart with all the names in it.
+/// For each kind of name in a chart, such as states, a chart with all of [`NAMES`].
 fn roles() -> Vec<(&'static str, String)> {
-    // Names that are equal in Rust stand once.
+    // Of names that are equal in Rust, the first.
     let distinct = |key: &dyn Fn(&str) -> String| {
         let mut seen = BTreeSet::new();
         NAMES.split_whitespace().filter(|name| seen.insert(key(name))).collect::<Vec<_>>()

@@ -9,7 +9,7 @@ const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65110),
     ("src", 26398),
     ("runtime/core/src", 20943),
-    ("runtime/src", 15278),
+    ("runtime/src", 15283),
     ("runtime/store/src", 3245),
     ("runtime/world/src", 10080),
     ("runtime/adapters/src", 8488),

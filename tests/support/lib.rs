@@ -5,6 +5,7 @@
 )]
 
 pub mod cases;
+pub mod chance;
 pub mod hostile;
 pub mod mermaid;
 pub mod project;

@@ -251,7 +251,7 @@ fn a_working_memory_is_read_by_its_agent_only() {
         assert!(own.contains("buy gold"), "{own}");
         let seen = json(&read(&world, "eve", "ada").expect("all may"));
         assert_eq!((seen.contains("trade"), seen.contains("gold")), (true, shared), "{seen}");
-        // Who may write a record without having read the memory does not take it away.
+        // Another writer, who cannot read the memory, does not remove it.
         invoke(&world, "ada", "genesis_store", "set_policy", r#"["ada", {"write": "everyone"}]"#)
             .expect("its own");
         keep("eve", r#"{"motto": "give"}"#).expect("all may");

@@ -147,7 +147,7 @@ impl core::fmt::Display for Mismatch {
 impl core::error::Error for Mismatch {}
 
 impl Value {
-    /// The bytes of memory that it takes beside its own place, about.
+    /// The approximate number of bytes that the value takes on the heap.
     pub fn bytes(&self) -> usize {
         const PLACE: usize = size_of::<Value>();
         match self {

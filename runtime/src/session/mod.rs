@@ -63,7 +63,7 @@ pub const INPUTS: &str = "";
 /// `each`, including the chart that it runs, has a bound of its own of the same size.
 pub const MAX_CALLS: u32 = 1000;
 
-/// The number of records and effects of one input after which a machine is stopped as in a livelock, by default.
+/// The default maximum number of records and effects of one input.
 pub const MAX_OUTPUTS: usize = 100_000;
 
 /// A run of a machine, interpreted or generated: makes the calls that the machine wants, returns the answers, and fires the deadlines.
@@ -372,7 +372,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         self
     }
 
-    /// Sets the number of records and effects of one input after which a machine is stopped as in a livelock, instead of [`MAX_OUTPUTS`].
+    /// Sets the maximum number of records and effects of one input. A machine that reaches it is stopped as in a livelock. The default is
+    /// [`MAX_OUTPUTS`](MAX_OUTPUTS).
     #[must_use]
     pub fn with_max_outputs(mut self, outputs: usize) -> Self {
         // Agents that are made alike share this part.

@@ -77,7 +77,7 @@ pub struct Worker<'e, M> {
     /// Why the store cannot be written. The handles read it, too.
     pub(crate) outage: Arc<Mutex<Option<Outage>>>,
     /// During an outage, when the next commit is tried.
-    pub(crate) retry: Option<Pin<Box<tokio::time::Sleep>>>,
+    pub(crate) retry: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// Whether the sessions in memory may be ahead of the file.
     pub(crate) is_ahead: bool,
     /// The runs in memory, ordered by their last step, the oldest first.
@@ -644,7 +644,8 @@ impl<M: Machine> Worker<'_, M> {
     /// Notes that a commit has failed. If the sessions in memory are ahead of the file, they are dropped.
     pub(crate) fn interrupt(&mut self, outage: Outage) {
         self.set_outage(Some(outage));
-        self.retry = Some(Box::pin(tokio::time::sleep(RETRY)));
+        // The timer is made when it is first polled: runs are also loaded outside of a tokio runtime.
+        self.retry = Some(Box::pin(async { tokio::time::sleep(RETRY).await }));
         if std::mem::take(&mut self.is_ahead) {
             self.pending = PendingCommands::default();
             for run in std::mem::take(&mut self.runs).into_keys() {

@@ -1,4 +1,4 @@
-//! What a run writes can be read, whatever its size.
+//! Traces and snapshots of any size can be read.
 
 use super::{folder, run, write};
 

@@ -76,9 +76,9 @@ fn what_agents_write_reaches_no_terminal_raw() {
     }
 }
 
-/// Charts that `check` finds nothing wrong with, and that would take the memory of the host.
+/// Charts without findings that try to use up the memory of the host, each with the text that stops it.
 fn greedy() -> [(&'static str, String, &'static str); 2] {
-    // Deadlines of no time, each followed by a long way back: a thousand times a thousand transitions.
+    // A deadline of 0 ms, and 900 eventless transitions that lead back to it.
     let way: String =
         (0..900).map(|nth| format!("  state s{nth} {{ when n >= 0 -> s{} }}\n", nth + 1)).collect();
     let swings = format!(
@@ -106,7 +106,7 @@ fn charts_that_agents_write_take_no_memory_of_the_host() {
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let log = std::fs::read_to_string(folder.join("log.jsonl")).expect("a log");
         assert!(log.contains(why), "{name}: {:.2000}", &log[log.len().saturating_sub(2000)..]);
-        // The agent is stopped once, or in each tick.
+        // 10,000 lines, perhaps in each of the ticks.
         assert!(log.len() < 16 << 20, "{name}: {} bytes", log.len());
         let end = lines(&told).pop().expect("a last line");
         assert!(end["loops"]["ada"] != "broken" && end["loops"]["eve"] != "broken", "{end}");

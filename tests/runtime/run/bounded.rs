@@ -1,4 +1,4 @@
-//! Charts that would take the memory of their host: their data, and what one input makes them report, are bounded.
+//! Charts that try to use up the memory of their host: the data of a run, and the records and host calls of one input, are bounded.
 
 use super::*;
 use chartc_core::expr::Map;
@@ -7,7 +7,7 @@ use chartc_core::interpreter::DATA_BYTES;
 use chartc_runtime::host::{HostLog, Watched};
 use chartc_runtime::oracle::Deny;
 
-/// A chart with texts that all double with each `go`.
+/// A chart whose texts double with each `go`.
 fn doubling(texts: usize, actions: &dyn Fn(usize) -> String) -> Arc<Chart> {
     let all = |line: &dyn Fn(usize) -> String| (0..texts).map(line).collect::<String>();
     let declared = all(&|nth| format!("  var t{nth}: Text = \"0123456789\"\n"));
@@ -122,7 +122,7 @@ async fn child_charts_share_the_room_of_their_parent() {
 
 #[tokio::test]
 async fn what_one_input_reports_is_bounded() {
-    // A hundred regions go to and fro: a thousand microsteps with 400 records each.
+    // A hundred regions switch back and forth: a thousand microsteps with 400 records each.
     let regions: String = (0..100)
         .map(|nth| {
             format!(

@@ -240,7 +240,7 @@ fn the_content_of_an_event_is_its_name_and_its_data_in_any_order() {
     };
     let text = |text: &str| Value::Text(text.into());
     let (a, b) = (("a", Value::Int(1)), ("b", text("x")));
-    // As other machines and versions have it.
+    // The same on other machines and in later versions.
     assert_eq!(of("go", &[a.clone(), b.clone()]), WANTED);
     assert_eq!(of("go", &[b.clone(), a.clone()]), WANTED);
     let list = |items: &[Value]| Value::List(items.to_vec());

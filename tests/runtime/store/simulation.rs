@@ -1,13 +1,13 @@
-//! One seed, one story: clients, people, a model and a tool that lie, are slow or never answer, a disk that is full or busy, clocks that
-//! jump, and processes that end at any moment, over one store in virtual time.
+//! A simulation of a store in virtual time. Each seed gives a story of clients and people, a model and a tool that lie, are slow or never
+//! answer, commits that fail, clocks that jump, and processes that crash at any moment.
 //!
-//! After each process, and at the end, it is checked that
-//! - nothing was paid twice, and nothing that no person had agreed to;
-//! - what was acknowledged is there, and what was retried is there once;
-//! - an answer is applied to the question that its giver saw;
-//! - the store has no damage, and its trace runs again to the same trace.
+//! After each crash and at the end, the test checks that
+//! - no call was made twice, and each payment was approved by a person;
+//! - each acknowledged order is in the trace, and each order that was sent again is in it once;
+//! - each answer was applied to the question that the person saw;
+//! - the store is undamaged, and a replay of each trace gives the same trace.
 //!
-//! `CHARTC_STORIES` says how many stories are played. One that fails names its seed, and the fewest steps with which it fails.
+//! `CHARTC_STORIES` sets the number of stories. If a story fails, the test reports its seed and the smallest number of steps that fails.
 
 use super::*;
 use chartc_runtime::agents::{Engine, EngineError, Quiet};
@@ -18,6 +18,7 @@ use rusqlite::ffi;
 use rusqlite::functions::FunctionFlags;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use test_support::chance::Chance;
 use test_support::project::number as setting;
 use tokio::time::{sleep, timeout};
 
@@ -58,27 +59,9 @@ const STORIES: u64 = 30;
 const STEPS: usize = 80;
 const RUNS: [&str; 2] = ["ada", "bob"];
 
-/// SplitMix64.
-#[derive(Clone)]
-struct Chance(u64);
+// The peers: a model and a tool. Their behaviour depends only on the id of the call, so a story is the same each time.
 
-impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ (x >> 31)) % most
-    }
-
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len() as u64) as usize]
-    }
-}
-
-// The peers: a model and a tool. What they do depends on the call alone, so that a story is the same each time.
-
-/// What the tool has been paid for: the run, the call, and the amount.
+/// A payment by the tool: the run, the call, and the amount.
 type Payment = (String, String, i64);
 
 #[derive(Default)]
@@ -122,7 +105,7 @@ impl Driver for Peers {
             sleep(pause).await;
             match fate {
                 0 => std::future::pending().await,
-                // It has paid, and nobody hears of it.
+                // The payment is made, but its result is lost.
                 1 => Err(OracleError::Connection("it broke".into())),
                 9 => Err(OracleError::Unreachable("it is closed".into())),
                 _ => Ok(Value::Bool(true)),
@@ -150,13 +133,13 @@ struct Seen {
 #[derive(Default)]
 struct Story {
     steps: usize,
-    /// The orders that were sent, by run: the id, the amount, and whether it was acknowledged.
+    /// The orders that clients have sent, by run: the id, the amount, and whether it was acknowledged.
     orders: BTreeMap<&'static str, Vec<(String, i64, bool)>>,
-    /// What people have seen last, by run.
+    /// The question that people have seen last, by run.
     seen: BTreeMap<&'static str, Seen>,
     /// The answers that were accepted: the run, what was seen, and what was said.
     accepted: Vec<(&'static str, Seen, String)>,
-    /// An answer that was being given as the process ended: it may have been accepted.
+    /// The answers that were being given when the process crashed. They may have been accepted.
     open: Vec<(&'static str, Seen, String)>,
     crashes: usize,
     outages: usize,
@@ -164,7 +147,7 @@ struct Story {
 }
 
 impl Story {
-    /// Does things until all is done, or until something ends the process.
+    /// Takes steps until all are done or the process crashes.
     async fn goes_on(
         &mut self,
         engine: &Sqlite,
@@ -183,7 +166,7 @@ impl Story {
                     self.send_orders(engine, run).await;
                 }
                 2 => {
-                    // Another content under an id that was taken in is refused, and changes nothing.
+                    // An event with a known id and other content is refused and changes nothing.
                     let known = self.orders.get(run).and_then(|all| all.last().cloned());
                     if let Some((id, amount, true)) = known {
                         let event = order(&id, amount + 1000);
@@ -199,7 +182,7 @@ impl Story {
                     sleep(Duration::from_millis(chance.below(25_000))).await;
                 }
                 14..=20 => {
-                    // Sometimes somebody answers what has been on the table for a while.
+                    // Sometimes a person answers without looking again, so the question may have been replaced.
                     if let Some(seen) = look(beside, run).filter(|_| chance.below(4) > 0) {
                         self.seen.insert(run, seen);
                     }
@@ -213,19 +196,19 @@ impl Story {
                     }
                 }
                 22 => {
-                    // Who reads a run has it restored, also while it has calls under way.
+                    // A read restores the run, even while its calls are under way.
                     for _ in 0..chance.below(40) {
                         sleep(Duration::from_millis(chance.below(900))).await;
                         drop(engine.read(run).await);
                     }
                 }
-                // The process ends, however much is under way.
+                // The process crashes, whatever is under way.
                 _ => return,
             }
         }
     }
 
-    /// Sends the orders that were not acknowledged, as a client does that heard nothing.
+    /// Sends the orders that were not acknowledged, like a client that retries.
     async fn send_orders(&mut self, engine: &Sqlite, run: &'static str) {
         for nth in 0..self.orders.get(run).map_or(0, Vec::len) {
             let (id, amount, is_acknowledged) = self.orders[run][nth].clone();
@@ -253,7 +236,7 @@ impl Story {
         self.open.pop();
     }
 
-    /// Compares what was said and sent with what is in the store.
+    /// Checks the promises against the store and the payments.
     fn check(&mut self, plans: &Arc<[Plan]>, store: &Store, peers: &Peers, is_end: bool) {
         assert_eq!(store.check().expect("it can be read"), [""; 0], "the store is damaged");
         let paid = peers.paid.lock().expect("one thread").clone();
@@ -317,7 +300,7 @@ impl Story {
             let own = all.iter().filter(|(of, ..)| *of == run);
             own.map(|(_, seen, text)| (seen.clone(), text.clone())).collect::<Vec<_>>()
         };
-        // What was being said as the process ended has been heard or not.
+        // An answer that was being given during the crash may be in the trace.
         if heard.len() == said(&self.accepted).len() + 1 {
             let last = heard.last().cloned();
             let at = self.open.iter().position(|(of, seen, text)| {
@@ -350,38 +333,34 @@ fn run_again(plans: &Arc<[Plan]>, lines: &[Line]) {
 
 // Processes, one after the other.
 
-/// Makes the commits of a store fail now and then, some times in a row.
-fn make_flaky(store: &Store, mut chance: Chance) {
-    let mut bad = 0_u64;
-    let state = Mutex::new(());
+/// Makes the commits of a store fail now and then, up to four times in a row.
+fn make_flaky(store: &Store, chance: Chance) {
+    let state = Mutex::new((chance, 0_u64));
     let flaky = move |_: &rusqlite::functions::Context<'_>| {
-        let _one = state.lock();
-        if bad == 0 && chance.below(40) == 0 {
-            bad = 1 + chance.below(4);
+        let (chance, failures) = &mut *state.lock().expect("one thread");
+        if *failures == 0 && chance.below(40) == 0 {
+            *failures = 1 + chance.below(4);
         }
-        if bad == 0 {
+        if *failures == 0 {
             return Ok(0);
         }
-        bad -= 1;
+        *failures -= 1;
         let code = *chance.of(&[ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_IOERR]);
         Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
     };
-    let flaky = Mutex::new(flaky);
     let connection = store.connection();
     connection
-        .create_scalar_function("flaky", 0, FunctionFlags::SQLITE_UTF8, move |context| {
-            flaky.lock().expect("one thread")(context)
-        })
+        .create_scalar_function("flaky", 0, FunctionFlags::SQLITE_UTF8, flaky)
         .expect("a function");
-    for (nth, table) in ["line", "call", "event", "run"].iter().enumerate() {
+    for table in ["line", "call", "event", "run"] {
         let trigger = format!(
-            "CREATE TEMP TRIGGER flaky{nth} BEFORE INSERT ON {table} BEGIN SELECT flaky(); END"
+            "CREATE TEMP TRIGGER flaky_{table} BEFORE INSERT ON {table} BEGIN SELECT flaky(); END"
         );
         connection.execute_batch(&trigger).expect("a trigger");
     }
 }
 
-/// The files of a store as a process that ends at this moment leaves them, with what it was about to write.
+/// The files of a store as a crash at this moment leaves them.
 fn files_of(file: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let names = ["", "-wal", "-shm", ".lock"].map(|end| format!("{}{end}", file.display()));
     names.into_iter().map(|name| (PathBuf::from(&name), std::fs::read(&name).ok())).collect()
@@ -391,11 +370,11 @@ fn put_back(files: Vec<(PathBuf, Option<Vec<u8>>)>, chance: &mut Chance) {
     for (path, bytes) in files {
         let name = path.to_string_lossy().into_owned();
         match bytes {
-            // Other processes do not know what this one had mapped.
+            // The shared memory is lost with the process.
             Some(_) if name.ends_with("-shm") => drop(std::fs::remove_file(&path)),
             Some(mut bytes) => {
                 if name.ends_with("-wal") && chance.below(3) == 0 {
-                    // The beginning of a page that was never finished.
+                    // A page that was written only in part.
                     let torn = chance.below(5_000) as usize;
                     bytes.extend((0..torn).map(|_| chance.below(256) as u8));
                 }
@@ -406,7 +385,7 @@ fn put_back(files: Vec<(PathBuf, Option<Vec<u8>>)>, chance: &mut Chance) {
     }
 }
 
-/// Plays a story: how long it took in virtual time, its crashes, outages and payments.
+/// Plays a story. Returns its virtual milliseconds, crashes, outages and payments.
 fn play(plans: &Arc<[Plan]>, file: &Path, seed: u64, steps: usize) -> (u64, usize, usize, usize) {
     let (mut chance, mut story) = (Chance(seed), Story::default());
     let peers = Arc::new(Peers::default());
@@ -424,22 +403,19 @@ fn play(plans: &Arc<[Plan]>, file: &Path, seed: u64, steps: usize) -> (u64, usiz
         });
         let service = Some(Service { at_rest: 1, on_outage });
         let told: (Show, After<'_>) = (Box::new(|_, _| Ok(())), Box::new(|_, _| Ok(())));
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-        let runtime = runtime.expect("a runtime");
-        let within = runtime.enter();
         let opened = engine_as(plans, store, clock, peers.clone(), told, service);
         let (engine, mut worker) = opened.expect("a store");
         let beside = Store::open(file).expect("a store");
-        drop(within);
         let patience = Duration::from_millis(chance.below(200_000));
-        runtime.block_on(async {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
             let host = async {
                 if is_last {
                     for run in RUNS {
                         story.send_orders(&engine, run).await;
                     }
-                    // Nobody waits for those who never answer.
+                    // Some calls never return.
                     drop(timeout(Duration::from_secs(100), engine.quiet()).await);
                 } else {
                     let goes_on = story.goes_on(&engine, &beside, &mut chance, steps);

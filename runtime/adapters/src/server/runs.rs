@@ -596,9 +596,7 @@ pub enum Refusal {
     #[error("{0}")]
     NotOpen(String),
     /// Clients have sent more events in a minute than the server takes.
-    #[error(
-        "clients have sent {most} events in a minute, which is the most that this server takes: try again in {after_s} s"
-    )]
+    #[error("this server takes at most {most} events in a minute: try again in {after_s} s")]
     TooFast {
         /// The number of events in a minute.
         most: u32,
@@ -606,7 +604,7 @@ pub enum Refusal {
         after_s: u64,
     },
     /// The store has the size that the operator has set as its limit.
-    #[error("the store has {0} MiB, which is the most that this server takes")]
+    #[error("the store has reached {0} MiB, the limit of this server")]
     StoreFull(u64),
     /// The maximum number of unfinished runs is reached.
     #[error("{0} runs have not ended, which is the most that this server takes")]

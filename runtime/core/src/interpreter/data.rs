@@ -163,7 +163,7 @@ impl Data {
         }
     }
 
-    /// The same data, with another bound.
+    /// The same data, counted in another room.
     pub(super) fn with_room(self, room: Room) -> Self {
         Self { room, ..self }
     }

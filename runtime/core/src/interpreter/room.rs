@@ -25,7 +25,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// The bytes of data that a run and its child charts may have together, unless the host sets another bound.
 pub const DATA_BYTES: usize = 32 << 20;
 
-/// The bytes of data of one machine that are not counted.
+/// The bytes of data up to which a machine is not checked.
 const LITTLE: usize = 64 << 10;
 
 /// What a machine knows of its own data.
@@ -70,17 +70,17 @@ impl Room {
         Self { family: self.family.clone(), ..Self::default() }
     }
 
-    /// Adds bytes that are about to be stored. Returns whether they need no more: the data is still little.
+    /// Adds bytes that are about to be stored. Returns whether the data is still so small that it is not checked.
     #[inline]
     pub(super) fn add(&mut self, bytes: usize) -> bool {
         self.sum = self.sum.saturating_add(bytes);
         self.sum <= LITTLE
     }
 
-    /// Makes room for bytes that [`Self::add`] has added. `measure` measures the data without them.
+    /// Checks that the bytes that [`Self::add`] has added fit. `measure` returns the bytes of the data without them.
     ///
     /// # Errors
-    /// The data would exceed its bound. The bytes are not counted then.
+    /// The data would exceed its bound. Then the bytes are not counted.
     pub(super) fn make(
         &mut self,
         bytes: usize,

@@ -21,6 +21,7 @@ use chartc_store::{Letter, Options, Safety, Sqlite, Store, Worker};
 use life::{Life, Seen, WAYS, Way};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use test_support::chance::Chance;
 use test_support::project::number;
 use tokio::net::{TcpListener, TcpStream as Connection};
 
@@ -64,23 +65,6 @@ const RUN: &str = "r";
 /// Schedules, unless `CHARTC_SCHEDULES` says otherwise.
 const SCHEDULES: u64 = 200;
 const STEPS: usize = 40;
-
-/// SplitMix64.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % most as u64) as usize
-    }
-
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
-    }
-}
 
 /// Pays, and keeps which amounts were paid.
 #[derive(Default)]
@@ -128,7 +112,7 @@ impl Story {
                 12 => life.engine.advance(20_000).await.expect("it works"),
                 // The process ends, however much is under way.
                 13 => return,
-                14..=16 => self.look(life, chance.below(3), chance).await,
+                14..=16 => self.look(life, chance.below(3) as usize, chance).await,
                 17..=18 => self.two_at_once(life, chance).await,
                 _ => self.one_answers(life, chance).await,
             }
@@ -146,7 +130,7 @@ impl Story {
     }
 
     async fn one_answers(&mut self, life: &Life<'_>, chance: &mut Chance) {
-        let person = chance.below(3);
+        let person = chance.below(3) as usize;
         let text = self.said(chance);
         let way = *chance.of(&WAYS);
         if chance.below(3) > 0 {
@@ -154,7 +138,7 @@ impl Story {
         }
         let seen = &self.seen[person];
         // What this person has seen last; sometimes something older.
-        let nth = seen.len().checked_sub(1 + [0, 0, 0, 1, 2][chance.below(5)]);
+        let nth = seen.len().checked_sub(1 + chance.of(&[0, 0, 0, 1, 2]));
         let seen = nth.map(|nth| seen[nth].clone());
         let forged = ["approve", "confirm", "", "q0000000z", "Pay 1?", "r/asking:approve@2.1+0"];
         match (seen, chance.below(5)) {

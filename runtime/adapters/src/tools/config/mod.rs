@@ -102,7 +102,7 @@ pub struct Configuration {
     pub(super) environment: Vec<(String, String)>,
     /// The values of expanded variables and of headers, which no message may show. The longest is first.
     pub(super) secrets: Vec<String>,
-    /// The `secrets` that are keys, which no result of a tool may show either. The longest is first.
+    /// The `secrets` that are keys, longest first. They are hidden in the results of tools, too.
     pub(super) keys: Vec<String>,
 }
 
