@@ -120,6 +120,9 @@ export default grammar({
     [$.effect],
     // `llm s each x in xs`, or `each after 2h` behind it.
     [$.llm_step],
+    // `call c each state in xs t`, or the tool `each` and an item behind it.
+    [$.each, $._tool_path],
+    [$.each, $.run_step],
     // `send e to c`, or an assignment to a variable of that name behind it.
     [$.send_action],
     // `calls 1 per turn`, or a limit of that name behind it.
@@ -356,15 +359,15 @@ export default grammar({
     ),
     call_step: $ => seq(
       'call', field('name', $._name), optional($.renamed), optional($.each),
-      field('tool', alias($._each_path, $.path)), optional(field('arguments', $.arguments)), optional($._step_rest),
+      field('tool', alias($._tool_path, $.path)), optional(field('arguments', $.arguments)), optional($._step_rest),
     ),
-    _each_path: $ => pathOr($, ['each']),
+    _tool_path: $ => pathOr($, ['each', 'renamed_from']),
     human_step: $ => seq(
       'human', field('name', $._name), optional($.renamed), optional($.each), field('text', $.string), optional($._step_rest),
     ),
     run_step: $ => seq(
       'run', field('name', $._name), optional($.renamed), optional($.each),
-      field('chart', nameOr($, ['each'])), optional($._run_rest),
+      field('chart', nameOr($, ['each', 'renamed_from'])), optional($._run_rest),
     ),
     _run_rest: $ => some(
       field('arguments', $.run_arguments), seq('at', 'entry'), seq('events', choice('all', $.none)), $._step_rest,
@@ -374,7 +377,7 @@ export default grammar({
     named_argument: $ => seq(field('name', nameOr($, TOLD_WORDS)), ':', field('value', $.expression)),
     _step_rest: $ => choice(seq($.with, optional($._asked_rest)), $._asked_rest),
     _asked_rest: $ => some($.guard, field('body', $.step_body), $._then),
-    each: $ => seq('each', field('name', $._name), 'in', field('list', $.expression)),
+    each: $ => seq('each', field('name', nameOr($, ITEM_WORDS)), 'in', field('list', $.expression)),
     with: $ => seq('with', field('client', $._name)),
 
     step_body: $ => seq('{', repeat($._step_item), '}'),
@@ -517,7 +520,7 @@ export default grammar({
     told_called: $ => seq('called', field('name', alias($._test_path, $.path)), optional(field('arguments', $.arguments))),
     told_asked: $ => seq('asked', field('step', nameOr($, TEST_WORDS))),
     told_text: $ => seq(
-      choice(seq('prompt', 'of', field('step', $._name)), field('name', $._told_name)),
+      choice(seq('prompt', 'of', field('step', $._name)), field('name', choice($._told_name, alias('prompt', $.identifier)))),
       'contains', field('text', $._plain),
     ),
     _told_name: $ => $._name,

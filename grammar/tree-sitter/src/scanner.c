@@ -341,7 +341,7 @@ static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
   }
   if (error) return false;
   // `answers s[1] …` is about one of several questions, `answers s [1]` gives a list.
-  if (valid[VALUE_AHEAD] && apart && value_ahead(lexer)) return found(lexer, VALUE_AHEAD);
+  if (valid[VALUE_AHEAD] && (apart || lexer->lookahead != '[') && value_ahead(lexer)) return found(lexer, VALUE_AHEAD);
   if (valid[RECORD_AHEAD] && record_ahead(lexer)) return found(lexer, RECORD_AHEAD);
   return false;
 }
