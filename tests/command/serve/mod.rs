@@ -13,6 +13,7 @@ mod outside;
 mod page;
 mod routes;
 mod schedules;
+mod soak;
 mod speech;
 mod stream;
 mod tokens;

@@ -211,19 +211,19 @@ fn another_writer_is_waited_for_and_reads_go_on() {
     assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 11, "once");
 }
 
-/// A disk of two megabytes, below `folder`; `None` where it cannot be made.
-fn small_disk(folder: &Path) -> Option<Disk> {
+/// A disk of a size such as `2m`, at `disk` below `folder`; `None` where it cannot be made: there is a folder then.
+pub(super) fn small_disk(folder: &Path, size: &str) -> Option<Disk> {
     let place = folder.join("disk");
     std::fs::create_dir_all(&place).expect("a folder");
     let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
         .arg(&place)
         .stderr(Stdio::null())
         .status();
     mounted.is_ok_and(|status| status.success()).then_some(Disk(place))
 }
 
-struct Disk(PathBuf);
+pub(super) struct Disk(PathBuf);
 
 impl Drop for Disk {
     fn drop(&mut self) {
@@ -234,7 +234,7 @@ impl Drop for Disk {
 #[test]
 fn a_full_disk_refuses_what_writes_until_there_is_room() {
     let folder = charts("full");
-    let Some(disk) = small_disk(&folder) else {
+    let Some(disk) = small_disk(&folder, "2m") else {
         eprintln!("skipped: no disk can be mounted here");
         return;
     };

@@ -53,6 +53,10 @@ pub(super) async fn call(
         Ok(Err(fault)) => Err(fault),
         Ok(Ok((output, status))) => {
             let wrote = wrote(&mut running).await;
+            // A program that was killed has not said whether it has had its effect.
+            if status.code().is_none() {
+                return Err(Fault::Gone(format!("{}{wrote}", told(status))));
+            }
             if !status.success() {
                 return Err(Fault::Failed(format!("{}{wrote}", told(status))));
             }

@@ -17,6 +17,9 @@ command = ["sh", "-c", "cat; printf ' [%s]' \"$@\"", "sh", "{first}", "--n={n}",
 [tools."sh.fails"]
 command = ["sh", "-c", "echo one >&2; echo two >&2; exit 3"]
 
+[tools."sh.dies"]
+command = ["sh", "-c", "echo paid; kill -9 $$"]
+
 [tools."sh.waits"]
 command = ["sh", "-c", "sleep 1000 & echo $! >&2; wait"]
 timeout = "400ms"
@@ -46,6 +49,11 @@ command = ["no-such-program-anywhere"]
         Err(OracleError::Other(
             "`sh.fails`: it ended with exit status 3; it wrote: one / two".into()
         ))
+    );
+    // Nobody knows what it did before.
+    assert_eq!(
+        call(&pool, "sh.dies", json!({}), TEXT).await,
+        Err(OracleError::Connection("`sh.dies`: it was ended by signal 9".into()))
     );
     assert_eq!(call(&pool, "sh.waits", json!({}), TEXT).await, Err(OracleError::Timeout(400)));
     let much = call(&pool, "sh.much", json!({}), TEXT).await.expect_err("too much").to_string();
