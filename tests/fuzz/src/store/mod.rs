@@ -35,7 +35,8 @@ pub fn store(data: &[u8]) {
     }
     let told = go_on(&file, first & 128 != 0);
     let Some(touched) = touched else { return };
-    let told = told.expect("it can be opened");
+    // A checksum detects damage, not forgery: with the right one, a row may have what nobody writes.
+    let Ok(told) = told else { return assert_eq!(first % 3, 2, "{told:?}") };
     for run in RUNS.iter().filter(|run| !touched.contains(**run)) {
         assert_eq!(told.get(run), before.get(run), "{run} beside {touched:?}");
     }
