@@ -34,7 +34,7 @@ mod instance;
 #[cfg(feature = "redis")]
 mod intake;
 #[cfg(feature = "lsp")]
-mod lsp;
+pub mod lsp;
 mod manual;
 mod new;
 #[cfg(feature = "run")]

@@ -11,6 +11,7 @@ mod desk;
 mod edits;
 mod emacs;
 mod folds;
+mod fuzzed;
 mod hints;
 mod hover;
 mod lenses;

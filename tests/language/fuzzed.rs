@@ -1,42 +1,16 @@
 //! What the fuzz targets were given, once more: every input that a target once stumbled over, and the corpus. `tests/fuzz/README.md` tells
 //! how new ones are found.
 
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
-use test_support::project::{read, root};
+use test_support::kept;
 
 #[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
-#[path = "../fuzz/src/lib.rs"]
+#[path = "../fuzz/src/language.rs"]
 pub(crate) mod targets;
-
-/// What one input may take in a build without optimisation, on a machine that does other things, too. Where libFuzzer runs it, one
-/// second.
-const LONGEST: Duration = Duration::from_secs(20);
-
-/// The inputs below a folder of `tests/fuzz/` for this target, by name.
-fn inputs(folder: &str, target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = root().join("tests/fuzz").join(folder).join(target);
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let read = |entry: std::fs::DirEntry| {
-        let path = entry.path();
-        (path.display().to_string(), std::fs::read(&path).expect("it is a file"))
-    };
-    let mut found: Vec<_> = entries.map(read).collect();
-    found.sort();
-    found
-}
 
 /// Runs a target on what is kept for it, and says how many inputs that is.
 fn run(target: &str) -> usize {
     let (_, run) = targets::TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
-    let all = ["regressions", "corpus"].map(|folder| inputs(folder, target)).concat();
-    for (name, data) in &all {
-        println!("{name}");
-        let start = Instant::now();
-        run(data);
-        assert!(start.elapsed() < LONGEST, "{name} takes {:?}", start.elapsed());
-    }
-    all.len()
+    kept::run(target, *run)
 }
 
 #[test]
@@ -109,15 +83,4 @@ fn most_grown_charts_are_whole() {
     }
     assert_eq!(lowered as u64, charts);
     assert!(whole > 10, "only {whole} are sound");
-}
-
-#[test]
-fn each_target_has_its_program_and_its_dictionary_or_none() {
-    let manifest = read("tests/fuzz/Cargo.toml");
-    let named: BTreeSet<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
-    let built: BTreeSet<&str> = manifest
-        .lines()
-        .filter_map(|line| line.strip_prefix("path = \"targets/")?.strip_suffix(".rs\""))
-        .collect();
-    assert_eq!(named, built);
 }

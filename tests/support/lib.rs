@@ -7,5 +7,6 @@
 pub mod cases;
 pub mod chance;
 pub mod hostile;
+pub mod kept;
 pub mod mermaid;
 pub mod project;

@@ -410,7 +410,8 @@ impl Store {
         let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         let read = "SELECT * FROM line WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
         let lines = self.some_lines(run, read, (run, seq, most))?;
-        let missing = (seq + 1..).zip(&lines).find(|(seq, line)| *seq as u64 != line.seq);
+        let missing =
+            (1..).map(|nth| seq as u64 + nth).zip(&lines).find(|(seq, line)| *seq != line.seq);
         match missing {
             Some((seq, _)) => Err(self.damaged(&format!("line {seq} of its trace"), run)),
             None => Ok(lines),

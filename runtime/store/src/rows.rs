@@ -302,9 +302,10 @@ pub(crate) fn letters(
     let read = "SELECT run, kind, name, data, sum, number FROM inbox ORDER BY number";
     let mut rows = connection.prepare_cached(read)?;
     let rows = rows.query_map([], |row| {
-        let sum = checksum([0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null)));
+        let columns = [0, 1, 2, 3].map(|nth| row.get_ref(nth).unwrap_or(ValueRef::Null));
+        let is_text = columns.iter().all(|column| matches!(column, ValueRef::Text(_)));
         // A damaged letter is skipped, so that it does not block the others. It stays in the table for `check` to find.
-        if row.get_ref(4)? != ValueRef::Integer(sum) {
+        if !is_text || row.get_ref(4)? != ValueRef::Integer(checksum(columns)) {
             return Ok(None);
         }
         let text = |nth: usize| row.get::<_, String>(nth);

@@ -26,7 +26,7 @@ use client::Client;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{Connection, Message};
 use session::Session;
-use std::io::{BufRead, Error, ErrorKind, Read, Result};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::thread::{Builder, JoinHandle};
 use texts::Places;
 
@@ -48,10 +48,22 @@ pub(super) struct Args {
     stdio: bool,
 }
 
+#[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
 pub(super) fn run(args: &Args) -> miette::Result<Exit> {
     let Args { stdio: _ } = args;
+    converse(std::io::stdin(), output::protocol())
+}
+
+/// Serves an editor that writes its messages to `from` and reads those of the server from `to`, until it ends the session or `from` ends.
+///
+/// # Errors
+/// What comes from `from` is no message, or the first one cannot be understood, or `to` cannot be written.
+pub fn converse(
+    from: impl Read + Send + 'static,
+    to: impl Write + Send + 'static,
+) -> miette::Result<Exit> {
     let cannot = |fault| miette::miette!("cannot start a thread: {fault}");
-    let (connection, threads) = self::stdio().map_err(cannot)?;
+    let (connection, threads) = connect(from, to).map_err(cannot)?;
     let exit = serve(&connection);
     // Each thread ends when the other end of its channel is dropped.
     drop(connection);
@@ -88,7 +100,7 @@ fn serve(connection: &Connection) -> miette::Result<Exit> {
     Session::new(connection.sender.clone(), client, places)?.serve(&connection.receiver)
 }
 
-// Reads and writes messages on standard input and output, each behind a header with its length.
+// Reads and writes messages, each behind a header with its length.
 //
 // Each direction has a thread of its own: a client that writes all its requests before it reads an answer must not block the server.
 
@@ -104,12 +116,14 @@ struct Threads {
 }
 
 /// Starts the threads, and returns their channels.
-#[allow(clippy::disallowed_methods, reason = "an editor speaks on standard input")]
-fn stdio() -> Result<(Connection, Threads)> {
+fn connect(
+    from: impl Read + Send + 'static,
+    to: impl Write + Send + 'static,
+) -> Result<(Connection, Threads)> {
     let (send, receiver) = unbounded();
     let (sender, messages) = unbounded();
-    let reader = Builder::new().spawn(move || listen(&mut std::io::stdin().lock(), &send))?;
-    let writer = Builder::new().spawn(move || speak(messages))?;
+    let reader = Builder::new().spawn(move || listen(&mut BufReader::new(from), &send))?;
+    let writer = Builder::new().spawn(move || speak(messages, to))?;
     Ok((Connection { sender, receiver }, Threads { reader, writer }))
 }
 
@@ -136,9 +150,8 @@ fn listen(from: &mut impl BufRead, to: &Sender<Message>) -> Result<()> {
     Ok(())
 }
 
-fn speak(messages: Receiver<Message>) -> Result<()> {
-    let mut out = output::protocol();
-    messages.into_iter().try_for_each(|message| message.write(&mut out))
+fn speak(messages: Receiver<Message>, mut to: impl Write) -> Result<()> {
+    messages.into_iter().try_for_each(|message| message.write(&mut to))
 }
 
 fn invalid(why: impl Into<String>) -> Error {

@@ -2,6 +2,7 @@
 
 mod changed;
 mod crash;
+mod fuzzed;
 mod outages;
 mod same;
 mod simulation;

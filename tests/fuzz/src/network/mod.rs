@@ -1,0 +1,10 @@
+//! What comes over the network: requests of clients, messages of tool servers.
+
+mod http;
+mod mcp;
+mod reply;
+mod serving;
+mod tools;
+
+pub use http::http;
+pub use mcp::mcp;

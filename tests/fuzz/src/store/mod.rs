@@ -1,0 +1,43 @@
+//! A store of runs whose file somebody has changed.
+
+mod damage;
+mod keep;
+
+use chartc_store::Store;
+use damage::{Bytes, changed, damaged};
+use keep::{RUNS, Told, begin, go_on, look};
+use std::sync::OnceLock;
+
+/// What one changes of the file: the first byte says whether bytes, or cells, or cells whose checksum is put right. It is opened, checked
+/// and read, and each run gets an event: an error, or a run that is broken. A run of which no cell was changed goes on as before.
+pub fn store(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    static BEGUN: OnceLock<(Vec<u8>, Told)> = OnceLock::new();
+    let (begun, before) = BEGUN.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("s.db");
+        begin(&file);
+        let begun = std::fs::read(&file).expect("a file");
+        (begun, go_on(&file, false).expect("a store"))
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("s.db");
+    let mut bytes = Bytes(rest);
+    let touched = if first % 3 == 0 {
+        std::fs::write(&file, damaged(begun.clone(), &mut bytes)).expect("a disk");
+        None
+    } else {
+        std::fs::write(&file, begun).expect("a disk");
+        changed(&file, &mut bytes, first % 3 == 2)
+    };
+    if let Ok(store) = Store::open(&file) {
+        look(&store);
+    }
+    let told = go_on(&file, first & 128 != 0);
+    let Some(touched) = touched else { return };
+    // A checksum detects damage, not forgery: with the right one, a row may have what nobody writes.
+    let Ok(told) = told else { return assert_eq!(first % 3, 2, "{told:?}") };
+    for run in RUNS.iter().filter(|run| !touched.contains(**run)) {
+        assert_eq!(told.get(run), before.get(run), "{run} beside {touched:?}");
+    }
+}
