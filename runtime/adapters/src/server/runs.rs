@@ -629,7 +629,7 @@ impl Refusal {
             Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
             Self::TooFast { .. } => "too_fast",
-            Self::Store(_) | Self::Outage(Outage::Failing) => "store",
+            Self::Store(_) | Self::Outage(Outage::Failing | Outage::Damaged) => "store",
             Self::Outage(Outage::Busy) => "busy",
             Self::StoreFull(_) | Self::Outage(Outage::Full) => "full",
         }
