@@ -2,6 +2,7 @@
 
 use super::till::{self, Till};
 use super::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Begins a server and kills it soon: mostly while it starts.
 fn is_killed_while_it_starts(folder: &Path, more: &[&str], chance: &mut Chance) {
@@ -30,6 +31,8 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
     for killed in 0..=kills {
         // The last server is not killed.
         let until_they_end = if killed < kills { u64::MAX } else { 20 };
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = taken.clone();
         let client = server.client();
         let after = seen.last().map(|(seq, _)| *seq);
         let events = client.follow("a", after);
@@ -43,6 +46,7 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
                 let event = json!({"event": "add", "data": {"by": 1}, "id": format!("add {nth}")});
                 adder.tried("/runs/a/events", &event).map(|reply| {
                     assert_eq!(reply.status, 200, "{}", reply.body);
+                    counted.fetch_add(1, Ordering::Relaxed)
                 })
             };
             adds.find(|nth| is_taken(nth).is_none()).unwrap_or(most)
@@ -53,8 +57,10 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
             (paid..most).find(|nth| till::pay(&payer, *nth) != Some(200)).unwrap_or(most)
         });
         if killed < kills {
+            let least = chance.below(40);
+            until("it is at work", || taken.load(Ordering::Relaxed) >= least);
             // No condition is waited for: any moment will do.
-            std::thread::sleep(Duration::from_millis(chance.below(300)));
+            std::thread::sleep(Duration::from_micros(chance.below(20_000)));
             server.kill();
             if chance.below(3) == 0 {
                 is_killed_while_it_starts(&folder, &more, &mut chance);
